@@ -1,0 +1,75 @@
+package io.holdfast.cli;
+
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** Reads a time as people write it: {@code 500ms}, {@code 10s}, {@code 2m}, {@code 1h}, or ISO-8601 {@code PT10S}. */
+final class DurationConverter implements ITypeConverter<Duration> {
+
+    private static final String EXPECTED = "a number with a unit, such as 500ms, 10s, 2m or 1h, or PT10S";
+    private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d+)(ms|s|m|h|d)");
+    private static final Map<String, ChronoUnit> UNITS = Map.of(
+            "ms", ChronoUnit.MILLIS,
+            "s", ChronoUnit.SECONDS,
+            "m", ChronoUnit.MINUTES,
+            "h", ChronoUnit.HOURS,
+            "d", ChronoUnit.DAYS);
+
+    /** More than anybody waits; in nanoseconds it fits a long. */
+    private static final Duration LONGEST = Duration.ofDays(36_500);
+
+    @Override
+    public Duration convert(String text) {
+        Duration value;
+        try {
+            value = parse(text.strip());
+        } catch (ArithmeticException | NumberFormatException e) {
+            throw tooLong(text);
+        } catch (DateTimeException e) {
+            throw new TypeConversionException(text + " (expected: " + EXPECTED + ")");
+        }
+        if (value.isNegative()) {
+            throw new TypeConversionException(text + " (expected: zero or more)");
+        }
+        if (value.compareTo(LONGEST) > 0) {
+            throw tooLong(text);
+        }
+        return value;
+    }
+
+    private static Duration parse(String text) {
+        if (text.equals("0")) {
+            return Duration.ZERO;
+        }
+        Matcher matcher = NUMBER_AND_UNIT.matcher(text.toLowerCase(Locale.ROOT));
+        if (matcher.matches()) {
+            ChronoUnit unit = UNITS.getOrDefault(matcher.group(2), ChronoUnit.SECONDS);
+            return Duration.of(Long.parseLong(matcher.group(1)), unit);
+        }
+        return Duration.parse(text);
+    }
+
+    private static TypeConversionException tooLong(String text) {
+        return new TypeConversionException(text + " (expected: at most 36500d)");
+    }
+
+    /** As a user would write it. */
+    static String format(Duration value) {
+        long millis = value.toMillis();
+        if (millis % 1000 != 0 || millis == 0) {
+            return millis + "ms";
+        }
+        long seconds = millis / 1000;
+        if (seconds % 3600 == 0) {
+            return seconds / 3600 + "h";
+        }
+        return seconds % 60 == 0 ? seconds / 60 + "m" : seconds + "s";
+    }
+}

@@ -1,0 +1,86 @@
+package io.holdfast.cli;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockStoreException;
+import io.holdfast.LockTimeoutException;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.TypeConversionException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Turns what went wrong into one line for the user and an exit code. */
+final class Failures implements IParameterExceptionHandler, IExecutionExceptionHandler {
+
+    private final Io io;
+    private final BooleanSupplier debug;
+
+    Failures(Io io, BooleanSupplier debug) {
+        this.io = io;
+        this.debug = debug;
+    }
+
+    @Override
+    public int handleParseException(ParameterException e, String[] args) {
+        String command = e.getCommandLine().getCommandSpec().qualifiedName();
+        io.complain(sentence(e) + " (see: " + command + " --help)");
+        return traced(e, ExitCode.USAGE);
+    }
+
+    private static String sentence(ParameterException e) {
+        if (e.getCause() instanceof TypeConversionException bad && e.getArgSpec() instanceof OptionSpec option) {
+            return option.longestName() + ": " + bad.getMessage();
+        }
+        if (e instanceof UnmatchedArgumentException unmatched) {
+            List<String> words = unmatched.getUnmatched();
+            CommandLine line = e.getCommandLine();
+            if (!words.isEmpty() && !line.getSubcommands().isEmpty() && !words.get(0).startsWith("-")) {
+                return words.get(0) + ": no such command (expected: one of "
+                        + String.join(", ", line.getSubcommands().keySet()) + ")";
+            }
+        }
+        return String.valueOf(e.getMessage());
+    }
+
+    @Override
+    public int handleExecutionException(Exception e, CommandLine line, ParseResult parsed) {
+        int code = exitCode(e);
+        if (code == ExitCode.INTERNAL) {
+            io.complain("unexpected " + e + " (--debug shows where)");
+        } else {
+            io.complain(String.valueOf(e.getMessage()));
+        }
+        return traced(e, code);
+    }
+
+    private int traced(Exception e, int code) {
+        if (debug.getAsBoolean()) {
+            io.stackTrace(e);
+        }
+        return code;
+    }
+
+    private static int exitCode(Exception e) {
+        if (e instanceof CliException known) {
+            return known.exitCode();
+        }
+        if (e instanceof IllegalArgumentException) {
+            return ExitCode.USAGE;
+        }
+        if (e instanceof LockStoreException) {
+            return ExitCode.STORE_UNAVAILABLE;
+        }
+        if (e instanceof LockTimeoutException) {
+            return ExitCode.NOT_ACQUIRED;
+        }
+        if (e instanceof LeaseLostException) {
+            return ExitCode.LEASE_LOST;
+        }
+        return ExitCode.INTERNAL;
+    }
+}

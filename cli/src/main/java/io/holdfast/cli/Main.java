@@ -1,0 +1,71 @@
+package io.holdfast.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+
+/** The command {@code holdfast}. */
+@Command(
+        name = "holdfast",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = {"A distributed lock: take a name on one machine, and no other machine has it meanwhile.", ""},
+        commandListHeading = "%nCommands:%n",
+        footer = {
+            "",
+            "Example: holdfast exec --wait 10s nightly-report -- ./report.sh",
+            "Exit codes: 64 usage, 69 store unavailable, 70 internal, 75 not acquired, 76 lease lost."
+        })
+public final class Main implements Runnable {
+
+    private final Io io;
+
+    @Option(
+            names = "--debug",
+            scope = ScopeType.INHERIT,
+            description = "Show stack traces and the log; the same as HOLDFAST_DEBUG=1.")
+    private boolean debug;
+
+    private Main(Io io) {
+        this.io = io;
+        this.debug = "1".equals(System.getenv("HOLDFAST_DEBUG"));
+    }
+
+    public static void main(String[] args) {
+        Io io = new Io(new PrintWriter(System.out, true), new PrintWriter(System.err, true));
+        // Not a plain return: threads of a store's driver must not keep the process alive.
+        System.exit(run(io, args));
+    }
+
+    static int run(Io io, String... args) {
+        Main main = new Main(io);
+        CommandLine line = new CommandLine(main)
+                .addSubcommand(new DemoCommand(io))
+                .addSubcommand(new ExecCommand(io, List.of(args)))
+                .addSubcommand(new InspectCommand(io))
+                .addSubcommand(new ReleaseCommand(io));
+        Failures failures = new Failures(io, () -> main.debug);
+        return line.setOut(io.out())
+                .setErr(io.err())
+                // An argument such as @file belongs to the command that exec runs.
+                .setExpandAtFiles(false)
+                .setUsageHelpAutoWidth(true)
+                .setParameterExceptionHandler(failures)
+                .setExecutionExceptionHandler(failures)
+                .setExecutionStrategy(parsed -> {
+                    StderrLogs.showAll(main.debug);
+                    return new CommandLine.RunLast().execute(parsed);
+                })
+                .execute(args);
+    }
+
+    /** Without a subcommand. */
+    @Override
+    public void run() {
+        throw new CliException(ExitCode.USAGE, "a command is missing (see: holdfast --help)");
+    }
+}

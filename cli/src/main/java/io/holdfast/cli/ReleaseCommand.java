@@ -1,0 +1,47 @@
+package io.holdfast.cli;
+
+import io.holdfast.LockClient;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast release --force NAME}. */
+@Command(
+        name = "release",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        description = {
+            "Takes a lock away from whoever holds it. The holder finds out at its next renewal and may work on until"
+                    + " then, together with the next one.",
+            ""
+        })
+final class ReleaseCommand implements Callable<Integer> {
+
+    private final Io io;
+
+    @Mixin
+    private final StoreOption store = new StoreOption();
+
+    /** Has to be typed out: this breaks the promise of the lock. */
+    @Option(names = "--force", required = true, description = "Yes, without asking the holder.")
+    private boolean force;
+
+    @Parameters(paramLabel = "NAME", description = "The lock name.")
+    private String name = "";
+
+    ReleaseCommand(Io io) {
+        this.io = io;
+    }
+
+    @Override
+    public Integer call() {
+        boolean held;
+        try (LockClient client = store.client().build()) {
+            held = force && client.forceRelease(name);
+        }
+        io.out().println(name + (held ? ": released by force" : ": nobody held it"));
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,64 @@
+package io.holdfast.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.text.MessageFormat;
+import java.util.ResourceBundle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holdfast's log on the command line: only with {@code --debug}, on standard error. What a user must know a command says
+ * itself, once and in a sentence; a log with times and class names beside it would say it again.
+ */
+public final class StderrLogs extends System.LoggerFinder {
+
+    private static volatile boolean all;
+
+    /** For the service loader. */
+    public StderrLogs() {}
+
+    static void showAll(boolean all) {
+        StderrLogs.all = all;
+    }
+
+    @Override
+    public System.Logger getLogger(String name, Module module) {
+        return new StderrLogger(name);
+    }
+
+    private record StderrLogger(String name) implements System.Logger {
+
+        @Override
+        public String getName() {
+            return name;
+        }
+
+        @Override
+        public boolean isLoggable(Level level) {
+            return all && name.startsWith("io.holdfast") && level != Level.OFF && level != Level.TRACE;
+        }
+
+        @Override
+        public void log(
+                Level level, @Nullable ResourceBundle bundle, @Nullable String text, @Nullable Throwable thrown) {
+            if (isLoggable(level)) {
+                StringWriter lines = new StringWriter();
+                lines.append("holdfast: ").append(level.name().toLowerCase(java.util.Locale.ROOT));
+                lines.append(": ").append(text).append(System.lineSeparator());
+                if (thrown != null) {
+                    thrown.printStackTrace(new PrintWriter(lines, true));
+                }
+                System.err.print(lines);
+            }
+        }
+
+        @Override
+        public void log(
+                Level level, @Nullable ResourceBundle bundle, @Nullable String format, @Nullable Object... values) {
+            if (isLoggable(level) && format != null) {
+                boolean plain = values == null || values.length == 0;
+                log(level, bundle, plain ? format : MessageFormat.format(format, values), (Throwable) null);
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package io.holdfast.cli.process;
+
+import java.io.Console;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What there is to know about the terminal this process may have. */
+public final class Terminal {
+
+    private static final Path OWN_STAT = Path.of("/proc/self/stat");
+
+    private Terminal() {}
+
+    /** Whether a person watches: standard input and output are a terminal. */
+    public static boolean isInteractive() {
+        Console console = System.console();
+        if (console == null) {
+            return false;
+        }
+        try {
+            // From Java 22 on there may be a console without a terminal, and this method to ask.
+            return (boolean) Console.class.getMethod("isTerminal").invoke(console);
+        } catch (ReflectiveOperationException e) {
+            return true;
+        }
+    }
+
+    /**
+     * Whether what is typed at a terminal reaches this process and its children alike: they are in the terminal's
+     * foreground process group, which gets Ctrl-C as a whole.
+     */
+    public static boolean isForeground() {
+        try {
+            String stat = Files.readString(OWN_STAT, StandardCharsets.ISO_8859_1);
+            // pid (name) state parent group session terminal foreground-group …; the name may have blanks in it.
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", 7);
+            return !fields[4].equals("0") && fields[2].equals(fields[5]);
+        } catch (IOException | RuntimeException e) {
+            return isInteractive(); // not Linux
+        }
+    }
+}
