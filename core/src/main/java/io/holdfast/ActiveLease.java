@@ -1,0 +1,191 @@
+package io.holdfast;
+
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lease that was handed out.
+ *
+ * <p>Possible state transitions:
+ *
+ * <pre>
+ *   HELD → RELEASED    by the owner, if the deadline has not passed
+ *   HELD → LOST        by the engine (deadline, store, close), or by whoever finds the deadline passed
+ * </pre>
+ *
+ * <p>Invariant: {@code isValid()} ⇒ state is HELD and neither the hold's deadline nor the lease's own limit has passed.
+ * The clock is asked each time, so validity ends in time even if no thread of ours runs.
+ */
+final class ActiveLease implements Lease {
+
+    enum State {
+        HELD,
+        RELEASED,
+        LOST
+    }
+
+    /** What a thread has taken, apart from the lease so that a lost lease does not keep its thread reachable. */
+    static final class Holds {
+        int count = 1; // by the owner thread
+        volatile String lostWhy = "";
+    }
+
+    static final long NO_LIMIT = Long.MAX_VALUE;
+
+    final Hold hold;
+    final long grantedNanos;
+
+    /** When a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
+    final long limitNanos;
+
+    /** Whether the engine renews it; false for {@code leaseFor}. */
+    final boolean renewed;
+
+    /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
+    final @Nullable Thread owner;
+
+    final Holds holds = new Holds();
+
+    private final long token;
+    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+    private final Queue<Runnable> lossCallbacks = new ConcurrentLinkedQueue<>();
+
+    /** Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already. */
+    private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+
+    ActiveLease(Hold hold, long token, long grantedNanos, long limitNanos, boolean renewed, @Nullable Thread owner) {
+        this.hold = hold;
+        this.token = token;
+        this.grantedNanos = grantedNanos;
+        this.limitNanos = limitNanos;
+        this.renewed = renewed;
+        this.owner = owner;
+    }
+
+    @Override
+    public String name() {
+        return hold.engine.name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return token;
+    }
+
+    @Override
+    public boolean isValid() {
+        if (state.get() != State.HELD) {
+            return false;
+        }
+        if (!isOver()) {
+            return true;
+        }
+        hold.engine.leaseOver(this);
+        return false;
+    }
+
+    @Override
+    public Duration remaining() {
+        if (!isValid()) {
+            return Duration.ZERO;
+        }
+        TimeSource time = hold.engine.time();
+        long remaining = hold.deadline.remainingNanos(time);
+        return Duration.ofNanos(
+                limitNanos == NO_LIMIT ? remaining : Math.max(0, Math.min(remaining, limitNanos - time.nanoTime())));
+    }
+
+    @Override
+    public void ensureValid() {
+        if (isValid()) {
+            return;
+        }
+        if (state.get() == State.RELEASED) {
+            throw new IllegalStateException("The lease on " + name() + " was released");
+        }
+        throw lostException();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        java.util.Objects.requireNonNull(callback, "callback");
+        lossCallbacks.add(callback);
+        isValid();
+        if (state.get() == State.LOST) {
+            runLossCallbacks();
+        }
+    }
+
+    @Override
+    public void release() {
+        if (state.get() == State.RELEASED) {
+            return;
+        }
+        if (!tryRelease()) {
+            throw lostException();
+        }
+        if (awaitEnd()) {
+            throw new LeaseLostException("The lease on " + name() + " with token " + token
+                    + " was lost: at its release the store no longer knew it");
+        }
+    }
+
+    /** For a lease that its owner never saw. */
+    void releaseQuietly() {
+        tryRelease();
+    }
+
+    /** Whether its time has passed, by the clocks alone. */
+    boolean isOver() {
+        return hold.deadline.hasPassed(hold.engine.time()) || isAtLimit();
+    }
+
+    boolean isAtLimit() {
+        return limitNanos != NO_LIMIT && hold.engine.time().nanoTime() - limitNanos >= 0;
+    }
+
+    /** By the engine: HELD → LOST. False if it has ended before. */
+    boolean lose(String why) {
+        holds.lostWhy = why;
+        return state.compareAndSet(State.HELD, State.LOST);
+    }
+
+    void runLossCallbacks() {
+        for (Runnable callback = lossCallbacks.poll(); callback != null; callback = lossCallbacks.poll()) {
+            hold.engine.callbacks().execute(callback);
+        }
+    }
+
+    /** By the engine, once, after the owner released. */
+    void end(boolean wasGone) {
+        ended.complete(wasGone);
+    }
+
+    private boolean tryRelease() {
+        if (!isValid() || !state.compareAndSet(State.HELD, State.RELEASED)) {
+            return false;
+        }
+        hold.engine.released(this);
+        return true;
+    }
+
+    /** Waits for the store's answer, also when interrupted: it is bounded by the store's command timeout. */
+    private boolean awaitEnd() {
+        try {
+            return ended.join();
+        } catch (CompletionException e) {
+            throw new IllegalStateException("A release ends without error", e);
+        }
+    }
+
+    private LeaseLostException lostException() {
+        return new LeaseLostException(
+                "The lease on " + name() + " with token " + token + " was lost: " + holds.lostWhy);
+    }
+}

@@ -1,0 +1,44 @@
+package io.holdfast;
+
+import io.holdfast.spi.StoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An acquisition at the store that has not succeeded yet. Guarded by the lock of the name's engine.
+ *
+ * <p>Every command sent for it has the same holder id, so that sending again is harmless; a new attempt has a new one.
+ */
+final class Attempt {
+
+    final String holderId;
+    final long leaseNanos;
+
+    /** Whether its commands ask for a place in the store's queue. */
+    boolean queue;
+
+    /** At most one acquire is under way; a hint that comes meanwhile sets {@link #again}. */
+    boolean inFlight;
+
+    boolean again;
+
+    /** Whether the store may know of it (queued, or a command of unknown outcome): then giving it up means withdrawing. */
+    boolean mayBeKnown;
+
+    /** When the store last gave a good answer, or the attempt began. */
+    long lastGoodNanos;
+
+    int failures;
+
+    @Nullable
+    StoreException lastError;
+
+    /** The last answer said that the name is held by something without expiry. */
+    boolean endless;
+
+    Attempt(String holderId, long leaseNanos, boolean queue, long nowNanos) {
+        this.holderId = holderId;
+        this.leaseNanos = leaseNanos;
+        this.queue = queue;
+        this.lastGoodNanos = nowNanos;
+    }
+}

@@ -1,0 +1,118 @@
+package io.holdfast;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
+ * the store confirms, or until it must have expired: design rule 4.
+ */
+final class Compensation {
+
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+    private static final long RETRY_FIRST_NANOS = 100_000_000;
+    private static final long RETRY_MAX_NANOS = 2_000_000_000;
+
+    private final LockStore store;
+    private final EngineSettings settings;
+    private final TimeSource time;
+    private final ReentrantLock lock = new ReentrantLock();
+    private int pending; // by lock
+    private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
+
+    Compensation(LockStore store, EngineSettings settings) {
+        this.store = store;
+        this.settings = settings;
+        this.time = settings.time;
+    }
+
+    /**
+     * Withdraws a holder id.
+     *
+     * @param leaseNanos the longest lease it can have got
+     */
+    void abandon(String name, String holderId, long leaseNanos) {
+        begin();
+        // A command that was sent may be executed a little later still; then its lease begins.
+        long giveUpNanos = time.nanoTime() + leaseNanos + settings.storeTimeoutNanos;
+        attempt(name, holderId, giveUpNanos, RETRY_FIRST_NANOS);
+    }
+
+    /** A command of the engine's own that close() waits for. */
+    void track(CompletionStage<?> command) {
+        begin();
+        command.whenComplete((reply, error) -> end());
+    }
+
+    int pending() {
+        lock.lock();
+        try {
+            return pending;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Completes when nothing is pending. */
+    CompletionStage<Void> whenIdle() {
+        lock.lock();
+        try {
+            if (pending == 0) {
+                return CompletableFuture.completedFuture(null);
+            }
+            if (idle == null) {
+                idle = new CompletableFuture<>();
+            }
+            return idle;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void attempt(String name, String holderId, long giveUpNanos, long retryNanos) {
+        store.abandon(name, holderId).whenComplete((held, error) -> {
+            if (error == null) {
+                end();
+            } else if (time.nanoTime() - giveUpNanos >= 0) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "Could not withdraw " + holderId + " from " + name
+                                + "; it must have expired by now. The store said: " + error.getMessage());
+                end();
+            } else {
+                time.schedule(
+                        settings.jittered(retryNanos),
+                        () -> attempt(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
+            }
+        });
+    }
+
+    private void begin() {
+        lock.lock();
+        try {
+            pending++;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void end() {
+        CompletableFuture<Void> done = null;
+        lock.lock();
+        try {
+            if (--pending == 0) {
+                done = idle;
+                idle = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (done != null) {
+            done.complete(null);
+        }
+    }
+}

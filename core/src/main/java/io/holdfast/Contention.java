@@ -1,0 +1,211 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of {@link NameState} that gets the name from the store for the local waiters: one attempt at a time, however
+ * many wait.
+ *
+ * <p>Invariant: an attempt that is given up is withdrawn at the store whenever it may have left something there, and
+ * again if an answer comes later that it did (design rule 4).
+ */
+final class Contention {
+
+    /** A store's expiry is rounded to milliseconds; ask after it, not at it. */
+    private static final long EXPIRY_SLACK_NANOS = 2_000_000;
+
+    private static final long RETRY_FIRST_NANOS = 50_000_000;
+    private static final long RETRY_MAX_NANOS = 1_000_000_000;
+
+    private final NameState state;
+    private @Nullable Attempt attempt;
+
+    Contention(NameState state) {
+        this.state = state;
+    }
+
+    boolean isActive() {
+        return attempt != null;
+    }
+
+    boolean isFor(String holderId) {
+        return attempt != null && attempt.holderId.equals(holderId);
+    }
+
+    /** Why the last command failed, if the store has not given a good answer since. */
+    @Nullable
+    StoreException lastError() {
+        return attempt == null ? null : attempt.lastError;
+    }
+
+    /** Starts to contend if somebody waits. */
+    void begin() {
+        Waiter first = state.waiters.first();
+        if (first != null) {
+            attempt = state.effects.newAttempt(state.storeLease(first), !first.makesOneAttempt());
+            ask(attempt);
+        }
+    }
+
+    /** The attempt's first command is under way, as part of a release. */
+    void resume(Attempt begun) {
+        begun.inFlight = true;
+        attempt = begun;
+    }
+
+    void poll() {
+        if (attempt != null && !attempt.inFlight) {
+            ask(attempt);
+        }
+    }
+
+    void hint() {
+        Attempt waiting = attempt;
+        if (waiting == null) {
+            return;
+        }
+        if (waiting.inFlight) {
+            // The command under way may have been executed before what the hint is about.
+            waiting.again = true;
+        } else {
+            ask(waiting);
+        }
+    }
+
+    void answered(Attempt answered, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+        answered.inFlight = false;
+        if (answered != attempt) {
+            // Given up and withdrawn meanwhile. But that may have overtaken the acquire: withdraw once more.
+            if (reply instanceof Granted || error != null) {
+                state.effects.abandon(answered.holderId, answered.leaseNanos);
+            }
+        } else if (reply instanceof Granted granted) {
+            granted(answered, sent, granted);
+        } else if (reply instanceof Busy busy) {
+            busy(answered, busy);
+        } else {
+            failed(answered, StoreErrors.of(error));
+        }
+    }
+
+    void requeued(Attempt answered, LeaseRules.Sent sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
+        AcquireReply acquired = reply == null ? null : reply.requeued();
+        if (acquired != null || error != null) {
+            answered(answered, sent, acquired, error);
+            return;
+        }
+        // The hold to release was gone, so nothing was queued.
+        answered.inFlight = false;
+        if (answered == attempt) {
+            ask(answered);
+        }
+    }
+
+    /** Whether the attempt was given up. */
+    boolean giveUpIfNobodyWaits() {
+        Attempt given = attempt;
+        if (given == null || !state.waiters.isEmpty()) {
+            return false;
+        }
+        attempt = null;
+        if (given.inFlight || given.mayBeKnown) {
+            state.effects.abandon(given.holderId, given.leaseNanos);
+        }
+        return true;
+    }
+
+    private void ask(Attempt asked) {
+        asked.inFlight = true;
+        asked.again = false;
+        state.effects.sendAcquire(asked);
+    }
+
+    private void granted(Attempt answered, LeaseRules.Sent sent, Granted granted) {
+        attempt = null;
+        TimeSource time = state.settings.time;
+        Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), answered.leaseNanos);
+        if (deadline.hasPassed(time)) {
+            state.effects.abandon(answered.holderId, answered.leaseNanos);
+            begin();
+            return;
+        }
+        Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent);
+        hold.contended = granted.waiting() > 0;
+        state.startTenure(hold);
+    }
+
+    private void busy(Attempt answered, Busy busy) {
+        answered.lastGoodNanos = state.settings.time.nanoTime();
+        answered.lastError = null;
+        answered.failures = 0;
+        answered.mayBeKnown |= answered.queue;
+        Waiter first = state.waiters.first();
+        if (!answered.queue && first != null && first.makesOneAttempt()) {
+            state.waiters.remove(first);
+            state.timedOut(first);
+            if (giveUpIfNobodyWaits()) {
+                return;
+            }
+        }
+        boolean endless = busy.remainingMillis() == Busy.NO_EXPIRY;
+        if (endless && answered.endless) {
+            state.failAll(endless(busy));
+            return;
+        }
+        // Somebody who writes the key and its expiry by two commands is seen in between now and then: ask twice.
+        answered.endless = endless;
+        if (!answered.queue || answered.again) {
+            answered.queue = true;
+            ask(answered);
+        } else {
+            state.effects.wakeAfter(untilNextPoll(busy));
+        }
+    }
+
+    private LockStoreException endless(Busy busy) {
+        return new LockStoreException(
+                "The lock " + state.name + " is held by " + busy.holder()
+                        + " without expiry, so it may never become free"
+                        + " (expected: a key with a time to live; remove the key if it is left over, or use another"
+                        + " name)",
+                null);
+    }
+
+    /** Only the first in the store's queue watches the holder's expiry; the others rely on the grant, and poll. */
+    private long untilNextPoll(Busy busy) {
+        long poll = state.settings.jittered(state.settings.pollNanos);
+        if (busy.ahead() > 0 || busy.remainingMillis() < 0) {
+            return poll;
+        }
+        return Math.min(poll, busy.remainingMillis() * 1_000_000 + EXPIRY_SLACK_NANOS);
+    }
+
+    private void failed(Attempt answered, StoreException error) {
+        answered.lastError = error;
+        answered.mayBeKnown |= error.outcome() == StoreException.Outcome.UNKNOWN;
+        LockStoreException why = new LockStoreException(error);
+        Waiter first = state.waiters.first();
+        if (first != null && first.makesOneAttempt()) {
+            state.waiters.remove(first);
+            state.effects.ended(first, Waiter.State.FAILED, why);
+            if (giveUpIfNobodyWaits()) {
+                return;
+            }
+        }
+        EngineSettings settings = state.settings;
+        long patience = settings.storeTimeoutNanos - (settings.time.nanoTime() - answered.lastGoodNanos);
+        if (error.outcome() == StoreException.Outcome.FATAL || patience <= 0) {
+            state.failAll(why);
+            return;
+        }
+        answered.queue = true;
+        long backoff = Math.min(RETRY_MAX_NANOS, RETRY_FIRST_NANOS << Math.min(10, answered.failures++));
+        state.effects.wakeAfter(Math.min(settings.jittered(backoff), patience));
+    }
+}

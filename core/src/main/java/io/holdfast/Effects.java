@@ -1,0 +1,49 @@
+package io.holdfast;
+
+import io.holdfast.spi.RenewRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the decisions about a name ask of the world. Replies come back as events of {@link NameState}, possibly before
+ * the call returns.
+ */
+interface Effects {
+
+    /** Sends the attempt's acquire; answered by {@link NameState#acquired}. */
+    void sendAcquire(Attempt attempt);
+
+    /** Sends a renewal that sets the length for the next lease; answered by {@link NameState#prepared}. */
+    void sendPreparation(Hold hold, RenewRequest request);
+
+    /** Ends a hold; the lease, if there is one, is told the result. A failure is compensated by the receiver. */
+    void sendRelease(Hold hold, @Nullable ActiveLease lease);
+
+    /** Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. */
+    void sendReleaseAndRequeue(Hold hold, Attempt attempt);
+
+    /** Withdraws a holder id in the background, until the store confirms. */
+    void abandon(String holderId, long leaseNanos);
+
+    /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
+    void wakeAfter(long delayNanos);
+
+    /** {@link NameState#lookAt} is wanted at this time; replaces an earlier wish for this hold. */
+    void watch(Hold hold, long atNanos);
+
+    /** The hold needs no looking at any more. */
+    void forget(Hold hold);
+
+    /** A fresh attempt with a holder id that was never used. */
+    Attempt newAttempt(long leaseNanos, boolean queue);
+
+    /** What a granted attempt became. */
+    Hold newHold(Attempt attempt, long base, Deadline deadline, LeaseRules.Sent sent);
+
+    void granted(Waiter waiter, ActiveLease lease);
+
+    void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
+
+    void lost(ActiveLease lease, String why);
+
+    void renewalFailed(Throwable cause);
+}

@@ -1,0 +1,222 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** All names of one client: finds the {@link NameEngine} for an event, and holds what they share. */
+final class Engine {
+
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+
+    /** How long close() waits for the store to confirm releases. */
+    private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(5);
+
+    private final LockStore store;
+    private final EngineSettings settings;
+    private final Callbacks callbacks;
+    private final Renewals renewals;
+    private final Compensation compensation;
+    private final LostHolds lostHolds = new LostHolds();
+    private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
+    private final AtomicLong holderIds = new AtomicLong();
+    private volatile @Nullable CompletionStage<Void> closing;
+
+    Engine(LockStore store, EngineSettings settings) {
+        this.store = store;
+        this.settings = settings;
+        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
+        this.renewals = new Renewals(store, settings.time);
+        this.compensation = new Compensation(store, settings);
+        store.listen(new Messages());
+    }
+
+    /** Starts an acquisition. */
+    Waiter submit(String name, LockOptions options, WaitMode mode) {
+        return submit(name, options, mode, null);
+    }
+
+    Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
+        Limits.checkName(name);
+        Waiter waiter = new Waiter(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime());
+        while (true) {
+            ensureOpen();
+            NameEngine engine = names.computeIfAbsent(name, n -> new NameEngine(this, n));
+            if (engine.submit(waiter)) {
+                if (closing != null) {
+                    // close() may have passed over this name before it was there.
+                    engine.close(closed());
+                }
+                return waiter;
+            }
+        }
+    }
+
+    /** The lease with which the calling thread owns the name, valid or not; null if there is none. */
+    @Nullable
+    ActiveLease ownedByCurrentThread(String name) {
+        NameEngine engine = names.get(name);
+        ActiveLease lease = engine == null ? null : engine.current();
+        return lease != null && lease.owner == Thread.currentThread() ? lease : null;
+    }
+
+    LockState inspect(String name) {
+        ensureOpen();
+        StoreState state = await(store.inspect(name));
+        return new LockState(
+                name,
+                Optional.ofNullable(state.holder()),
+                state.remainingMillis() == AcquireReply.Busy.NO_EXPIRY
+                        ? Optional.empty()
+                        : Optional.of(Duration.ofMillis(state.remainingMillis())),
+                state.base() == 0 ? Optional.empty() : Optional.of(state.base() << 16),
+                state.waiting());
+    }
+
+    boolean forceRelease(String name) {
+        ensureOpen();
+        return await(store.forceRelease(name));
+    }
+
+    /** Ends everything; completes when the store has confirmed all releases. */
+    CompletionStage<Void> closeAsync() {
+        CompletionStage<Void> already = closing;
+        if (already != null) {
+            return already;
+        }
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        closing = done;
+        names.values().forEach(name -> name.close(closed()));
+        compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
+        return done;
+    }
+
+    void close() {
+        boolean first = closing == null;
+        try {
+            closeAsync().toCompletableFuture().get(CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    compensation.pending() + " releases were not confirmed within " + CLOSE_AT_MOST
+                            + "; these locks become free when their leases run out");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("The end of a client has no error", e);
+        }
+        if (first) {
+            store.close();
+            callbacks.close();
+        }
+    }
+
+    // --- what the names share ---
+
+    EngineSettings settings() {
+        return settings;
+    }
+
+    LockStore store() {
+        return store;
+    }
+
+    Callbacks callbacks() {
+        return callbacks;
+    }
+
+    Renewals renewals() {
+        return renewals;
+    }
+
+    Compensation compensation() {
+        return compensation;
+    }
+
+    LostHolds lostHolds() {
+        return lostHolds;
+    }
+
+    String newHolderId() {
+        return settings.clientId + ":" + holderIds.incrementAndGet();
+    }
+
+    void retire(NameEngine engine) {
+        names.remove(engine.name(), engine);
+    }
+
+    /** For tests: how many names have state here. */
+    int size() {
+        return names.size();
+    }
+
+    private void ensureOpen() {
+        if (closing != null) {
+            throw closed();
+        }
+    }
+
+    private LockClientClosedException closed() {
+        return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
+    }
+
+    /** For the calling thread; bounded by the store's command timeout. */
+    private static <T> T await(CompletionStage<T> reply) {
+        try {
+            return reply.toCompletableFuture().join();
+        } catch (CompletionException e) {
+            throw new LockStoreException(StoreErrors.of(e));
+        }
+    }
+
+    /** The store's messages, passed to the names they are about. */
+    private final class Messages implements StoreListener {
+
+        @Override
+        public void granted(String name, String holderId) {
+            NameEngine engine = names.get(name);
+            if (engine != null) {
+                engine.pushedGrant(holderId);
+            } else {
+                // Nobody here waits for it (any more): do not let others wait for us.
+                compensation.abandon(name, holderId, settings.leaseNanos);
+            }
+        }
+
+        @Override
+        public void contended(String name, String holderId) {
+            NameEngine engine = names.get(name);
+            if (engine != null) {
+                engine.contended(holderId);
+            }
+        }
+
+        @Override
+        public void released(String name) {
+            NameEngine engine = names.get(name);
+            if (engine != null) {
+                engine.hint();
+            }
+        }
+
+        @Override
+        public void reconnected() {
+            names.values().forEach(NameEngine::hint);
+        }
+    }
+}

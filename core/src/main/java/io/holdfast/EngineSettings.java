@@ -1,0 +1,68 @@
+package io.holdfast;
+
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** What the builder, and a simulation, can set. Changed only before the engine is made from a {@link #snapshot()}. */
+final class EngineSettings {
+
+    TimeSource time = TimeSource.system();
+    long leaseNanos = Duration.ofSeconds(30).toNanos();
+    long storeTimeoutNanos = Duration.ofSeconds(5).toNanos();
+
+    /** How often a waiter asks without having been told anything; a third of the lease of a pushed grant. */
+    long pollNanos = Duration.ofSeconds(1).toNanos();
+
+    /** How long local hand-offs may keep the lock while another client waits for it. */
+    long tenureNanos = Duration.ofMillis(10).toNanos();
+
+    @Nullable
+    Executor callbackExecutor;
+
+    @Nullable
+    LockListener listener;
+
+    String clientId = randomId();
+    LeaseRules rules = new LeaseRules();
+
+    /** A random number from zero up to, not including, the argument. */
+    LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
+
+    StoreContext context() {
+        return new StoreContext(clientId, time);
+    }
+
+    EngineSettings snapshot() {
+        EngineSettings copy = new EngineSettings();
+        copy.time = time;
+        copy.leaseNanos = leaseNanos;
+        copy.storeTimeoutNanos = storeTimeoutNanos;
+        copy.pollNanos = pollNanos;
+        copy.tenureNanos = tenureNanos;
+        copy.callbackExecutor = callbackExecutor;
+        copy.listener = listener;
+        copy.clientId = clientId;
+        copy.rules = rules;
+        copy.random = random;
+        return copy;
+    }
+
+    /** A delay between three quarters of the given one and all of it, so that clients do not fall into step. */
+    long jittered(long nanos) {
+        return nanos - random.applyAsLong(nanos / 4 + 1);
+    }
+
+    /** 128 random bits; the prefix tells our holders from those of other libraries. */
+    private static String randomId() {
+        byte[] bits = new byte[16];
+        new SecureRandom().nextBytes(bits);
+        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(bits);
+    }
+}

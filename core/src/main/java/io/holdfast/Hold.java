@@ -1,0 +1,82 @@
+package io.holdfast;
+
+/**
+ * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
+ *
+ * <p>All fields but {@link #deadline} are guarded by the lock of the name's engine; {@code deadline} is written under it
+ * and read anywhere. {@link #dueNanos} belongs to {@link Renewals} and is guarded by its lock.
+ */
+final class Hold {
+
+    /** Hand-offs count in the low 16 bits of the token. */
+    private static final long HAND_OFFS_MAX = 1 << 16;
+
+    /** No renewal is needed any more. */
+    static final long NEVER = Long.MAX_VALUE;
+
+    final NameEngine engine;
+    final String holderId;
+    final long base;
+    final long acquiredNanos;
+
+    /** Only ever moves on, except by an exact setting, which is made when no lease is out. */
+    volatile Deadline deadline;
+
+    /** The longest that the store may keep it after the last command for it. */
+    long leaseNanos;
+
+    /** The latest instant at which the store may end the hold by itself. */
+    long storeEndNanos;
+
+    /** How many exact settings were sent. */
+    long sequence;
+
+    /** When to renew next. */
+    long renewAtNanos;
+
+    /** Whether somebody waits at another client. */
+    boolean contended;
+
+    private long handOffs;
+
+    /** Guarded by the lock of {@link Renewals}: when to look at this hold, and its place among those of the same time. */
+    long dueNanos;
+
+    long dueOrder;
+    boolean watched;
+
+    Hold(
+            NameEngine engine,
+            String holderId,
+            long base,
+            Deadline deadline,
+            LeaseRules.Sent sent,
+            long nowNanos,
+            long leaseNanos) {
+        this.engine = engine;
+        this.holderId = holderId;
+        this.base = base;
+        this.acquiredNanos = nowNanos;
+        this.deadline = deadline;
+        this.leaseNanos = leaseNanos;
+        this.storeEndNanos = nowNanos + leaseNanos;
+        this.renewAtNanos = sent.nanos() + leaseNanos / 3;
+    }
+
+    /** Whether no lease was handed out on it so far, so that it still has the length its first waiter asked for. */
+    boolean isFresh() {
+        return handOffs == 0;
+    }
+
+    boolean hasTokenLeft() {
+        return handOffs < HAND_OFFS_MAX;
+    }
+
+    /** The next fencing token of this hold. */
+    long nextToken() {
+        if (!hasTokenLeft()) {
+            throw new IllegalStateException("No fencing token left in " + holderId);
+        }
+        return (base << 16) + handOffs++;
+    }
+}

@@ -1,0 +1,61 @@
+package io.holdfast;
+
+import java.time.Duration;
+
+/**
+ * The right to a lock name for a bounded time. The lease is the owner, not the thread: any thread may use and release it.
+ *
+ * <p>A lease ends in one of two ways, once: it is <em>released</em>, or it is <em>lost</em> (its time passed without a
+ * successful renewal, or the store says that somebody removed or took it). Its validity is judged by this process's
+ * clock alone: valid until the time before the request was sent, plus its length, less a margin for clock drift. So
+ * {@link #isValid()} turns false in time even when the store cannot be reached, and from the first call after a pause
+ * of the process on.
+ *
+ * <p>Thread-safe.
+ */
+public interface Lease extends AutoCloseable {
+
+    /** The lock name. */
+    String name();
+
+    /**
+     * A number that grows with every lease on this name, over all clients. Hand it to the guarded resource, which
+     * remembers the largest it has seen and refuses smaller ones. Each store documents what its tokens promise.
+     */
+    long fencingToken();
+
+    /** Whether the lease is held now. Local, costs no command. */
+    boolean isValid();
+
+    /** How long the lease is certainly valid if no further renewal succeeds; zero if it is over. */
+    Duration remaining();
+
+    /**
+     * Returns normally if the lease is held now.
+     *
+     * @throws LeaseLostException if it is lost
+     * @throws IllegalStateException if it was released
+     */
+    void ensureValid();
+
+    /**
+     * Runs a callback when the lease is lost, on the client's callback executor; at once if it is lost already, never if
+     * it was released. Several may be registered; an exception of one is logged and does not disturb the others.
+     */
+    void onLost(Runnable callback);
+
+    /**
+     * Ends the lease. Returns when the store has confirmed, or the lock was passed to the next waiter of this client; if
+     * the store cannot be reached the release is retried in the background until the hold must have expired. Again
+     * after the first time: does nothing.
+     *
+     * @throws LeaseLostException if the lease was lost before: the work done under it was not protected to its end
+     */
+    void release();
+
+    /** The same as {@link #release()}. */
+    @Override
+    default void close() {
+        release();
+    }
+}

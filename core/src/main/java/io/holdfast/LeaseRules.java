@@ -1,0 +1,40 @@
+package io.holdfast;
+
+import io.holdfast.spi.TimeSource;
+
+/**
+ * The arithmetic of validity: design rule 2. The one place where safety depends on time, so that a test can replace it by
+ * a wrong one and see the simulation find it.
+ */
+class LeaseRules {
+
+    /** When a request was sent, on both clocks. Taken <em>before</em> it was sent. */
+    record Sent(long nanos, long wallMillis) {
+        static Sent now(TimeSource time) {
+            return new Sent(time.nanoTime(), time.wallMillis());
+        }
+    }
+
+    /**
+     * How long a hold counts as ours. The store's countdown began at the execution, so not before the request was sent;
+     * hence ours begins at the sending. The reply's arrival says nothing: it may have been held up for longer than the
+     * lease.
+     */
+    Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
+        return new Deadline(
+                sent.nanos() + leaseNanos - driftMarginNanos(leaseNanos), sent.wallMillis() + leaseNanos / 1_000_000);
+    }
+
+    /**
+     * Whether a renewal's reply counts: only before the old deadline. After it the lease was already reported as over,
+     * and somebody may have acted on that.
+     */
+    boolean renewalCounts(Deadline old, TimeSource time) {
+        return !old.hasPassed(time);
+    }
+
+    /** By how much two clocks may drift apart during a lease: 1 % and 2 ms, as in the Redlock specification. */
+    long driftMarginNanos(long leaseNanos) {
+        return leaseNanos / 100 + 2_000_000;
+    }
+}

@@ -1,0 +1,259 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process's entry to a store of locks. Make one per process and store, share it, and close it at the end.
+ *
+ * <pre>{@code
+ * try (LockClient locks = LockClient.connect("redis://127.0.0.1:6379")) {
+ *     try (Lease lease = locks.acquire("order:refund:12345")) {
+ *         refunds.execute(orderId, lease.fencingToken());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>The waiters of one client queue up locally and only the client contends at the store; a release passes the lock to
+ * the next local waiter without a command. A lease is renewed while it is held, unless {@link LockOptions} says
+ * otherwise.
+ *
+ * <p>A lock is never reported as taken, nor as busy, when the store failed: that is a {@link LockStoreException}. A store
+ * that fails for a moment is asked again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
+ *
+ * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. All methods
+ * throw {@link LockClientClosedException} once the client is closed. Thread-safe.
+ */
+public final class LockClient implements AutoCloseable {
+
+    private final Engine engine;
+
+    LockClient(Engine engine) {
+        this.engine = engine;
+    }
+
+    /**
+     * Opens a client by the URI of its store, with defaults for all else.
+     *
+     * @param uri for example {@code redis://user:password@host:6379/0} or {@code memory:}
+     * @throws IllegalArgumentException if the URI is malformed, or no module on the class path knows its scheme
+     * @throws LockStoreException if the store cannot be reached or refuses the connection
+     */
+    public static LockClient connect(String uri) {
+        return builder().uri(uri).build();
+    }
+
+    /** A builder; it needs a {@link Builder#uri} or a {@link Builder#store}. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Acquires with {@link LockOptions#defaults()}: waits as long as needed, interruptibly. */
+    public Lease acquire(String name) throws InterruptedException {
+        return acquire(name, LockOptions.defaults());
+    }
+
+    /**
+     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it.
+     *
+     * @throws LockTimeoutException if the wait time passed
+     * @throws LockStoreException if the store failed
+     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     */
+    public Lease acquire(String name, LockOptions options) throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        return engine.submit(name, options, WaitMode.PATIENT).await();
+    }
+
+    /**
+     * Acquires the lock if it is free now: one command, whose answer is waited for without regard to interrupts.
+     *
+     * @throws LockStoreException if the store failed
+     */
+    public Optional<Lease> tryAcquire(String name) {
+        return engine.submit(name, LockOptions.defaults(), WaitMode.TRY).awaitUninterruptibly();
+    }
+
+    /**
+     * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without it, if it is free now.
+     *
+     * @return empty if others held the lock for all of that time
+     * @throws LockStoreException if the store failed
+     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     */
+    public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        return engine.submit(name, options, WaitMode.TRY).awaitOptional();
+    }
+
+    /** {@link #acquireAsync(String, LockOptions)} with {@link LockOptions#defaults()}. */
+    public CompletionStage<Lease> acquireAsync(String name) {
+        return acquireAsync(name, LockOptions.defaults());
+    }
+
+    /**
+     * Acquires without a thread that waits. The stage completes on the client's callback executor, with the exceptions
+     * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()} withdraws the wait.
+     */
+    public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
+        return engine.submit(name, options, WaitMode.PATIENT).stage();
+    }
+
+    /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
+    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
+        return engine.submit(name, options, WaitMode.TRY).optionalStage();
+    }
+
+    /**
+     * Runs a task under the lock; a checked exception of the task passes through unchanged.
+     *
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LockTimeoutException if the wait time passed; the task has not run then
+     */
+    public <E extends Exception> void run(String name, LockOptions options, LeaseTask<E> task)
+            throws E, InterruptedException {
+        requireNonNull(task, "task");
+        try (Lease lease = acquire(name, options)) {
+            task.run(lease);
+        }
+    }
+
+    /** As {@link #run}, for a task with a result. */
+    public <T extends @Nullable Object, E extends Exception> T call(
+            String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
+        requireNonNull(task, "task");
+        try (Lease lease = acquire(name, options)) {
+            return task.call(lease);
+        }
+    }
+
+    /** A name as a {@link java.util.concurrent.locks.Lock}. Cheap: a view without state of its own. */
+    public DistributedLock getLock(String name) {
+        return new ThreadLock(engine, Limits.checkName(name));
+    }
+
+    /**
+     * What the store knows of a name now. One command.
+     *
+     * @throws LockStoreException if the store failed
+     */
+    public LockState inspect(String name) {
+        return engine.inspect(Limits.checkName(name));
+    }
+
+    /**
+     * Ends whatever hold there is on a name, here or elsewhere, without asking its owner, who finds out at its next
+     * renewal at the latest.
+     *
+     * @return true if there was one
+     * @throws LockStoreException if the store failed
+     */
+    public boolean forceRelease(String name) {
+        return engine.forceRelease(Limits.checkName(name));
+    }
+
+    /**
+     * Releases what is held, fails what waits with {@link LockClientClosedException}, waits a bounded time for the store
+     * to confirm, and closes the store. Leases still in use by their owners become lost. Again: does nothing.
+     */
+    @Override
+    public void close() {
+        engine.close();
+    }
+
+    /** Engine internals for tests of this package. */
+    Engine engine() {
+        return engine;
+    }
+
+    /** Settings of a client. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable String uri;
+        private @Nullable LockStore store;
+        private final EngineSettings settings = new EngineSettings();
+
+        Builder() {}
+
+        /** The URI of the store; its scheme selects the module. */
+        public Builder uri(String uri) {
+            this.uri = requireNonNull(uri, "uri");
+            return this;
+        }
+
+        /** A store made by the caller, which the client closes when it is closed. */
+        public Builder store(LockStore store) {
+            this.store = requireNonNull(store, "store");
+            return this;
+        }
+
+        /**
+         * The length of a lease that is renewed: after the death of its process a lock is free again within this time.
+         * 30 seconds by default; at least 100 ms. A lease is renewed when a third of it has passed.
+         *
+         * @throws IllegalArgumentException if shorter than 100 ms or longer than a year
+         */
+        public Builder leaseTime(Duration leaseTime) {
+            settings.leaseNanos = Limits.checkLease("leaseTime", leaseTime).toNanos();
+            return this;
+        }
+
+        /**
+         * How long a waiter puts up with a store that fails before it gets a {@link LockStoreException}, counted from
+         * the last good answer. 5 seconds by default. A waiter whose own time ends before does not wait that long.
+         *
+         * @throws IllegalArgumentException if negative or longer than 100 years
+         */
+        public Builder storeTimeout(Duration timeout) {
+            settings.storeTimeoutNanos =
+                    Limits.checkWait("storeTimeout", timeout).toNanos();
+            return this;
+        }
+
+        /** Runs callbacks and completes stages. By default, daemon threads made as needed. */
+        public Builder callbackExecutor(Executor executor) {
+            settings.callbackExecutor = requireNonNull(executor, "executor");
+            return this;
+        }
+
+        /** Is told what happens to the locks. */
+        public Builder listener(LockListener listener) {
+            settings.listener = requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /** Where all time comes from; {@link TimeSource#system()} by default. For tests. */
+        public Builder timeSource(TimeSource time) {
+            settings.time = requireNonNull(time, "time");
+            return this;
+        }
+
+        /** For tests of this package: ids, randomness and rules that a simulation controls. */
+        Builder settings(java.util.function.Consumer<EngineSettings> change) {
+            change.accept(settings);
+            return this;
+        }
+
+        /**
+         * Opens the client.
+         *
+         * @throws IllegalArgumentException if the URI is malformed or of an unknown scheme
+         * @throws IllegalStateException if there is neither a URI nor a store, or both
+         * @throws LockStoreException if the store cannot be reached or refuses the connection
+         */
+        public LockClient build() {
+            if ((uri == null) == (store == null)) {
+                throw new IllegalStateException("A LockClient needs either a uri or a store, and not both");
+            }
+            LockStore opened = store != null ? store : Stores.open(requireNonNull(uri), settings.context());
+            return new LockClient(new Engine(opened, settings.snapshot()));
+        }
+    }
+}

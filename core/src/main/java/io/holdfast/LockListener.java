@@ -1,0 +1,27 @@
+package io.holdfast;
+
+import java.time.Duration;
+
+/**
+ * Is told what happens to a client's locks: for metrics and logs.
+ *
+ * <p>Called on the client's callback executor, some time after the fact and, for one lease, not necessarily in order.
+ * An exception is logged and otherwise ignored.
+ */
+public interface LockListener {
+
+    /** A lease was handed out after this time of waiting. */
+    default void acquired(String name, long fencingToken, Duration waited) {}
+
+    /** A wait ended without a lease: timed out, interrupted, cancelled or failed. */
+    default void notAcquired(String name, Duration waited, String why) {}
+
+    /** A lease was released by its owner after being held for this time. */
+    default void released(String name, long fencingToken, Duration held) {}
+
+    /** A lease was lost. */
+    default void lost(String name, long fencingToken, String why) {}
+
+    /** A renewal failed and will be tried again while the hold lasts. */
+    default void renewalFailed(String name, Throwable cause) {}
+}

@@ -1,0 +1,26 @@
+package io.holdfast;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What the store said of a name. Old by the time it is read: good for people and tools, not for decisions.
+ *
+ * @param name the lock name
+ * @param holder who holds it, as the store shows it; empty if it is free
+ * @param remaining how long the hold lasts if it is not renewed; zero if free; empty if it has no end, which no lock of
+ *     a compatible library has
+ * @param fencingToken the smallest token of the present hold, if the store knows it
+ * @param waitingClients how many clients wait in the store's queue
+ */
+public record LockState(
+        String name,
+        Optional<String> holder,
+        Optional<Duration> remaining,
+        Optional<Long> fencingToken,
+        int waitingClients) {
+
+    public boolean isLocked() {
+        return holder.isPresent();
+    }
+}

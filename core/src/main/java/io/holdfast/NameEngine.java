@@ -1,0 +1,331 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One name in use: the lock around its {@link NameState}, and the only place from which commands for it are sent.
+ *
+ * <p>Every event runs under {@link #lock}. Commands are sent while it is held, so that they leave in the order of the
+ * decisions (a withdrawal must not overtake the acquire it withdraws); a reply that comes back during the sending is put
+ * into {@link #inbox} and handled after the present event. Whatever wakes a waiter or runs user code is put into {@link
+ * #outbox} and done after the lock is released.
+ */
+final class NameEngine implements Effects {
+
+    private final Engine engine;
+    private final String name;
+    private final EngineSettings settings;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final NameState state; // by lock
+    private final ArrayDeque<Runnable> inbox = new ArrayDeque<>(2); // by lock
+    private final ArrayDeque<Runnable> outbox = new ArrayDeque<>(2); // by lock
+    private boolean running; // by lock; an event is being handled by this thread
+    private boolean retired; // by lock; not in the engine's map any more
+    private TimeSource.@Nullable Timer pollTimer; // by lock
+
+    /** The lease that is out, for threads that ask whether it is theirs. Written under the lock, read anywhere. */
+    private volatile @Nullable ActiveLease current;
+
+    NameEngine(Engine engine, String name) {
+        this.engine = engine;
+        this.name = name;
+        this.settings = engine.settings();
+        this.state = new NameState(name, settings, this);
+    }
+
+    String name() {
+        return name;
+    }
+
+    TimeSource time() {
+        return settings.time;
+    }
+
+    Callbacks callbacks() {
+        return engine.callbacks();
+    }
+
+    @Nullable
+    ActiveLease current() {
+        return current;
+    }
+
+    // --- events ---
+
+    /** False if this engine has been retired: the caller takes a new one. */
+    boolean submit(Waiter waiter) {
+        boolean[] taken = new boolean[1];
+        handle(() -> {
+            if (!retired) {
+                taken[0] = true;
+                waiter.submittedTo(this);
+                state.arrive(waiter);
+                armDeadline(waiter);
+            }
+        });
+        return taken[0];
+    }
+
+    /** False if the waiter has had another outcome before. */
+    boolean leave(Waiter waiter, Waiter.State outcome) {
+        boolean[] left = new boolean[1];
+        handle(() -> {
+            if (waiter.state == Waiter.State.PENDING) {
+                left[0] = true;
+                state.leave(waiter, outcome);
+            }
+        });
+        return left[0];
+    }
+
+    void released(ActiveLease lease) {
+        handle(() -> state.released(lease));
+    }
+
+    void leaseOver(ActiveLease lease) {
+        handle(() -> state.leaseOver(lease));
+    }
+
+    void renewed(
+            Hold hold,
+            RenewRequest request,
+            LeaseRules.Sent sent,
+            @Nullable RenewReply reply,
+            @Nullable Throwable error) {
+        handle(() -> state.renewed(hold, request, sent, reply, error));
+    }
+
+    @Nullable
+    RenewRequest lookAt(Hold hold) {
+        RenewRequest[] request = new RenewRequest[1];
+        handle(() -> request[0] = state.lookAt(hold));
+        return request[0];
+    }
+
+    void hint() {
+        handle(state::hint);
+    }
+
+    void pushedGrant(String holderId) {
+        handle(() -> state.pushedGrant(holderId));
+    }
+
+    void contended(String holderId) {
+        handle(() -> state.contended(holderId));
+    }
+
+    void close(LockClientClosedException why) {
+        handle(() -> state.close(why));
+    }
+
+    // --- effects: called by the state, under the lock ---
+
+    @Override
+    public void sendAcquire(Attempt attempt) {
+        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        engine.store()
+                .acquire(request(attempt))
+                .whenComplete((reply, error) -> handle(() -> state.acquired(attempt, sent, reply, error)));
+    }
+
+    @Override
+    public void sendPreparation(Hold hold, RenewRequest request) {
+        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        engine.store()
+                .renew(request)
+                .whenComplete((reply, error) -> handle(() -> state.prepared(hold, request, sent, reply, error)));
+    }
+
+    @Override
+    public void sendRelease(Hold hold, @Nullable ActiveLease lease) {
+        var command = engine.store().release(new ReleaseRequest(name, hold.holderId, null));
+        engine.compensation().track(command);
+        command.whenComplete((reply, error) -> {
+            if (error != null) {
+                abandon(hold.holderId, hold.leaseNanos);
+            }
+            if (lease != null) {
+                boolean wasGone = error == null && !reply.wasHeld();
+                lease.end(wasGone);
+                tellEnd(lease, wasGone);
+            }
+        });
+    }
+
+    @Override
+    public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
+        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        engine.store()
+                .release(new ReleaseRequest(name, hold.holderId, request(attempt)))
+                .whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
+    }
+
+    @Override
+    public void abandon(String holderId, long leaseNanos) {
+        engine.compensation().abandon(name, holderId, leaseNanos);
+    }
+
+    @Override
+    public void wakeAfter(long delayNanos) {
+        if (pollTimer != null) {
+            pollTimer.cancel();
+        }
+        pollTimer = settings.time.schedule(delayNanos, () -> handle(state::poll));
+    }
+
+    @Override
+    public void watch(Hold hold, long atNanos) {
+        engine.renewals().watch(hold, atNanos);
+    }
+
+    @Override
+    public void forget(Hold hold) {
+        engine.renewals().forget(hold);
+    }
+
+    @Override
+    public Attempt newAttempt(long leaseNanos, boolean queue) {
+        return new Attempt(engine.newHolderId(), leaseNanos, queue, settings.time.nanoTime());
+    }
+
+    @Override
+    public Hold newHold(Attempt attempt, long base, Deadline deadline, LeaseRules.Sent sent) {
+        return new Hold(this, attempt.holderId, base, deadline, sent, settings.time.nanoTime(), attempt.leaseNanos);
+    }
+
+    @Override
+    public void granted(Waiter waiter, ActiveLease lease) {
+        settle(waiter, Waiter.State.GRANTED);
+        // Before the waiter can run: it may ask at once whether it holds.
+        current = lease;
+        outbox.add(() -> waiter.result.complete(lease));
+        if (engine.callbacks().hasListener()) {
+            Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
+            outbox.add(() -> engine.callbacks().tell(l -> l.acquired(name, lease.fencingToken(), waited)));
+        }
+    }
+
+    @Override
+    public void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        settle(waiter, outcome);
+        Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
+        LockException error = why != null ? why : notAcquired(waiter);
+        outbox.add(() -> waiter.result.completeExceptionally(error));
+        outbox.add(() -> engine.callbacks().tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage()))));
+    }
+
+    @Override
+    public void lost(ActiveLease lease, String why) {
+        if (lease.owner != null) {
+            engine.lostHolds().add(lease.owner, name, lease.holds);
+        }
+        outbox.add(lease::runLossCallbacks);
+        outbox.add(() -> engine.callbacks().tell(l -> l.lost(name, lease.fencingToken(), why)));
+    }
+
+    @Override
+    public void renewalFailed(Throwable cause) {
+        outbox.add(() -> engine.callbacks().tell(l -> l.renewalFailed(name, StoreErrors.of(cause))));
+    }
+
+    // --- the machinery ---
+
+    private void handle(Runnable event) {
+        ArrayDeque<Runnable> after = null;
+        lock.lock();
+        try {
+            inbox.add(event);
+            if (running) {
+                return;
+            }
+            running = true;
+            try {
+                for (Runnable next = inbox.poll(); next != null; next = inbox.poll()) {
+                    next.run();
+                }
+            } finally {
+                running = false;
+                current = state.lease();
+                retireIfFree();
+                if (!outbox.isEmpty()) {
+                    after = new ArrayDeque<>(outbox);
+                    outbox.clear();
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (after != null) {
+            after.forEach(Runnable::run);
+        }
+    }
+
+    /** Per-name state goes when nobody holds or waits (design rule 13). */
+    private void retireIfFree() {
+        if (state.isFree()) {
+            if (pollTimer != null) {
+                pollTimer.cancel();
+                pollTimer = null;
+            }
+            if (!retired) {
+                retired = true;
+                engine.retire(this);
+            }
+        }
+    }
+
+    private void armDeadline(Waiter waiter) {
+        if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
+            waiter.timer = settings.time.schedule(waiter.waitNanos, () -> leave(waiter, Waiter.State.TIMED_OUT));
+        }
+    }
+
+    private void settle(Waiter waiter, Waiter.State outcome) {
+        if (waiter.state != Waiter.State.PENDING) {
+            throw new IllegalStateException(
+                    "A waiter for " + name + " has two outcomes: " + waiter.state + ", " + outcome);
+        }
+        waiter.state = outcome;
+        if (waiter.timer != null) {
+            waiter.timer.cancel();
+            waiter.timer = null;
+        }
+    }
+
+    private LockException notAcquired(Waiter waiter) {
+        return new LockTimeoutException(
+                waiter.makesOneAttempt()
+                        ? "The lock " + name + " is held by somebody else"
+                        : "The lock " + name + " was held by others for "
+                                + waiter.options
+                                        .waitAtMost()
+                                        .map(Duration::toString)
+                                        .orElse("the whole wait"));
+    }
+
+    private void tellEnd(ActiveLease lease, boolean wasGone) {
+        if (engine.callbacks().hasListener()) {
+            Duration held = Duration.ofNanos(settings.time.nanoTime() - lease.grantedNanos);
+            engine.callbacks()
+                    .tell(
+                            wasGone
+                                    ? l -> l.lost(
+                                            name, lease.fencingToken(), "the store did not know it at its release")
+                                    : l -> l.released(name, lease.fencingToken(), held));
+        }
+    }
+
+    private AcquireRequest request(Attempt attempt) {
+        return new AcquireRequest(
+                name, attempt.holderId, attempt.leaseNanos / 1_000_000, attempt.queue, settings.pollNanos / 1_000_000);
+    }
+}

@@ -1,0 +1,208 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method is
+ * an event; what follows from it is asked of {@link Effects}. The caller makes events happen one at a time.
+ *
+ * <p>Possible states and transitions:
+ *
+ * <pre>
+ *   FREE        nobody here wants the name
+ *   CONTENDING  {@link Contention}: asking the store, or waiting in its queue
+ *   PREPARING   {@link Tenure} without a lease: holds, and sets the length for the next one
+ *   LEASED      {@link Tenure} with a lease
+ *
+ *   FREE → CONTENDING                     first waiter
+ *   CONTENDING → LEASED | PREPARING       granted
+ *   CONTENDING → FREE                     no waiter left, or the store failed
+ *   LEASED → LEASED | PREPARING           released or at its limit, next local waiter
+ *   LEASED → CONTENDING                   end of the tenure, or the hold was lost, and somebody waits here
+ *   LEASED | PREPARING → FREE             nobody waits here
+ *   PREPARING → LEASED | CONTENDING       the length is set | the hold was lost
+ * </pre>
+ *
+ * <p>Invariants: contention and tenure are never active together; somebody waits ⇒ not FREE, so no waiter is forgotten;
+ * a lease is handed out only on a hold whose deadline has not passed.
+ */
+final class NameState {
+
+    final String name;
+    final EngineSettings settings;
+    final Effects effects;
+    final WaitQueue waiters = new WaitQueue();
+
+    private final Contention contention = new Contention(this);
+    private final Tenure tenure = new Tenure(this);
+
+    NameState(String name, EngineSettings settings, Effects effects) {
+        this.name = name;
+        this.settings = settings;
+        this.effects = effects;
+    }
+
+    boolean isFree() {
+        return !contention.isActive() && !tenure.isActive() && waiters.isEmpty();
+    }
+
+    @Nullable
+    ActiveLease lease() {
+        return tenure.lease();
+    }
+
+    // --- events from waiters and owners ---
+
+    void arrive(Waiter waiter) {
+        boolean idle = !contention.isActive() && !tenure.isActive();
+        if (!idle && waiter.makesOneAttempt()) {
+            // Held or contended for here already: a command could tell nothing new.
+            timedOut(waiter);
+            return;
+        }
+        waiters.add(waiter);
+        if (idle) {
+            contention.begin();
+        }
+    }
+
+    /** A waiter gives up. Only called while it is pending. */
+    void leave(Waiter waiter, Waiter.State outcome) {
+        waiters.remove(waiter);
+        if (outcome == Waiter.State.TIMED_OUT) {
+            timedOut(waiter);
+        } else {
+            effects.ended(waiter, outcome, null);
+        }
+        contention.giveUpIfNobodyWaits();
+    }
+
+    /** The owner released: the lease is in state RELEASED. */
+    void released(ActiveLease lease) {
+        tenure.released(lease);
+    }
+
+    /** Somebody looked at a lease and found its time passed. */
+    void leaseOver(ActiveLease lease) {
+        tenure.leaseOver(lease);
+    }
+
+    /** The client is closed: everything ends. */
+    void close(LockClientClosedException why) {
+        failAll(why);
+        tenure.close();
+    }
+
+    // --- events from the store ---
+
+    void acquired(Attempt attempt, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+        contention.answered(attempt, sent, reply, error);
+    }
+
+    void requeued(
+            Hold released,
+            Attempt attempt,
+            LeaseRules.Sent sent,
+            @Nullable ReleaseReply reply,
+            @Nullable Throwable error) {
+        if (error != null) {
+            effects.abandon(released.holderId, released.leaseNanos);
+        }
+        contention.requeued(attempt, sent, reply, error);
+    }
+
+    void renewed(
+            Hold hold,
+            RenewRequest request,
+            LeaseRules.Sent sent,
+            @Nullable RenewReply reply,
+            @Nullable Throwable error) {
+        tenure.renewed(hold, request, sent, reply, error);
+    }
+
+    /** The answer to a renewal that sets the length for the next lease. */
+    void prepared(
+            Hold hold,
+            RenewRequest request,
+            LeaseRules.Sent sent,
+            @Nullable RenewReply reply,
+            @Nullable Throwable error) {
+        tenure.prepared(hold, request, sent, reply, error);
+    }
+
+    /** A message, or the sight of a reconnect: ask now rather than at the next poll. */
+    void hint() {
+        contention.hint();
+    }
+
+    /** The store says that it granted the name to this holder id. Asking again is what confirms it. */
+    void pushedGrant(String holderId) {
+        if (contention.isFor(holderId)) {
+            contention.hint();
+        } else if (!tenure.isOf(holderId)) {
+            effects.abandon(holderId, settings.leaseNanos);
+        }
+    }
+
+    void contended(String holderId) {
+        tenure.contended(holderId);
+    }
+
+    // --- events from time ---
+
+    void poll() {
+        contention.poll();
+    }
+
+    /** The hold's time has come: end what is over, or return the renewal to send. */
+    @Nullable
+    RenewRequest lookAt(Hold hold) {
+        return tenure.lookAt(hold);
+    }
+
+    // --- between the parts ---
+
+    void startContention() {
+        contention.begin();
+    }
+
+    void startTenure(Hold hold) {
+        tenure.begin(hold);
+    }
+
+    /** Continues an attempt that was begun by a release-and-requeue. */
+    void continueContention(Attempt attempt) {
+        contention.resume(attempt);
+    }
+
+    void failAll(LockException why) {
+        for (Waiter waiter : waiters.drain()) {
+            effects.ended(waiter, Waiter.State.FAILED, why);
+        }
+        contention.giveUpIfNobodyWaits();
+    }
+
+    void timedOut(Waiter waiter) {
+        StoreException error = contention.lastError();
+        if (error != null) {
+            // The store failed for the last part of the wait: not known to be busy (design rule 11).
+            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
+        } else {
+            effects.ended(waiter, Waiter.State.TIMED_OUT, null);
+        }
+    }
+
+    /** How long the store shall give the hold for this waiter. */
+    long storeLease(Waiter waiter) {
+        long bound = waiter.boundNanos();
+        if (bound == 0) {
+            return settings.leaseNanos;
+        }
+        return waiter.options.leaseFor().isPresent() ? bound : Math.min(bound, settings.leaseNanos);
+    }
+}

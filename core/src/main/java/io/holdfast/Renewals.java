@@ -1,0 +1,132 @@
+package io.holdfast;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at every hold of the client when its time has come: to renew it, or to end what has run out. One timer for all
+ * holds; what is due together is renewed together, the most urgent first.
+ *
+ * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
+ */
+final class Renewals {
+
+    private final LockStore store;
+    private final TimeSource time;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final TreeSet<Hold> holds = new TreeSet<>(
+            Comparator.<Hold>comparingLong(h -> h.dueNanos).thenComparingLong(h -> h.dueOrder)); // by lock
+    private long order; // by lock
+    private TimeSource.@Nullable Timer timer; // by lock
+    private long timerNanos; // by lock; when the timer runs, if there is one
+
+    Renewals(LockStore store, TimeSource time) {
+        this.store = store;
+        this.time = time;
+    }
+
+    /** Looks at the hold at this instant, instead of any set before. */
+    void watch(Hold hold, long atNanos) {
+        lock.lock();
+        try {
+            if (hold.watched) {
+                holds.remove(hold);
+            }
+            hold.dueNanos = atNanos;
+            hold.dueOrder = order++;
+            hold.watched = holds.add(hold);
+            if (timer == null || atNanos - timerNanos < 0) {
+                arm(atNanos);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Does not look at the hold any more. The timer stays as it is and finds nothing then: to move it at every release
+     * would cost a wake-up of the timer thread for each pair of acquire and release.
+     */
+    void forget(Hold hold) {
+        lock.lock();
+        try {
+            if (hold.watched) {
+                holds.remove(hold);
+                hold.watched = false;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    int size() {
+        lock.lock();
+        try {
+            return holds.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void arm(long atNanos) {
+        if (timer != null) {
+            timer.cancel();
+        }
+        timerNanos = atNanos;
+        timer = time.schedule(atNanos - time.nanoTime(), this::run);
+    }
+
+    private void run() {
+        List<Hold> due = takeDue();
+        List<RenewRequest> requests = new ArrayList<>();
+        List<Hold> asked = new ArrayList<>();
+        // Before the first request is built, hence before any is sent: the new deadlines count from here.
+        LeaseRules.Sent sent = LeaseRules.Sent.now(time);
+        for (Hold hold : due) {
+            RenewRequest request = hold.engine.lookAt(hold);
+            if (request != null) {
+                requests.add(request);
+                asked.add(hold);
+            }
+        }
+        if (requests.isEmpty()) {
+            return;
+        }
+        List<CompletionStage<RenewReply>> replies = store.renewAll(requests);
+        for (int i = 0; i < asked.size(); i++) {
+            Hold hold = asked.get(i);
+            RenewRequest request = requests.get(i);
+            replies.get(i).whenComplete((reply, error) -> hold.engine.renewed(hold, request, sent, reply, error));
+        }
+    }
+
+    private List<Hold> takeDue() {
+        List<Hold> due = new ArrayList<>();
+        lock.lock();
+        try {
+            timer = null;
+            long now = time.nanoTime();
+            while (!holds.isEmpty() && holds.first().dueNanos - now <= 0) {
+                Hold hold = holds.first();
+                holds.remove(hold);
+                hold.watched = false;
+                due.add(hold);
+            }
+            if (!holds.isEmpty()) {
+                arm(holds.first().dueNanos);
+            }
+        } finally {
+            lock.unlock();
+        }
+        return due;
+    }
+}

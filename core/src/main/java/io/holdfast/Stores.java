@@ -1,0 +1,77 @@
+package io.holdfast;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStoreProvider;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.Locale;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.TreeSet;
+
+/** Finds the store for a URI. */
+final class Stores {
+
+    /** Schemes of our own modules, to tell a missing module from a mistyped scheme. */
+    private static final Map<String, String> MODULES = Map.of(
+            "redis", "holdfast-redis",
+            "rediss", "holdfast-redis",
+            "memory", "holdfast-core");
+
+    private Stores() {}
+
+    static LockStore open(String text, StoreContext context) {
+        URI uri = parse(text);
+        String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
+        TreeSet<String> known = new TreeSet<>();
+        for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class, Stores.class.getClassLoader())) {
+            known.addAll(provider.schemes());
+            if (provider.schemes().contains(scheme)) {
+                return open(provider, uri, context);
+            }
+        }
+        String module = MODULES.get(scheme);
+        throw new IllegalArgumentException(
+                module != null
+                        ? "store URI scheme: \"" + scheme + "\" needs the module io.holdfast:" + module
+                                + ", which is not on the class path"
+                        : "store URI scheme: \"" + scheme + "\" (expected: one of " + known + ")");
+    }
+
+    private static LockStore open(LockStoreProvider provider, URI uri, StoreContext context) {
+        try {
+            return provider.open(uri, context);
+        } catch (StoreException e) {
+            throw new LockStoreException(e);
+        }
+    }
+
+    private static URI parse(String text) {
+        try {
+            URI uri = new URI(text.strip());
+            if (uri.getScheme() == null) {
+                throw new IllegalArgumentException("store URI: \"" + withoutSecret(text)
+                        + "\" has no scheme (expected: for example redis://127.0.0.1:6379)");
+            }
+            return uri;
+        } catch (URISyntaxException e) {
+            // The cause's message repeats the whole input, password included: not kept.
+            throw new IllegalArgumentException("store URI: \"" + withoutSecret(text) + "\" is malformed at position "
+                    + e.getIndex() + ": " + e.getReason()
+                    + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password are"
+                    + " written %23 or %2F)");
+        }
+    }
+
+    /** The URI with everything before its last @ hidden. */
+    static String withoutSecret(String uri) {
+        int at = uri.lastIndexOf('@');
+        if (at < 0) {
+            return uri;
+        }
+        int scheme = uri.indexOf("://");
+        return (scheme < 0 || scheme > at ? "" : uri.substring(0, scheme + 3)) + "***" + uri.substring(at);
+    }
+}

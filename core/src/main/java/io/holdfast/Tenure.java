@@ -1,0 +1,329 @@
+package io.holdfast;
+
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of {@link NameState} that holds the name at the store and hands it out here, one lease after the other.
+ *
+ * <p>Invariants: {@code lease != null ⇒ hold != null}; without a lease, either the length for the next one is being set
+ * or there is no hold; at most one lease of this client is valid, as the next is made only after the last one's state
+ * has left HELD.
+ */
+final class Tenure {
+
+    /** Below this fraction of its length, a hold is renewed before it is handed on. */
+    private static final int HAND_OFF_MARGIN = 5;
+
+    private final NameState state;
+    private final TimeSource time;
+    private @Nullable Hold hold;
+    private @Nullable ActiveLease lease;
+
+    Tenure(NameState state) {
+        this.state = state;
+        this.time = state.settings.time;
+    }
+
+    boolean isActive() {
+        return hold != null;
+    }
+
+    boolean isOf(String holderId) {
+        return hold != null && hold.holderId.equals(holderId);
+    }
+
+    @Nullable
+    ActiveLease lease() {
+        return lease;
+    }
+
+    void begin(Hold acquired) {
+        hold = acquired;
+        handOut(acquired, acquired.leaseNanos);
+    }
+
+    void contended(String holderId) {
+        if (hold != null && hold.holderId.equals(holderId)) {
+            hold.contended = true;
+        }
+    }
+
+    void released(ActiveLease ended) {
+        Hold held = hold;
+        if (held == null || lease != ended) {
+            ended.end(true);
+            return;
+        }
+        lease = null;
+        if (state.waiters.isEmpty()) {
+            drop(held);
+            state.effects.sendRelease(held, ended);
+        } else {
+            ended.end(false);
+            handOut(held, 0);
+        }
+    }
+
+    void leaseOver(ActiveLease over) {
+        if (over == lease && hold != null) {
+            endIfOver(hold);
+        }
+    }
+
+    void close() {
+        Hold held = hold;
+        if (held != null) {
+            loseLease("the client was closed");
+            drop(held);
+            state.effects.sendRelease(held, null);
+        }
+    }
+
+    void renewed(
+            Hold renewed,
+            RenewRequest request,
+            LeaseRules.Sent sent,
+            @Nullable RenewReply reply,
+            @Nullable Throwable error) {
+        // A length was set after this request was sent: what it brought about is history.
+        if (renewed != hold || request.sequence() < renewed.sequence) {
+            return;
+        }
+        if (reply instanceof RenewReply.Renewed extended) {
+            if (extend(renewed, request, sent, extended)) {
+                watch(renewed);
+            }
+        } else if (reply instanceof RenewReply.Gone) {
+            holdLost(renewed, "the store says that it expired, was removed or was taken");
+        } else if (error != null) {
+            state.effects.renewalFailed(error);
+            // Sooner than the regular renewals: what is left of the lease is all there is.
+            renewed.renewAtNanos = time.nanoTime() + state.settings.leaseNanos / 12;
+            watch(renewed);
+        }
+    }
+
+    void prepared(
+            Hold prepared,
+            RenewRequest request,
+            LeaseRules.Sent sent,
+            @Nullable RenewReply reply,
+            @Nullable Throwable error) {
+        if (prepared != hold) {
+            return;
+        }
+        if (reply instanceof RenewReply.Renewed extended) {
+            if (extend(prepared, request, sent, extended)) {
+                handOut(prepared, request.leaseMillis() * 1_000_000);
+            }
+        } else {
+            // Gone, or which length it has now is not known; and nobody relies on it yet.
+            if (error != null) {
+                state.effects.renewalFailed(error);
+            }
+            holdLost(prepared, "");
+        }
+    }
+
+    @Nullable
+    RenewRequest lookAt(Hold due) {
+        if (due != hold || endIfOver(due)) {
+            return null;
+        }
+        long now = time.nanoTime();
+        ActiveLease out = lease;
+        if (out == null || !isRenewed(out) || now - due.renewAtNanos < 0) {
+            watch(due);
+            return null;
+        }
+        long length = clipped(out, now);
+        if (length < state.settings.leaseNanos) {
+            // The last one: it reaches to the lease's limit.
+            due.renewAtNanos = length < Limits.LEASE_MIN.toNanos() ? Hold.NEVER : now + length / 6;
+        } else {
+            // If this one stays unanswered, the next goes out while there is still time for it.
+            due.renewAtNanos = now + length / 6;
+        }
+        watch(due);
+        if (due.renewAtNanos == Hold.NEVER) {
+            return null;
+        }
+        due.leaseNanos = length;
+        return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false);
+    }
+
+    // --- handing out ---
+
+    /**
+     * Gives the hold, on which no lease is out, to the next waiter, or back to the store.
+     *
+     * @param lengthNanos the length that the store has just confirmed, or zero if that was some time ago
+     */
+    private void handOut(Hold held, long lengthNanos) {
+        Waiter next = state.waiters.first();
+        if (next == null) {
+            drop(held);
+            state.effects.sendRelease(held, null);
+        } else if (held.deadline.hasPassed(time)) {
+            holdLost(held, "");
+        } else if (tenureIsOver(held)) {
+            drop(held);
+            Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
+            state.continueContention(attempt);
+            state.effects.sendReleaseAndRequeue(held, attempt);
+        } else if (lengthNanos == state.storeLease(next) || hasRightLength(held, next)) {
+            grant(held, next);
+        } else {
+            prepare(held, next);
+        }
+    }
+
+    private boolean tenureIsOver(Hold held) {
+        boolean longEnough = time.nanoTime() - held.acquiredNanos >= state.settings.tenureNanos;
+        boolean shared = held.contended && !held.isFresh();
+        return !held.hasTokenLeft() || (shared && longEnough);
+    }
+
+    /**
+     * Whether the store need not be told another length for this waiter: a lease with a length of its own must end by
+     * then at the store too; any other needs only time enough for its first renewal.
+     */
+    private boolean hasRightLength(Hold held, Waiter next) {
+        long length = state.storeLease(next);
+        boolean enough = held.deadline.remainingNanos(time) >= length / HAND_OFF_MARGIN;
+        if (next.boundNanos() == 0) {
+            return enough;
+        }
+        boolean endsInTime = held.storeEndNanos - (time.nanoTime() + next.boundNanos()) <= 0;
+        return next.options.leaseFor().isEmpty() && enough && endsInTime;
+    }
+
+    private void prepare(Hold held, Waiter next) {
+        boolean exact = next.boundNanos() > 0;
+        if (exact) {
+            held.sequence++;
+        }
+        held.leaseNanos = Math.max(held.leaseNanos, state.storeLease(next));
+        RenewRequest request =
+                new RenewRequest(state.name, held.holderId, state.storeLease(next) / 1_000_000, held.sequence, exact);
+        watch(held);
+        state.effects.sendPreparation(held, request);
+    }
+
+    private void grant(Hold held, Waiter next) {
+        state.waiters.remove(next);
+        long now = time.nanoTime();
+        long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
+        boolean renewed = next.options.leaseFor().isEmpty();
+        ActiveLease granted = new ActiveLease(held, held.nextToken(), now, limit, renewed, next.owner);
+        lease = granted;
+        boolean reachesLimit = limit != ActiveLease.NO_LIMIT && held.storeEndNanos - limit >= -1_000_000;
+        if (reachesLimit) {
+            held.renewAtNanos = Hold.NEVER;
+        } else if (held.renewAtNanos == Hold.NEVER) {
+            held.renewAtNanos = now;
+        }
+        watch(held);
+        state.effects.granted(next, granted);
+    }
+
+    // --- keeping ---
+
+    /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
+    private boolean extend(Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply) {
+        if (!state.settings.rules.renewalCounts(renewed.deadline, time)) {
+            holdLost(renewed, "its time ran out before the store confirmed a renewal");
+            return false;
+        }
+        long length = request.leaseMillis() * 1_000_000;
+        LeaseRules.Sent now = LeaseRules.Sent.now(time);
+        Deadline deadline = state.settings.rules.deadline(sent, now, length);
+        if (request.exact() || deadline.nanos() - renewed.deadline.nanos() > 0) {
+            renewed.deadline = deadline;
+            renewed.storeEndNanos = now.nanos() + length;
+        }
+        // A length below the usual one reaches to the end of its lease.
+        boolean last = length < state.settings.leaseNanos;
+        renewed.renewAtNanos = last ? Hold.NEVER : sent.nanos() + length / 3;
+        renewed.contended |= reply.waiting() > 0;
+        return true;
+    }
+
+    /** Ends the lease, or hold and lease, if its time has passed. */
+    private boolean endIfOver(Hold held) {
+        ActiveLease out = lease;
+        boolean holdOver = held.deadline.hasPassed(time);
+        if (!holdOver && (out == null || !out.isOver())) {
+            return false;
+        }
+        String why = out == null ? "" : whyOver(held, out);
+        if (holdOver) {
+            holdLost(held, why);
+        } else {
+            loseLease(why);
+            handOut(held, 0);
+        }
+        return true;
+    }
+
+    private String whyOver(Hold held, ActiveLease out) {
+        if (!out.renewed) {
+            return "its fixed time is over";
+        }
+        if (held.renewAtNanos == Hold.NEVER || out.isAtLimit()) {
+            return "its longest holding time is over";
+        }
+        return isRenewed(out) ? "its time ran out without a successful renewal" : "its thread has died";
+    }
+
+    /** The hold is not ours any more, or must not be relied on. */
+    private void holdLost(Hold held, String why) {
+        loseLease(why);
+        drop(held);
+        // It may still be there (we stop before the store does), and then others need not wait for its end.
+        state.effects.abandon(held.holderId, held.leaseNanos);
+        state.startContention();
+    }
+
+    private void loseLease(String why) {
+        ActiveLease out = lease;
+        lease = null;
+        if (out != null && out.lose(why)) {
+            state.effects.lost(out, why);
+        }
+    }
+
+    private void drop(Hold held) {
+        hold = null;
+        state.effects.forget(held);
+    }
+
+    private static boolean isRenewed(ActiveLease out) {
+        return out.renewed && (out.owner == null || out.owner.isAlive());
+    }
+
+    /** The length of a regular renewal: the full lease, but never beyond the lease's limit. */
+    private long clipped(ActiveLease out, long now) {
+        long full = state.settings.leaseNanos;
+        return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
+    }
+
+    /** Sets when to look at the hold next: at its end, at its lease's end, or for its renewal. */
+    private void watch(Hold held) {
+        long now = time.nanoTime();
+        long at = held.deadline.nanos();
+        ActiveLease out = lease;
+        if (out != null) {
+            if (out.limitNanos != ActiveLease.NO_LIMIT) {
+                at = Math.min(at, out.limitNanos);
+            }
+            if (isRenewed(out) && held.renewAtNanos != Hold.NEVER) {
+                at = Math.min(at, Math.max(held.renewAtNanos, now));
+            }
+        }
+        state.effects.watch(held, at);
+    }
+}

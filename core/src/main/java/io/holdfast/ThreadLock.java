@@ -1,0 +1,178 @@
+package io.holdfast;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A name as a lock that threads own. It has no state: the lease that is out knows its thread and how often it was taken,
+ * so that all lock objects for one name are the same lock.
+ */
+final class ThreadLock implements DistributedLock {
+
+    private final Engine engine;
+    private final String name;
+
+    ThreadLock(Engine engine, String name) {
+        this.engine = engine;
+        this.name = name;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public void lock() {
+        lock(LockOptions.defaults());
+    }
+
+    @Override
+    public void lock(long lease, TimeUnit unit) {
+        lock(LockOptions.defaults().leaseFor(duration("lease", lease, unit)));
+    }
+
+    private void lock(LockOptions options) {
+        if (!enterAgain()) {
+            // PATIENT and without a wait time: it ends with a lease or an exception.
+            submit(options, WaitMode.PATIENT).awaitUninterruptibly();
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        if (!enterAgain()) {
+            submit(LockOptions.defaults(), WaitMode.PATIENT).await();
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        return enterAgain()
+                || submit(LockOptions.defaults(), WaitMode.TRY)
+                        .awaitUninterruptibly()
+                        .isPresent();
+    }
+
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        return tryLock(withWait(LockOptions.defaults(), wait, unit));
+    }
+
+    @Override
+    public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
+        return tryLock(withWait(LockOptions.defaults().leaseFor(duration("lease", lease, unit)), wait, unit));
+    }
+
+    private boolean tryLock(LockOptions options) throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        return enterAgain() || submit(options, WaitMode.TRY).awaitOptional().isPresent();
+    }
+
+    @Override
+    public void unlock() {
+        ActiveLease mine = mine();
+        if (mine == null) {
+            String lostWhy = engine.lostHolds().unlockByCurrentThread(name);
+            if (lostWhy != null) {
+                throw new LeaseLostException("The lock " + name + " was lost before it was unlocked: " + lostWhy);
+            }
+            throw notHeld("unlock");
+        }
+        if (mine.holds.count > 1) {
+            mine.holds.count--;
+            mine.ensureValid();
+        } else {
+            mine.holds.count = 0;
+            mine.release();
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("A distributed lock has no conditions");
+    }
+
+    @Override
+    public boolean isLocked() {
+        return engine.inspect(name).isLocked();
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+        ActiveLease mine = mine();
+        return mine != null && mine.isValid();
+    }
+
+    @Override
+    public int getHoldCount() {
+        ActiveLease mine = mine();
+        return mine != null && mine.isValid() ? mine.holds.count : 0;
+    }
+
+    @Override
+    public Duration remainingLease() {
+        ActiveLease mine = mine();
+        return mine == null ? Duration.ZERO : mine.remaining();
+    }
+
+    @Override
+    public long fencingToken() {
+        ActiveLease mine = mine();
+        if (mine == null) {
+            throw notHeld("read the fencing token of");
+        }
+        return mine.fencingToken();
+    }
+
+    @Override
+    public boolean forceUnlock() {
+        return engine.forceRelease(name);
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedLock[" + name + "]";
+    }
+
+    private @Nullable ActiveLease mine() {
+        return engine.ownedByCurrentThread(name);
+    }
+
+    /** A nested call: no command. A lost lease is not entered again; the thread then contends like any other. */
+    private boolean enterAgain() {
+        ActiveLease mine = mine();
+        if (mine == null || !mine.isValid()) {
+            return false;
+        }
+        mine.holds.count = Math.incrementExact(mine.holds.count);
+        return true;
+    }
+
+    private Waiter submit(LockOptions options, WaitMode mode) {
+        return engine.submit(name, options, mode, Thread.currentThread());
+    }
+
+    private IllegalMonitorStateException notHeld(String what) {
+        return new IllegalMonitorStateException("Thread "
+                + Thread.currentThread().getName() + " cannot " + what + " the lock " + name + ": it does not hold it");
+    }
+
+    private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {
+        // As in java.util.concurrent, zero or less means not to wait, and Long.MAX_VALUE means for ever.
+        Duration waited = wait <= 0 ? Duration.ZERO : Duration.of(wait, unit.toChronoUnit());
+        return options.waitAtMost(waited.compareTo(Limits.WAIT_MAX) > 0 ? Limits.WAIT_MAX : waited);
+    }
+
+    private static Duration duration(String what, long amount, TimeUnit unit) {
+        try {
+            return Duration.of(amount, unit.toChronoUnit());
+        } catch (ArithmeticException e) {
+            throw new IllegalArgumentException(
+                    what + ": " + amount + " " + unit + " (expected: at most " + Limits.LEASE_MAX + ")", e);
+        }
+    }
+}

@@ -1,0 +1,176 @@
+package io.holdfast.memory;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client's view of a store that lives in this process. Commands are executed on the calling thread and their stages
+ * are complete on return; messages are delivered by the time source.
+ *
+ * <p>Tokens grow for as long as the {@link Server} object lives.
+ */
+public final class MemoryLockStore implements LockStore {
+
+    private final Server server;
+    private final String clientId;
+    private volatile @Nullable StoreListener listener;
+
+    MemoryLockStore(Server server, String clientId) {
+        this.server = server;
+        this.clientId = clientId;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return server.execute(() -> server.name(request.name()).acquire(request));
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return server.execute(() -> server.name(request.name()).renew(request));
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return server.execute(() -> server.name(request.name()).release(request));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return server.execute(() -> server.name(name).abandon(holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return server.execute(() -> server.name(name).inspect());
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return server.execute(() -> server.name(name).forceRelease());
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        this.listener = listener;
+    }
+
+    @Override
+    public String describe() {
+        return "memory";
+    }
+
+    @Override
+    public void close() {
+        listener = null;
+        server.disconnect(clientId, this);
+    }
+
+    /** The shared state: what a server would be for a remote store. Thread-safe. */
+    public static final class Server {
+
+        private final TimeSource time;
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Map<String, MemoryName> names = new HashMap<>(); // by lock; only names with a hold or a queue
+        private final Map<String, MemoryLockStore> clients = new HashMap<>(); // by lock
+        private long lastBase; // by lock; one for all names, so that a forgotten name cannot go back
+
+        public Server(TimeSource time) {
+            this.time = time;
+        }
+
+        /** Opens a client's view. */
+        public LockStore connect(StoreContext context) {
+            MemoryLockStore client = new MemoryLockStore(this, context.clientId());
+            lock.lock();
+            try {
+                clients.put(context.clientId(), client);
+            } finally {
+                lock.unlock();
+            }
+            return client;
+        }
+
+        /** How many names have a hold or somebody in the queue. */
+        public int size() {
+            lock.lock();
+            try {
+                names.values().removeIf(MemoryName::isFree);
+                return names.size();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void disconnect(String clientId, MemoryLockStore client) {
+            lock.lock();
+            try {
+                clients.remove(clientId, client);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private <T> CompletionStage<T> execute(Supplier<T> command) {
+            lock.lock();
+            try {
+                return CompletableFuture.completedFuture(command.get());
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private MemoryName name(String name) {
+            if (names.size() > 1_000) {
+                names.values().removeIf(MemoryName::isFree);
+            }
+            return names.computeIfAbsent(name, n -> new MemoryName(this, n));
+        }
+
+        long nanoTime() {
+            return time.nanoTime();
+        }
+
+        /** The design's base: the clock in sixteenths of a millisecond, or one more than the last. */
+        long nextBase() {
+            lastBase = Math.max(lastBase + 1, time.wallMillis() * 16);
+            return lastBase;
+        }
+
+        /**
+         * Sends a message to the client of a holder id. Delivered later, by the time source: the sender's caller may hold
+         * locks that the receiver needs.
+         *
+         * @return false if no such client is connected
+         */
+        boolean send(String holderId, java.util.function.Consumer<StoreListener> message) {
+            MemoryLockStore client = clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
+            if (client == null) {
+                return false;
+            }
+            time.schedule(0, () -> {
+                StoreListener receiver = client.listener;
+                if (receiver != null) {
+                    message.accept(receiver);
+                }
+            });
+            return true;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+package io.holdfast.memory;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreState;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One name at the in-process store: who holds it and who waits. The reference for what the Redis scripts do.
+ *
+ * <p>All calls are made under the server's lock.
+ */
+final class MemoryName {
+
+    /** A waiting holder id. Alive while it was stamped within the last three of its poll intervals. */
+    private static final class Entry {
+        final AcquireRequest request;
+        long stampNanos;
+
+        Entry(AcquireRequest request, long stampNanos) {
+            this.request = request;
+            this.stampNanos = stampNanos;
+        }
+
+        boolean isAlive(long now) {
+            return now - stampNanos <= 3 * request.pollMillis() * 1_000_000;
+        }
+    }
+
+    private final MemoryLockStore.Server server;
+    private final String name;
+
+    private @Nullable String holder; // may have expired: see holder()
+    private long base;
+    private long expiresNanos;
+    private long sequence;
+
+    /** In the order of arrival. Never contains the holder. */
+    private final Map<String, Entry> queue = new LinkedHashMap<>();
+
+    MemoryName(MemoryLockStore.Server server, String name) {
+        this.server = server;
+        this.name = name;
+    }
+
+    boolean isFree() {
+        dropDead();
+        return holder() == null && queue.isEmpty();
+    }
+
+    AcquireReply acquire(AcquireRequest request) {
+        String asker = request.holderId();
+        if (asker.equals(holder())) {
+            // After an exact setting a late repetition must not lengthen: the setting came after it.
+            if (sequence == 0) {
+                extend(request.leaseMillis());
+            }
+            return new Granted(base, waiting());
+        }
+        if (holder() == null) {
+            grantNext(asker);
+            if (holder() == null) {
+                queue.remove(asker);
+                hold(asker, request.leaseMillis());
+                return new Granted(base, waiting());
+            }
+        }
+        String held = java.util.Objects.requireNonNull(holder());
+        if (request.queue()) {
+            dropDead();
+            boolean first = queue.isEmpty();
+            Entry entry = queue.get(asker);
+            if (entry == null) {
+                queue.put(asker, new Entry(request, server.nanoTime()));
+            } else {
+                entry.stampNanos = server.nanoTime();
+            }
+            if (first) {
+                server.send(held, client -> client.contended(name, held));
+            }
+        }
+        return new Busy(remainingMillis(), ahead(asker), held);
+    }
+
+    RenewReply renew(RenewRequest request) {
+        if (!request.holderId().equals(holder())) {
+            return new RenewReply.Gone();
+        }
+        if (request.sequence() < sequence) {
+            return new RenewReply.Superseded();
+        }
+        if (!request.exact()) {
+            extend(request.leaseMillis());
+        } else if (request.sequence() > sequence) {
+            sequence = request.sequence();
+            expiresNanos = server.nanoTime() + request.leaseMillis() * 1_000_000;
+        }
+        return new RenewReply.Renewed(base, waiting());
+    }
+
+    ReleaseReply release(ReleaseRequest request) {
+        if (!request.holderId().equals(holder())) {
+            return new ReleaseReply(false, null);
+        }
+        holder = null;
+        AcquireRequest requeue = request.requeue();
+        if (requeue != null) {
+            queue.put(requeue.holderId(), new Entry(requeue, server.nanoTime()));
+            return new ReleaseReply(true, acquire(requeue));
+        }
+        grantNext(null);
+        return new ReleaseReply(true, null);
+    }
+
+    boolean abandon(String holderId) {
+        queue.remove(holderId);
+        return release(new ReleaseRequest(name, holderId, null)).wasHeld();
+    }
+
+    boolean forceRelease() {
+        String held = holder();
+        return held != null && abandon(held);
+    }
+
+    StoreState inspect() {
+        String held = holder();
+        return held == null ? StoreState.free(waiting()) : new StoreState(held, remainingMillis(), base, waiting());
+    }
+
+    /**
+     * Grants the free name to the first live entry whose client is there, with a short lease: if the client does not
+     * confirm, the next one is not kept waiting for long. Stops at the asker, who is served by the reply.
+     */
+    private void grantNext(@Nullable String asker) {
+        long now = server.nanoTime();
+        Iterator<Entry> entries = queue.values().iterator();
+        while (entries.hasNext()) {
+            Entry entry = entries.next();
+            String id = entry.request.holderId();
+            if (id.equals(asker)) {
+                return;
+            }
+            entries.remove();
+            if (entry.isAlive(now) && server.send(id, client -> client.granted(name, id))) {
+                hold(id, Math.min(entry.request.leaseMillis(), 3 * entry.request.pollMillis()));
+                return;
+            }
+        }
+    }
+
+    private void hold(String holderId, long leaseMillis) {
+        holder = holderId;
+        base = server.nextBase();
+        sequence = 0;
+        expiresNanos = server.nanoTime() + leaseMillis * 1_000_000;
+    }
+
+    private void extend(long leaseMillis) {
+        expiresNanos = Math.max(expiresNanos, server.nanoTime() + leaseMillis * 1_000_000);
+    }
+
+    /** The holder, unless its time has run out. */
+    private @Nullable String holder() {
+        if (holder != null && server.nanoTime() - expiresNanos >= 0) {
+            holder = null;
+        }
+        return holder;
+    }
+
+    private long remainingMillis() {
+        return Math.max(1, (expiresNanos - server.nanoTime()) / 1_000_000);
+    }
+
+    private int waiting() {
+        dropDead();
+        return queue.size();
+    }
+
+    private int ahead(String holderId) {
+        int ahead = 0;
+        for (String id : queue.keySet()) {
+            if (id.equals(holderId)) {
+                break;
+            }
+            ahead++;
+        }
+        return ahead;
+    }
+
+    private void dropDead() {
+        long now = server.nanoTime();
+        queue.values().removeIf(entry -> !entry.isAlive(now));
+    }
+}

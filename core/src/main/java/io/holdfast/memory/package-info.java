@@ -1,0 +1,7 @@
+/**
+ * The in-process store, and a time that moves only when told: for tests, simulations, and applications of one process.
+ */
+@NullMarked
+package io.holdfast.memory;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,27 @@
+package io.holdfast.spi;
+
+/** The store's answer to an acquire. */
+public sealed interface AcquireReply {
+
+    /**
+     * The holder id holds the name.
+     *
+     * @param base the base of this hold's fencing tokens: larger than that of every earlier hold on the name, at most
+     *     2<sup>47</sup> − 1
+     * @param waiting how many clients wait in the store's queue behind it
+     */
+    record Granted(long base, int waiting) implements AcquireReply {}
+
+    /**
+     * Somebody else holds the name, or is before this id in the queue.
+     *
+     * @param remainingMillis how long the present hold lasts if it is not renewed; {@link #NO_EXPIRY} if it has no end
+     * @param ahead how many live entries of the queue are before this id
+     * @param holder for people: who holds, as the store shows it
+     */
+    record Busy(long remainingMillis, int ahead, String holder) implements AcquireReply {
+
+        /** The key at the store has no expiry, so it is not a lock of this or any compatible library. */
+        public static final long NO_EXPIRY = -1;
+    }
+}

@@ -1,0 +1,88 @@
+package io.holdfast.spi;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The authority that says who holds a name.
+ *
+ * <p><b>What the engine relies on</b>, and what the contract suite in {@code holdfast-testkit} checks:
+ *
+ * <ul>
+ *   <li><b>Exclusion.</b> At any instant of the store's own time at most one holder id holds a name, and a hold ends when
+ *       its lease has run out, when it is released, or when it is removed by force.
+ *   <li><b>Late and twice is harmless.</b> Any command may be executed later than it was sent, and more than once. No
+ *       repetition counts twice, touches the hold of another holder id, or shortens a hold.
+ *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition, as
+ *       {@code <client id>:<number>}. So a store may address the client that waits under a holder id.
+ *   <li><b>Messages are hints.</b> {@link StoreListener} events affect how fast a waiter proceeds, never whether it is
+ *       right: a waiter also sends its acquire again at intervals.
+ *   <li><b>Errors are told apart</b> by {@link StoreException.Outcome}; an error is never reported as "busy".
+ * </ul>
+ *
+ * <p>All methods are thread-safe, return at once, and report errors through the returned stage. Stages may complete on
+ * any thread, also on the calling one; what is chained to them by the engine is short and does not block.
+ */
+public interface LockStore extends AutoCloseable {
+
+    /**
+     * Takes the name for a holder id if it is free or already held by that id; otherwise, if the request says so, puts
+     * the id into the store's queue (or stamps its place there as alive).
+     *
+     * <p>Sent again for an id that holds, it lengthens the hold to the full lease and answers the base that the hold
+     * already has.
+     */
+    CompletionStage<AcquireReply> acquire(AcquireRequest request);
+
+    /** Extends (or, for an exact request, sets) the time a hold has left, if that holder id still holds the name. */
+    CompletionStage<RenewReply> renew(RenewRequest request);
+
+    /**
+     * Renews several holds, the most urgent first. The stages are independent: a name or node that fails or hangs must
+     * not delay the others. A store that can renew many holds by one command overrides this.
+     *
+     * @return one stage for each request, in the order of the requests
+     */
+    default List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        List<CompletionStage<RenewReply>> replies = new ArrayList<>(requests.size());
+        for (RenewRequest request : requests) {
+            replies.add(renew(request));
+        }
+        return replies;
+    }
+
+    /**
+     * Ends a hold and passes the name to the first waiting client that is alive, if there is one; optionally puts the
+     * caller back into the queue, under a new holder id, in the same step.
+     */
+    CompletionStage<ReleaseReply> release(ReleaseRequest request);
+
+    /**
+     * Withdraws a holder id, whatever has become of it: takes it out of the queue and, if it holds, releases. Used for
+     * acquisitions whose outcome is unknown or no longer wanted.
+     *
+     * @return true if the id held the name
+     */
+    CompletionStage<Boolean> abandon(String name, String holderId);
+
+    /** What the store knows of a name at this moment. For people and tools: the answer is old when it arrives. */
+    CompletionStage<StoreState> inspect(String name);
+
+    /**
+     * Ends whatever hold there is on the name, without asking its owner.
+     *
+     * @return true if there was one
+     */
+    CompletionStage<Boolean> forceRelease(String name);
+
+    /** Registers the one receiver of this store's messages. Called once, before any other command. */
+    void listen(StoreListener listener);
+
+    /** One short phrase for messages and logs, without secrets, for example {@code redis://10.0.0.7:6379/0}. */
+    String describe();
+
+    /** Frees the connections. Holds are not released by this; the engine has done so before. Does not throw. */
+    @Override
+    void close();
+}

@@ -1,0 +1,23 @@
+package io.holdfast.spi;
+
+import java.net.URI;
+import java.util.Set;
+
+/**
+ * Opens stores by URI. Found through {@link java.util.ServiceLoader}; an implementation has a public no-argument
+ * constructor.
+ */
+public interface LockStoreProvider {
+
+    /** The URI schemes this provider opens, in lower case. */
+    Set<String> schemes();
+
+    /**
+     * Connects to the store. Blocks until the store has answered or could not be reached.
+     *
+     * @throws IllegalArgumentException if the URI is not one of this provider's; the message names the part that is
+     *     wrong and shows a right one, and does not contain the password
+     * @throws StoreException if the store does not answer or refuses
+     */
+    LockStore open(URI uri, StoreContext context);
+}

@@ -1,0 +1,13 @@
+package io.holdfast.spi;
+
+/**
+ * A renewal of one hold.
+ *
+ * @param name the lock name
+ * @param holderId the id that holds
+ * @param leaseMillis the time the hold shall have left, from the execution on
+ * @param sequence the number of exact settings of this hold so far; the store refuses a renewal with a smaller number
+ *     than it has seen, so that a late one cannot undo a setting that came after it
+ * @param exact false: only ever lengthens. True: sets the time to exactly this, even if that is shorter
+ */
+public record RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {}

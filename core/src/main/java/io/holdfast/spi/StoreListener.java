@@ -1,0 +1,21 @@
+package io.holdfast.spi;
+
+/**
+ * Receives a store's messages. Every message is a hint: it may be missing, late, doubled or wrong.
+ *
+ * <p>Methods may be called on any thread, also on an I/O thread; they are short and do not block.
+ */
+public interface StoreListener {
+
+    /** The store granted the name to a queued holder id. The receiver confirms by a renewal before it relies on it. */
+    void granted(String name, String holderId);
+
+    /** Somebody has begun to wait in the store's queue behind this holder id. */
+    void contended(String name, String holderId);
+
+    /** The name may have become free: a waiter of this client had better ask now. */
+    void released(String name);
+
+    /** Messages may have been missed (the connection was lost and is back): every waiter had better ask now. */
+    void reconnected();
+}

@@ -1,0 +1,13 @@
+/** The lock API, its engine, the contract of a store, and the in-process store. */
+module io.holdfast.core {
+    requires static transitive org.jspecify;
+
+    exports io.holdfast;
+    exports io.holdfast.memory;
+    exports io.holdfast.spi;
+
+    uses io.holdfast.spi.LockStoreProvider;
+
+    provides io.holdfast.spi.LockStoreProvider with
+            io.holdfast.memory.MemoryLockStoreProvider;
+}
