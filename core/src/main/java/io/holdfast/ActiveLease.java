@@ -4,7 +4,7 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -130,15 +130,44 @@ final class ActiveLease implements Lease {
         if (!tryRelease()) {
             throw lostException();
         }
-        if (awaitEnd()) {
-            throw new LeaseLostException("The lease on " + name() + " with token " + token
-                    + " was lost: at its release the store no longer knew it");
+        // Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout.
+        if (ended.join()) {
+            throw unknownAtRelease();
         }
+    }
+
+    @Override
+    public CompletionStage<Void> releaseAsync() {
+        if (state.get() == State.RELEASED) {
+            return CompletableFuture.completedFuture(null);
+        }
+        if (!tryRelease()) {
+            return CompletableFuture.failedFuture(lostException());
+        }
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        CompletionStage<Boolean> answer = ended;
+        answer.whenComplete((wasGone, never) -> hold.engine.callbacks().execute(() -> {
+            if (wasGone) {
+                done.completeExceptionally(unknownAtRelease());
+            } else {
+                done.complete(null);
+            }
+        }));
+        return done;
     }
 
     /** For a lease that its owner never saw. */
     void releaseQuietly() {
         tryRelease();
+    }
+
+    /** As {@link #isValid()}, but without telling the engine: for observers of a simulation. */
+    boolean isHeldNow() {
+        return state.get() == State.HELD && !isOver();
+    }
+
+    boolean hasEnded() {
+        return state.get() != State.HELD;
     }
 
     /** Whether its time has passed, by the clocks alone. */
@@ -175,13 +204,9 @@ final class ActiveLease implements Lease {
         return true;
     }
 
-    /** Waits for the store's answer, also when interrupted: it is bounded by the store's command timeout. */
-    private boolean awaitEnd() {
-        try {
-            return ended.join();
-        } catch (CompletionException e) {
-            throw new IllegalStateException("A release ends without error", e);
-        }
+    private LeaseLostException unknownAtRelease() {
+        return new LeaseLostException("The lease on " + name() + " with token " + token
+                + " was lost: at its release the store no longer knew it");
     }
 
     private LeaseLostException lostException() {

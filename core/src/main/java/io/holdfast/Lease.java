@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.concurrent.CompletionStage;
 
 /**
  * The right to a lock name for a bounded time. The lease is the owner, not the thread: any thread may use and release it.
@@ -52,6 +53,12 @@ public interface Lease extends AutoCloseable {
      * @throws LeaseLostException if the lease was lost before: the work done under it was not protected to its end
      */
     void release();
+
+    /**
+     * As {@link #release()}, without a thread that waits. The stage completes on the client's callback executor, with
+     * {@link LeaseLostException} if the lease was lost before. Again after the first time: complete at once.
+     */
+    CompletionStage<Void> releaseAsync();
 
     /** The same as {@link #release()}. */
     @Override

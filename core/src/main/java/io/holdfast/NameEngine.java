@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameEngine implements Effects {
 
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+
     private final Engine engine;
     private final String name;
     private final EngineSettings settings;
@@ -252,10 +254,14 @@ final class NameEngine implements Effects {
                 for (Runnable next = inbox.poll(); next != null; next = inbox.poll()) {
                     next.run();
                 }
+            } catch (RuntimeException | Error e) {
+                // An I/O thread's future would keep this to itself.
+                LOG.log(System.Logger.Level.ERROR, "An event of " + name + " failed; this is a defect in Holdfast", e);
+                throw e;
             } finally {
                 running = false;
                 current = state.lease();
-                retireIfFree();
+                tidy();
                 if (!outbox.isEmpty()) {
                     after = new ArrayDeque<>(outbox);
                     outbox.clear();
@@ -269,17 +275,15 @@ final class NameEngine implements Effects {
         }
     }
 
-    /** Per-name state goes when nobody holds or waits (design rule 13). */
-    private void retireIfFree() {
-        if (state.isFree()) {
-            if (pollTimer != null) {
-                pollTimer.cancel();
-                pollTimer = null;
-            }
-            if (!retired) {
-                retired = true;
-                engine.retire(this);
-            }
+    /** Nothing stays scheduled that is not needed, and per-name state goes when nobody holds or waits (rule 13). */
+    private void tidy() {
+        if (pollTimer != null && !state.isContending()) {
+            pollTimer.cancel();
+            pollTimer = null;
+        }
+        if (!retired && state.isFree()) {
+            retired = true;
+            engine.retire(this);
         }
     }
 

@@ -38,17 +38,23 @@ final class NameState {
     final Effects effects;
     final WaitQueue waiters = new WaitQueue();
 
-    private final Contention contention = new Contention(this);
-    private final Tenure tenure = new Tenure(this);
+    private final Contention contention;
+    private final Tenure tenure;
 
     NameState(String name, EngineSettings settings, Effects effects) {
         this.name = name;
         this.settings = settings;
         this.effects = effects;
+        this.contention = new Contention(this);
+        this.tenure = new Tenure(this);
     }
 
     boolean isFree() {
         return !contention.isActive() && !tenure.isActive() && waiters.isEmpty();
+    }
+
+    boolean isContending() {
+        return contention.isActive();
     }
 
     @Nullable

@@ -1,0 +1,67 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.util.concurrent.CompletionStage;
+
+/** Passes everything on; a test overrides what it is about. */
+class ForwardingStore implements LockStore {
+
+    private final LockStore store;
+
+    ForwardingStore(LockStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return store.acquire(request);
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return store.renew(request);
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return store.release(request);
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return store.abandon(name, holderId);
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return store.inspect(name);
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return store.forceRelease(name);
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        store.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return store.describe();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,131 @@
+package io.holdfast;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.StoreState;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Leases with a length of their own: they end by then, here first and then at the store. */
+class LeaseLengthTest extends EngineFixture {
+
+    @Test
+    void leaseFor_is_not_renewed_and_ends_at_the_store_too() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(2))));
+        lease.onLost(() -> events.add("lost"));
+        assertThat(remainingAtStore()).isEqualTo(2_000);
+        advance(1_977);
+        assertThat(lease.isValid()).isTrue();
+        advance(1);
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(store.count("renew")).isZero();
+        assertThat(events).containsExactly("lost");
+        // Ended by a command, not left to the store's expiry.
+        assertThat(store.count("abandon")).isEqualTo(1);
+        assertThat(server.size()).isZero();
+        assertThatThrownBy(lease::ensureValid).hasMessageContaining("fixed time is over");
+    }
+
+    @Test
+    void holdAtMost_is_renewed_up_to_its_limit_and_never_beyond_it_at_the_store() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.holdAtMost(ofSeconds(8))));
+        advance(7_500);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(remainingAtStore()).isLessThanOrEqualTo(500);
+        advance(500);
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(store.count("renew")).isPositive();
+        assertThat(server.size()).isZero();
+        assertThatThrownBy(lease::ensureValid).hasMessageContaining("longest holding time is over");
+    }
+
+    @Test
+    void a_local_hand_off_to_a_bounded_lease_first_sets_its_length_at_the_store() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(1)));
+        store.renews = Fate.REQUEST_HELD;
+        first.releaseAsync();
+        assertThat(next).isNotDone();
+        store.deliverRequests();
+
+        assertThat(next).isCompleted();
+        assertThat(remainingAtStore()).isEqualTo(1_000);
+        assertThat(now(next).remaining()).isEqualTo(ofMillis(988));
+        assertThat(store.commands).containsExactly("acquire", "renew");
+    }
+
+    @Test
+    void a_regular_renewal_that_is_executed_after_the_setting_does_not_undo_it() {
+        Lease first = now(acquire(client, "a"));
+        store.renews = Fate.REQUEST_HELD;
+        advance(1_000);
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(1)));
+        store.renews = Fate.PASS;
+        first.releaseAsync();
+        store.deliverRequests();
+
+        assertThat(now(next).isValid()).isTrue();
+        assertThat(remainingAtStore()).isEqualTo(1_000);
+        advance(1_000);
+        assertThat(now(next).isValid()).isFalse();
+    }
+
+    @Test
+    void after_a_short_lease_the_next_renewed_one_gets_its_full_length() {
+        Lease first = now(acquire(client, "a", DEFAULTS.leaseFor(ofMillis(500))));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        first.releaseAsync();
+
+        assertThat(now(next).isValid()).isTrue();
+        advance(30_000);
+        assertThat(now(next).isValid()).isTrue();
+    }
+
+    @Test
+    void a_hand_off_with_little_time_left_renews_first() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        store.renews = Fate.FAIL;
+        advance(2_600);
+        store.renews = Fate.PASS;
+        long before = store.count("renew");
+        first.releaseAsync();
+
+        assertThat(store.count("renew")).isEqualTo(before + 1);
+        assertThat(now(next).remaining()).isGreaterThan(ofSeconds(2));
+    }
+
+    @Test
+    void a_failed_setting_gives_the_hold_up_and_asks_anew() {
+        ActiveLease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(1)));
+        store.renews = Fate.FAIL;
+        first.releaseAsync();
+
+        assertThat(now(next).hold).isNotSameAs(first.hold);
+        assertThat(store.count("abandon")).isEqualTo(1);
+    }
+
+    @Test
+    void a_lock_whose_thread_has_died_is_not_renewed_for_ever() throws InterruptedException {
+        Thread owner = new Thread(() -> client.getLock("a").lock());
+        owner.start();
+        owner.join();
+        advance(60_000);
+
+        assertThat(server.size()).isZero();
+        assertThat(client.engine().size()).isZero();
+    }
+
+    private long remainingAtStore() {
+        StoreState state = store.inspect("a").toCompletableFuture().join();
+        store.commands.remove("inspect");
+        return state.remainingMillis();
+    }
+}

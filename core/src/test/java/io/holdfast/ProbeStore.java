@@ -1,0 +1,160 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** A store whose answers a test holds back, or replaces by failures, and which remembers what it was asked. */
+final class ProbeStore implements LockStore {
+
+    /** What happens to commands of one kind. */
+    enum Fate {
+        /** Executed and answered. */
+        PASS,
+        /** Executed, but the answer waits until {@link #deliverReplies()}. */
+        REPLY_HELD,
+        /** Not executed before {@link #deliverRequests()}. */
+        REQUEST_HELD,
+        /** Fails with {@link #failure}. */
+        FAIL
+    }
+
+    final LockStore server;
+    final List<String> commands = new CopyOnWriteArrayList<>();
+    final List<RenewRequest> renewals = new CopyOnWriteArrayList<>();
+    volatile Fate acquires = Fate.PASS;
+    volatile Fate renews = Fate.PASS;
+    volatile Fate releases = Fate.PASS;
+    volatile Fate abandons = Fate.PASS;
+    volatile boolean messages = true;
+    volatile StoreException failure = new StoreException(StoreException.Outcome.NOT_EXECUTED, "store: down", null);
+    volatile @Nullable StoreListener listener;
+    private final List<Runnable> heldReplies = new ArrayList<>();
+    private final List<Runnable> heldRequests = new ArrayList<>();
+
+    ProbeStore(LockStore server) {
+        this.server = server;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return command("acquire", acquires, () -> server.acquire(request));
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        renewals.add(request);
+        return command("renew", renews, () -> server.renew(request));
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return command(request.requeue() == null ? "release" : "requeue", releases, () -> server.release(request));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return command("abandon", abandons, () -> server.abandon(name, holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return command("inspect", Fate.PASS, () -> server.inspect(name));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return command("force", Fate.PASS, () -> server.forceRelease(name));
+    }
+
+    @Override
+    public void listen(StoreListener receiver) {
+        listener = receiver;
+        server.listen(new StoreListener() {
+            @Override
+            public void granted(String name, String holderId) {
+                if (messages) {
+                    receiver.granted(name, holderId);
+                }
+            }
+
+            @Override
+            public void contended(String name, String holderId) {
+                if (messages) {
+                    receiver.contended(name, holderId);
+                }
+            }
+
+            @Override
+            public void released(String name) {
+                receiver.released(name);
+            }
+
+            @Override
+            public void reconnected() {
+                receiver.reconnected();
+            }
+        });
+    }
+
+    @Override
+    public String describe() {
+        return "probe";
+    }
+
+    @Override
+    public void close() {
+        server.close();
+    }
+
+    long count(String command) {
+        return commands.stream().filter(command::equals).count();
+    }
+
+    void deliverReplies() {
+        run(heldReplies);
+    }
+
+    void deliverRequests() {
+        run(heldRequests);
+    }
+
+    private static void run(List<Runnable> held) {
+        List<Runnable> now = new ArrayList<>(held);
+        held.clear();
+        now.forEach(Runnable::run);
+    }
+
+    private <T> CompletionStage<T> command(String kind, Fate fate, Supplier<CompletionStage<T>> command) {
+        commands.add(kind);
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        switch (fate) {
+            case PASS -> {
+                return command.get();
+            }
+            case FAIL -> reply.completeExceptionally(failure);
+            case REPLY_HELD -> {
+                T answer = command.get().toCompletableFuture().join();
+                heldReplies.add(() -> reply.complete(answer));
+            }
+            case REQUEST_HELD ->
+                heldRequests.add(
+                        () -> reply.complete(command.get().toCompletableFuture().join()));
+        }
+        return reply;
+    }
+}

@@ -1,0 +1,74 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** Rule 12: renewals do not depend on each other, are sent together, and the most urgent goes first. */
+class RenewalsTest extends EngineFixture {
+
+    @Test
+    void holds_that_are_due_together_are_renewed_by_one_call_most_urgent_first() {
+        List<List<String>> batches = new ArrayList<>();
+        LockClient many = clientWith(batches, "");
+        for (int i = 0; i < 5; i++) {
+            now(acquire(many, "n" + i));
+        }
+        advance(1_000);
+
+        assertThat(batches).containsExactly(List.of("n0", "n1", "n2", "n3", "n4"));
+    }
+
+    @Test
+    void a_hold_whose_renewal_hangs_delays_nobody_else() {
+        List<List<String>> batches = new ArrayList<>();
+        LockClient many = clientWith(batches, "hung");
+        ActiveLease hung = now(acquire(many, "hung"));
+        ActiveLease fine = now(acquire(many, "fine"));
+        advance(60_000);
+
+        assertThat(fine.isValid()).isTrue();
+        assertThat(hung.isValid()).isFalse();
+    }
+
+    @Test
+    void nothing_is_renewed_after_the_release() {
+        for (int i = 0; i < 100; i++) {
+            now(acquire(client, "a")).release();
+            advance(10);
+        }
+        advance(60_000);
+
+        assertThat(store.count("renew")).isZero();
+        assertThat(time.pending()).isZero();
+    }
+
+    private LockClient clientWith(List<List<String>> batches, String hangs) {
+        ProbeStore probe = probe("many");
+        io.holdfast.spi.LockStore watching = new ForwardingStore(probe) {
+            @Override
+            public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+                batches.add(requests.stream().map(RenewRequest::name).toList());
+                return requests.stream()
+                        .<CompletionStage<RenewReply>>map(request ->
+                                request.name().equals(hangs) ? new CompletableFuture<>() : probe.renew(request))
+                        .toList();
+            }
+        };
+        LockClient made = LockClient.builder()
+                .store(watching)
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .callbackExecutor(Runnable::run)
+                .settings(settings -> settings.clientId = "many")
+                .build();
+        clients.add(made);
+        return made;
+    }
+}

@@ -1,0 +1,84 @@
+package io.holdfast;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.TimeSource;
+
+/**
+ * The clock of one simulated process: runs at its own rate, and nothing happens in the process while it is paused or
+ * after it was killed.
+ */
+final class SimTime implements TimeSource {
+
+    private final VirtualTime world;
+
+    /** How fast this process's clock runs, for example 1.004: within what the drift margin allows for. */
+    private final double rate;
+
+    private final long bornNanos;
+    private long pausedUntilNanos;
+    private boolean dead;
+
+    SimTime(VirtualTime world, double rate) {
+        this.world = world;
+        this.rate = rate;
+        this.bornNanos = world.nanoTime();
+        this.pausedUntilNanos = bornNanos;
+    }
+
+    @Override
+    public long nanoTime() {
+        return (long) ((world.nanoTime() - bornNanos) * rate);
+    }
+
+    @Override
+    public long wallMillis() {
+        return world.wallMillis();
+    }
+
+    @Override
+    public Timer schedule(long delayNanos, Runnable task) {
+        boolean[] cancelled = new boolean[1];
+        // Rounded up: a timer that ran a nanosecond early would find nothing due, for ever.
+        Timer timer = world.schedule((long) (delayNanos / rate) + 2, () -> {
+            if (!cancelled[0]) {
+                deliver(() -> {
+                    if (!cancelled[0]) {
+                        task.run();
+                    }
+                });
+            }
+        });
+        return () -> {
+            cancelled[0] = true;
+            timer.cancel();
+        };
+    }
+
+    /** Something reaches the process from outside: at once, after the pause, or never. */
+    void deliver(Runnable event) {
+        if (dead) {
+            return;
+        }
+        long pause = pausedUntilNanos - world.nanoTime();
+        if (pause > 0) {
+            world.schedule(pause, () -> deliver(event));
+        } else {
+            event.run();
+        }
+    }
+
+    /** By how much longer it is paused than before. */
+    long pause(long nanos) {
+        long before = Math.max(pausedUntilNanos, world.nanoTime());
+        pausedUntilNanos = Math.max(before, world.nanoTime() + nanos);
+        return pausedUntilNanos - before;
+    }
+
+    void kill() {
+        dead = true;
+    }
+
+    boolean isDead() {
+        return dead;
+    }
+}
