@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -77,11 +78,11 @@ final class Compensation {
         store.abandon(name, holderId).whenComplete((held, error) -> {
             if (error == null) {
                 end();
-            } else if (time.nanoTime() - giveUpNanos >= 0) {
+            } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "Could not withdraw " + holderId + " from " + name
-                                + "; it must have expired by now. The store said: " + error.getMessage());
+                                + "; it is gone when its lease has run out. The store said: " + error.getMessage());
                 end();
             } else {
                 time.schedule(
@@ -89,6 +90,10 @@ final class Compensation {
                         () -> attempt(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
             }
         });
+    }
+
+    private static boolean isPointless(Throwable error) {
+        return StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL;
     }
 
     private void begin() {

@@ -41,6 +41,9 @@ interface Effects {
 
     void granted(Waiter waiter, ActiveLease lease);
 
+    /** The owner's release is done; {@code wasGone}: the hold turned out to have been lost before. */
+    void released(ActiveLease lease, boolean wasGone);
+
     void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
     void lost(ActiveLease lease, String why);

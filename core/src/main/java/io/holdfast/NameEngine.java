@@ -157,8 +157,7 @@ final class NameEngine implements Effects {
             }
             if (lease != null) {
                 boolean wasGone = error == null && !reply.wasHeld();
-                lease.end(wasGone);
-                tellEnd(lease, wasGone);
+                handle(() -> released(lease, wasGone));
             }
         });
     }
@@ -213,6 +212,20 @@ final class NameEngine implements Effects {
         if (engine.callbacks().hasListener()) {
             Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
             outbox.add(() -> engine.callbacks().tell(l -> l.acquired(name, lease.fencingToken(), waited)));
+        }
+    }
+
+    @Override
+    public void released(ActiveLease lease, boolean wasGone) {
+        outbox.add(() -> lease.end(wasGone));
+        if (engine.callbacks().hasListener()) {
+            long token = lease.fencingToken();
+            Duration held = Duration.ofNanos(settings.time.nanoTime() - lease.grantedNanos);
+            outbox.add(() -> engine.callbacks()
+                    .tell(
+                            wasGone
+                                    ? l -> l.lost(name, token, "the store did not know it at its release")
+                                    : l -> l.released(name, token, held)));
         }
     }
 
@@ -314,18 +327,6 @@ final class NameEngine implements Effects {
                                         .waitAtMost()
                                         .map(Duration::toString)
                                         .orElse("the whole wait"));
-    }
-
-    private void tellEnd(ActiveLease lease, boolean wasGone) {
-        if (engine.callbacks().hasListener()) {
-            Duration held = Duration.ofNanos(settings.time.nanoTime() - lease.grantedNanos);
-            engine.callbacks()
-                    .tell(
-                            wasGone
-                                    ? l -> l.lost(
-                                            name, lease.fencingToken(), "the store did not know it at its release")
-                                    : l -> l.released(name, lease.fencingToken(), held));
-        }
     }
 
     private AcquireRequest request(Attempt attempt) {

@@ -54,7 +54,7 @@ final class Tenure {
     void released(ActiveLease ended) {
         Hold held = hold;
         if (held == null || lease != ended) {
-            ended.end(true);
+            state.effects.released(ended, true);
             return;
         }
         lease = null;
@@ -62,7 +62,7 @@ final class Tenure {
             drop(held);
             state.effects.sendRelease(held, ended);
         } else {
-            ended.end(false);
+            state.effects.released(ended, false);
             handOut(held, 0);
         }
     }

@@ -162,8 +162,8 @@ final class ThreadLock implements DistributedLock {
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {
-        // As in java.util.concurrent, zero or less means not to wait, and Long.MAX_VALUE means for ever.
-        Duration waited = wait <= 0 ? Duration.ZERO : Duration.of(wait, unit.toChronoUnit());
+        // As in java.util.concurrent, zero or less means not to wait; what is too long to count means for ever.
+        Duration waited = Duration.ofNanos(Math.max(0, unit.toNanos(wait)));
         return options.waitAtMost(waited.compareTo(Limits.WAIT_MAX) > 0 ? Limits.WAIT_MAX : waited);
     }
 

@@ -1,0 +1,121 @@
+package io.holdfast;
+
+import static java.time.Duration.ofDays;
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Bad input gets one clear sentence: the value, the limit, the way out. */
+class BadInputTest {
+
+    private final LockClient client = LockClient.connect("memory:bad-input");
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "\t\n"})
+    void a_blank_name(String name) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.tryAcquire(name))
+                .withMessage("lock name: \"" + name + "\" (expected: not blank, for example \"order:refund:12345\")");
+        assertThatIllegalArgumentException().isThrownBy(() -> client.getLock(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.inspect(name));
+    }
+
+    @Test
+    void a_name_that_is_too_long_counts_bytes() {
+        assertThat(client.tryAcquire("ü".repeat(512))).isPresent();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.tryAcquire("ü".repeat(513)))
+                .withMessageContaining("1026 bytes")
+                .withMessageContaining("at most 1024 bytes");
+    }
+
+    @Test
+    void durations_out_of_bounds() {
+        LockOptions options = LockOptions.defaults();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.waitAtMost(ofSeconds(-1)))
+                .withMessage("waitAtMost: PT-1S (expected: zero or more)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.waitAtMost(Duration.ofSeconds(Long.MAX_VALUE)))
+                .withMessageContaining("at most");
+        for (Duration bad : new Duration[] {Duration.ZERO, ofMillis(-5), ofMillis(99)}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.leaseFor(bad))
+                    .withMessage(
+                            "leaseFor: " + bad + " (expected: at least PT0.1S, the shortest lease that can be kept)");
+            assertThatIllegalArgumentException().isThrownBy(() -> options.holdAtMost(bad));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> LockClient.builder().leaseTime(bad));
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.leaseFor(ofDays(366)))
+                .withMessageContaining("at most PT8760H");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.getLock("a").lock(Long.MAX_VALUE, TimeUnit.DAYS))
+                .withMessageContaining("lease: 9223372036854775807 DAYS");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.getLock("a").lock(0, TimeUnit.SECONDS))
+                .withMessageContaining("PT0S");
+    }
+
+    @Test
+    void a_fixed_and_a_renewed_length_together() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockOptions.defaults().leaseFor(ofSeconds(1)).holdAtMost(ofSeconds(2)))
+                .withMessageContaining("one of them");
+    }
+
+    @Test
+    void an_unknown_scheme_names_the_known_ones() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("mysql://localhost"))
+                .withMessage("store URI scheme: \"mysql\" (expected: one of [memory])");
+    }
+
+    @Test
+    void a_missing_module_is_named() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("redis://localhost"))
+                .withMessageContaining("io.holdfast:holdfast-redis");
+    }
+
+    @Test
+    void a_malformed_uri_is_shown_without_its_password() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("redis://user:sec ret@localhost"))
+                .withMessageContaining("malformed")
+                .withMessageNotContaining("sec ret");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("localhost"))
+                .withMessageContaining("has no scheme");
+    }
+
+    @Test
+    void a_builder_without_a_store() {
+        assertThatThrownBy(() -> LockClient.builder().build()).hasMessageContaining("either a uri or a store");
+    }
+
+    @Test
+    void a_closed_client() {
+        LockClient closed = LockClient.connect("memory:bad-input");
+        closed.close();
+        closed.close();
+        assertThatThrownBy(() -> closed.tryAcquire("a"))
+                .isInstanceOf(LockClientClosedException.class)
+                .hasMessageContaining("closed");
+    }
+}
