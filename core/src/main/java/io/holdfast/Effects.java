@@ -39,6 +39,9 @@ interface Effects {
     /** What a granted attempt became. */
     Hold newHold(Attempt attempt, long base, Deadline deadline, LeaseRules.Sent sent);
 
+    /** Wakes a thread to try for itself; answered by {@link NameState#claim}. */
+    void nudge(Waiter waiter);
+
     void granted(Waiter waiter, ActiveLease lease);
 
     /** The owner's release is done; {@code wasGone}: the hold turned out to have been lost before. */

@@ -25,7 +25,7 @@ final class Engine {
     private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     /** How long close() waits for the store to confirm releases. */
-    private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(5);
+    private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
 
     private final LockStore store;
     private final EngineSettings settings;
@@ -46,14 +46,21 @@ final class Engine {
         store.listen(new Messages());
     }
 
-    /** Starts an acquisition. */
-    Waiter submit(String name, LockOptions options, WaitMode mode) {
-        return submit(name, options, mode, null);
+    /** Starts an acquisition for the calling thread to wait for. */
+    Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
+        return submit(
+                Limits.checkName(name),
+                Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
     }
 
-    Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
-        Limits.checkName(name);
-        Waiter waiter = new Waiter(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime());
+    /** Starts an acquisition that no thread waits for. */
+    Waiter submitAsync(String name, LockOptions options, WaitMode mode) {
+        return submit(
+                Limits.checkName(name),
+                Waiter.asynchronous(requireNonNull(options, "options"), mode, settings.time.nanoTime()));
+    }
+
+    private Waiter submit(String name, Waiter waiter) {
         while (true) {
             ensureOpen();
             NameEngine engine = names.computeIfAbsent(name, n -> new NameEngine(this, n));
@@ -72,7 +79,7 @@ final class Engine {
     ActiveLease ownedByCurrentThread(String name) {
         NameEngine engine = names.get(name);
         ActiveLease lease = engine == null ? null : engine.current();
-        return lease != null && lease.owner == Thread.currentThread() ? lease : null;
+        return lease != null && Thread.currentThread().equals(lease.owner) ? lease : null;
     }
 
     LockState inspect(String name) {

@@ -23,6 +23,9 @@ final class EngineSettings {
     /** How long local hand-offs may keep the lock while another client waits for it. */
     long tenureNanos = Duration.ofMillis(10).toNanos();
 
+    /** How long the first local waiter may have waited when a running thread still takes the lock before it. */
+    long bargeNanos = Duration.ofMillis(1).toNanos();
+
     @Nullable
     Executor callbackExecutor;
 
@@ -46,6 +49,7 @@ final class EngineSettings {
         copy.storeTimeoutNanos = storeTimeoutNanos;
         copy.pollNanos = pollNanos;
         copy.tenureNanos = tenureNanos;
+        copy.bargeNanos = bargeNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
         copy.clientId = clientId;

@@ -16,6 +16,9 @@ final class Limits {
 
     static final Duration LEASE_MAX = Duration.ofDays(365);
 
+    /** Longer than this is no hand-off any more but a monopoly. */
+    static final Duration TENURE_MAX = Duration.ofMinutes(1);
+
     /** In nanoseconds this fits a long with room for sums. */
     static final Duration WAIT_MAX = Duration.ofDays(36_500);
 
@@ -49,6 +52,14 @@ final class Limits {
             throw new IllegalArgumentException(what + ": " + lease + " (expected: at most " + LEASE_MAX + ")");
         }
         return lease;
+    }
+
+    static Duration checkTenure(Duration tenure) {
+        requireNonNull(tenure, "tenure");
+        if (tenure.isNegative() || tenure.compareTo(TENURE_MAX) > 0) {
+            throw new IllegalArgumentException("tenure: " + tenure + " (expected: from zero to " + TENURE_MAX + ")");
+        }
+        return tenure;
     }
 
     static Duration checkWait(String what, Duration wait) {

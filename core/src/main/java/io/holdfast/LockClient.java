@@ -50,6 +50,16 @@ public final class LockClient implements AutoCloseable {
         return builder().uri(uri).build();
     }
 
+    /**
+     * Checks a lock name without a client, for tools that want to refuse a bad one early.
+     *
+     * @return the name
+     * @throws IllegalArgumentException if it is blank or longer than 1,024 bytes of UTF-8
+     */
+    public static String checkName(String name) {
+        return Limits.checkName(name);
+    }
+
     /** A builder; it needs a {@link Builder#uri} or a {@link Builder#store}. */
     public static Builder builder() {
         return new Builder();
@@ -69,7 +79,7 @@ public final class LockClient implements AutoCloseable {
      */
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return engine.submit(name, options, WaitMode.PATIENT).await();
+        return engine.submit(name, options, WaitMode.PATIENT, null).await();
     }
 
     /**
@@ -78,7 +88,7 @@ public final class LockClient implements AutoCloseable {
      * @throws LockStoreException if the store failed
      */
     public Optional<Lease> tryAcquire(String name) {
-        return engine.submit(name, LockOptions.defaults(), WaitMode.TRY).awaitUninterruptibly();
+        return engine.submit(name, LockOptions.defaults(), WaitMode.TRY, null).awaitUninterruptibly();
     }
 
     /**
@@ -90,7 +100,7 @@ public final class LockClient implements AutoCloseable {
      */
     public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return engine.submit(name, options, WaitMode.TRY).awaitOptional();
+        return engine.submit(name, options, WaitMode.TRY, null).awaitOptional();
     }
 
     /** {@link #acquireAsync(String, LockOptions)} with {@link LockOptions#defaults()}. */
@@ -103,12 +113,12 @@ public final class LockClient implements AutoCloseable {
      * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()} withdraws the wait.
      */
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
-        return engine.submit(name, options, WaitMode.PATIENT).stage();
+        return engine.submitAsync(name, options, WaitMode.PATIENT).stage();
     }
 
     /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
-        return engine.submit(name, options, WaitMode.TRY).optionalStage();
+        return engine.submitAsync(name, options, WaitMode.TRY).optionalStage();
     }
 
     /**

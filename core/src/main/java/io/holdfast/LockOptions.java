@@ -13,16 +13,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false);
 
     private final @Nullable Duration waitAtMost;
     private final @Nullable Duration leaseFor;
     private final @Nullable Duration holdAtMost;
+    private final @Nullable Duration tenure;
+    private final boolean fair;
 
-    private LockOptions(@Nullable Duration waitAtMost, @Nullable Duration leaseFor, @Nullable Duration holdAtMost) {
+    private LockOptions(
+            @Nullable Duration waitAtMost,
+            @Nullable Duration leaseFor,
+            @Nullable Duration holdAtMost,
+            @Nullable Duration tenure,
+            boolean fair) {
         this.waitAtMost = waitAtMost;
         this.leaseFor = leaseFor;
         this.holdAtMost = holdAtMost;
+        this.tenure = tenure;
+        this.fair = fair;
     }
 
     /** Wait as long as needed (for {@code try} methods: not at all); renew while held. */
@@ -36,7 +45,7 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     public LockOptions waitAtMost(Duration wait) {
-        return new LockOptions(Limits.checkWait("waitAtMost", wait), leaseFor, holdAtMost);
+        return new LockOptions(Limits.checkWait("waitAtMost", wait), leaseFor, holdAtMost, tenure, fair);
     }
 
     /**
@@ -50,7 +59,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("leaseFor: " + lease + " together with holdAtMost: " + holdAtMost
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, lease, null);
+        return new LockOptions(waitAtMost, lease, null, tenure, fair);
     }
 
     /**
@@ -64,7 +73,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("holdAtMost: " + limit + " together with leaseFor: " + leaseFor
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, null, limit);
+        return new LockOptions(waitAtMost, null, limit, tenure, fair);
     }
 
     public Optional<Duration> waitAtMost() {
@@ -79,21 +88,50 @@ public final class LockOptions {
         return Optional.ofNullable(holdAtMost);
     }
 
+    /**
+     * Strict order of arrival among the waiters of this client. Without it a running thread may take the lock before a
+     * parked one that has waited for less than a millisecond, which is faster.
+     */
+    public LockOptions fair() {
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true);
+    }
+
+    /**
+     * How long this client may keep the lock by passing it from one of its waiters to the next while another client
+     * waits. 10 ms by default; zero passes it on at every release. Longer is faster and less even.
+     *
+     * @throws IllegalArgumentException if negative or longer than a minute
+     */
+    public LockOptions tenure(Duration tenure) {
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair);
+    }
+
+    public boolean isFair() {
+        return fair;
+    }
+
+    public Optional<Duration> tenure() {
+        return Optional.ofNullable(tenure);
+    }
+
     @Override
     public boolean equals(@Nullable Object other) {
         return other instanceof LockOptions that
                 && Objects.equals(waitAtMost, that.waitAtMost)
                 && Objects.equals(leaseFor, that.leaseFor)
-                && Objects.equals(holdAtMost, that.holdAtMost);
+                && Objects.equals(holdAtMost, that.holdAtMost)
+                && Objects.equals(tenure, that.tenure)
+                && fair == that.fair;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(waitAtMost, leaseFor, holdAtMost);
+        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair);
     }
 
     @Override
     public String toString() {
-        return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost + "]";
+        return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost
+                + ", tenure=" + tenure + ", fair=" + fair + "]";
     }
 }

@@ -89,6 +89,15 @@ final class NameEngine implements Effects {
         return left[0];
     }
 
+    /** A thread that was nudged tries for the lock. */
+    void claim(Waiter waiter) {
+        handle(() -> {
+            if (waiter.state == Waiter.State.PENDING) {
+                state.claim(waiter);
+            }
+        });
+    }
+
     void released(ActiveLease lease) {
         handle(() -> state.released(lease));
     }
@@ -108,7 +117,7 @@ final class NameEngine implements Effects {
 
     @Nullable
     RenewRequest lookAt(Hold hold) {
-        RenewRequest[] request = new RenewRequest[1];
+        @Nullable RenewRequest[] request = new @Nullable RenewRequest[1];
         handle(() -> request[0] = state.lookAt(hold));
         return request[0];
     }
@@ -204,11 +213,16 @@ final class NameEngine implements Effects {
     }
 
     @Override
+    public void nudge(Waiter waiter) {
+        outbox.add(waiter::nudge);
+    }
+
+    @Override
     public void granted(Waiter waiter, ActiveLease lease) {
         settle(waiter, Waiter.State.GRANTED);
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
-        outbox.add(() -> waiter.result.complete(lease));
+        outbox.add(() -> waiter.complete(lease, null));
         if (engine.callbacks().hasListener()) {
             Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
             outbox.add(() -> engine.callbacks().tell(l -> l.acquired(name, lease.fencingToken(), waited)));
@@ -234,7 +248,7 @@ final class NameEngine implements Effects {
         settle(waiter, outcome);
         Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
-        outbox.add(() -> waiter.result.completeExceptionally(error));
+        outbox.add(() -> waiter.complete(null, error));
         outbox.add(() -> engine.callbacks().tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage()))));
     }
 

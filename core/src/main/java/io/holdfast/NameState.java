@@ -17,12 +17,14 @@ import org.jspecify.annotations.Nullable;
  *   FREE        nobody here wants the name
  *   CONTENDING  {@link Contention}: asking the store, or waiting in its queue
  *   PREPARING   {@link Tenure} without a lease: holds, and sets the length for the next one
+ *   OPEN        {@link Tenure} without a lease: the first running thread takes it, and the first waiter was woken
  *   LEASED      {@link Tenure} with a lease
  *
  *   FREE → CONTENDING                     first waiter
  *   CONTENDING → LEASED | PREPARING       granted
  *   CONTENDING → FREE                     no waiter left, or the store failed
- *   LEASED → LEASED | PREPARING           released or at its limit, next local waiter
+ *   LEASED → LEASED | PREPARING | OPEN    released or at its limit, and somebody waits here
+ *   OPEN → LEASED | PREPARING | FREE      taken by the first waiter or a running thread | it gave up
  *   LEASED → CONTENDING                   end of the tenure, or the hold was lost, and somebody waits here
  *   LEASED | PREPARING → FREE             nobody waits here
  *   PREPARING → LEASED | CONTENDING       the length is set | the hold was lost
@@ -65,6 +67,9 @@ final class NameState {
     // --- events from waiters and owners ---
 
     void arrive(Waiter waiter) {
+        if (tenure.tryBarge(waiter)) {
+            return;
+        }
         boolean idle = !contention.isActive() && !tenure.isActive();
         if (!idle && waiter.makesOneAttempt()) {
             // Held or contended for here already: a command could tell nothing new.
@@ -86,6 +91,12 @@ final class NameState {
             effects.ended(waiter, outcome, null);
         }
         contention.giveUpIfNobodyWaits();
+        tenure.waiterLeft();
+    }
+
+    /** A nudged thread tries for the lock. Only called while it is pending. */
+    void claim(Waiter waiter) {
+        tenure.claim(waiter);
     }
 
     /** The owner released: the lease is in state RELEASED. */

@@ -1,8 +1,11 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +24,9 @@ final class Tenure {
     private final TimeSource time;
     private @Nullable Hold hold;
     private @Nullable ActiveLease lease;
+
+    /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
+    private boolean open;
 
     Tenure(NameState state) {
         this.state = state;
@@ -63,7 +69,42 @@ final class Tenure {
             state.effects.sendRelease(held, ended);
         } else {
             state.effects.released(ended, false);
-            handOut(held, 0);
+            if (mayLeaveOpen(held)) {
+                open = true;
+                state.effects.nudge(requireNonNull(state.waiters.first()));
+                watch(held);
+            } else {
+                handOut(held, 0);
+            }
+        }
+    }
+
+    /** A running thread takes a lock that was left open, before the one that was woken for it. */
+    boolean tryBarge(Waiter arriving) {
+        Hold held = hold;
+        if (held == null || !open || arriving.options.isFair() || !canTakeAtOnce(held, arriving)) {
+            return false;
+        }
+        grant(held, arriving);
+        return true;
+    }
+
+    void claim(Waiter woken) {
+        if (hold != null && open) {
+            state.waiters.remove(woken);
+            if (canTakeAtOnce(hold, woken)) {
+                grant(hold, woken);
+            } else {
+                state.waiters.addFirst(woken);
+                handOut(hold, 0);
+            }
+        }
+    }
+
+    /** The one who was woken for an open lock may be gone: it must not stay unused. */
+    void waiterLeft() {
+        if (hold != null && open) {
+            handOut(hold, 0);
         }
     }
 
@@ -163,26 +204,45 @@ final class Tenure {
      * @param lengthNanos the length that the store has just confirmed, or zero if that was some time ago
      */
     private void handOut(Hold held, long lengthNanos) {
+        open = false;
         Waiter next = state.waiters.first();
         if (next == null) {
             drop(held);
             state.effects.sendRelease(held, null);
         } else if (held.deadline.hasPassed(time)) {
             holdLost(held, "");
-        } else if (tenureIsOver(held)) {
+        } else if (tenureIsOver(held, next)) {
             drop(held);
             Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
             state.continueContention(attempt);
             state.effects.sendReleaseAndRequeue(held, attempt);
         } else if (lengthNanos == state.storeLease(next) || hasRightLength(held, next)) {
+            state.waiters.remove(next);
             grant(held, next);
         } else {
             prepare(held, next);
         }
     }
 
-    private boolean tenureIsOver(Hold held) {
-        boolean longEnough = time.nanoTime() - held.acquiredNanos >= state.settings.tenureNanos;
+    /**
+     * Whether the lock is left open for running threads: to wake a parked one takes longer than most critical sections.
+     * Not once the first waiter has waited for a while, so nobody starves.
+     */
+    private boolean mayLeaveOpen(Hold held) {
+        Waiter next = requireNonNull(state.waiters.first());
+        return next.isThread()
+                && !next.options.isFair()
+                && time.nanoTime() - next.arrivedNanos < state.settings.bargeNanos
+                && canTakeAtOnce(held, next);
+    }
+
+    private boolean canTakeAtOnce(Hold held, Waiter next) {
+        return !held.deadline.hasPassed(time) && !tenureIsOver(held, next) && hasRightLength(held, next);
+    }
+
+    private boolean tenureIsOver(Hold held, Waiter next) {
+        long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
+        boolean longEnough = time.nanoTime() - held.acquiredNanos >= most;
         boolean shared = held.contended && !held.isFresh();
         return !held.hasTokenLeft() || (shared && longEnough);
     }
@@ -213,8 +273,9 @@ final class Tenure {
         state.effects.sendPreparation(held, request);
     }
 
+    /** The waiter is not in the queue (any more). */
     private void grant(Hold held, Waiter next) {
-        state.waiters.remove(next);
+        open = false;
         long now = time.nanoTime();
         long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
         boolean renewed = next.options.leaseFor().isEmpty();
@@ -298,6 +359,7 @@ final class Tenure {
 
     private void drop(Hold held) {
         hold = null;
+        open = false;
         state.effects.forget(held);
     }
 

@@ -1,40 +1,70 @@
 package io.holdfast;
 
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The local waiters of one name, first come first served. Guarded by the lock of the name's engine. */
+/**
+ * The local waiters of one name, first come first served. Linked through the waiters themselves, as anybody may leave
+ * from the middle. Guarded by the lock of the name's engine.
+ */
 final class WaitQueue {
 
-    /** Waiters compare by identity; a linked set because anybody may leave from the middle. */
-    private final LinkedHashSet<Waiter> waiters = new LinkedHashSet<>();
+    private @Nullable Waiter first;
+    private @Nullable Waiter last;
 
     void add(Waiter waiter) {
-        waiters.add(waiter);
+        waiter.before = last;
+        if (last == null) {
+            first = waiter;
+        } else {
+            last.after = waiter;
+        }
+        last = waiter;
     }
 
-    boolean remove(Waiter waiter) {
-        return waiters.remove(waiter);
+    /** Puts one back that was taken out just now. */
+    void addFirst(Waiter waiter) {
+        waiter.after = first;
+        if (first == null) {
+            last = waiter;
+        } else {
+            first.before = waiter;
+        }
+        first = waiter;
+    }
+
+    /** Only for a waiter that is in this queue. */
+    void remove(Waiter waiter) {
+        if (waiter.before == null) {
+            first = waiter.after;
+        } else {
+            waiter.before.after = waiter.after;
+        }
+        if (waiter.after == null) {
+            last = waiter.before;
+        } else {
+            waiter.after.before = waiter.before;
+        }
+        waiter.before = null;
+        waiter.after = null;
     }
 
     @Nullable
     Waiter first() {
-        return waiters.isEmpty() ? null : waiters.iterator().next();
+        return first;
     }
 
     boolean isEmpty() {
-        return waiters.isEmpty();
-    }
-
-    int size() {
-        return waiters.size();
+        return first == null;
     }
 
     List<Waiter> drain() {
-        List<Waiter> all = new ArrayList<>(waiters);
-        waiters.clear();
+        List<Waiter> all = new ArrayList<>();
+        for (Waiter waiter = first; waiter != null; waiter = first) {
+            all.add(waiter);
+            remove(waiter);
+        }
         return all;
     }
 }

@@ -1,20 +1,20 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who wants a lease: a thread that waits for {@link #result}, or a stage chained to it.
+ * Somebody who wants a lease: a parked thread, or a stage.
  *
  * <p>Possible state transitions, each made once, under the lock of the name's engine:
  *
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *   PENDING → TIMED_OUT | WITHDRAWN (interrupted or cancelled) | FAILED
  * </pre>
  *
- * <p>{@code result} is completed after that lock is released, by whoever made the transition.
+ * <p>The outcome is published by {@link #complete} after that lock is released, by whoever made the transition.
  */
 final class Waiter {
 
@@ -39,26 +39,57 @@ final class Waiter {
 
     final LockOptions options;
     final WaitMode mode;
+
+    /** The thread that will own the lease as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
+
     final long arrivedNanos;
 
     /** How long it may wait; {@link #NO_DEADLINE} without limit; zero means one attempt. */
     final long waitNanos;
 
-    final CompletableFuture<Lease> result = new CompletableFuture<>();
-
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
+
+    @Nullable
+    Waiter before; // by the engine's lock; the place in its queue
+
+    @Nullable
+    Waiter after; // by the engine's lock
+
+    /** The thread that is parked for the outcome; null for a stage. */
+    private final @Nullable Thread parked;
+
+    private final @Nullable CompletableFuture<ActiveLease> future;
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEngine engine;
 
-    Waiter(LockOptions options, WaitMode mode, @Nullable Thread owner, long arrivedNanos) {
+    private @Nullable ActiveLease lease; // published by done
+    private @Nullable LockException error; // published by done
+    private volatile boolean done;
+
+    /** Woken to claim a lock that was left open; not to be woken for that again before it has tried. */
+    private volatile boolean nudged;
+
+    private Waiter(
+            LockOptions options, WaitMode mode, @Nullable Thread owner, @Nullable Thread parked, long arrivedNanos) {
         this.options = options;
         this.mode = mode;
         this.owner = owner;
+        this.parked = parked;
+        this.future = parked == null ? new CompletableFuture<>() : null;
         this.arrivedNanos = arrivedNanos;
         this.waitNanos = options.waitAtMost().map(Duration::toNanos).orElse(mode == WaitMode.TRY ? 0 : NO_DEADLINE);
+    }
+
+    /** For the calling thread, which then calls one of the awaiting methods. */
+    static Waiter blocking(LockOptions options, WaitMode mode, @Nullable Thread owner, long nowNanos) {
+        return new Waiter(options, mode, owner, Thread.currentThread(), nowNanos);
+    }
+
+    static Waiter asynchronous(LockOptions options, WaitMode mode, long nowNanos) {
+        return new Waiter(options, mode, null, null, nowNanos);
     }
 
     void submittedTo(NameEngine engine) {
@@ -74,6 +105,35 @@ final class Waiter {
         return options.leaseFor().or(options::holdAtMost).map(Duration::toNanos).orElse(0L);
     }
 
+    /** Whether it can be woken to try for itself. */
+    boolean isThread() {
+        return parked != null;
+    }
+
+    /** Publishes the outcome; once. */
+    void complete(@Nullable ActiveLease granted, @Nullable LockException why) {
+        if (future != null) {
+            if (granted != null) {
+                future.complete(granted);
+            } else {
+                future.completeExceptionally(requireNonNull(why));
+            }
+            return;
+        }
+        lease = granted;
+        error = why;
+        done = true;
+        LockSupport.unpark(parked);
+    }
+
+    /** Wakes the thread to claim the lock for itself. */
+    void nudge() {
+        if (!nudged) {
+            nudged = true;
+            LockSupport.unpark(parked);
+        }
+    }
+
     // --- the blocking edge: the only place where a caller's thread waits for a lock ---
 
     /** As {@link java.util.concurrent.locks.Lock} asks: an interrupt before the wait counts like one during it. */
@@ -84,62 +144,78 @@ final class Waiter {
     }
 
     Lease await() throws InterruptedException {
-        try {
-            return result.get();
-        } catch (ExecutionException e) {
-            throw unwrapped(e.getCause());
-        } catch (InterruptedException e) {
-            if (engine().leave(this, State.WITHDRAWN)) {
-                throw e;
-            }
-            // Another outcome came first, and there is only one. The caller learns of the interrupt by the flag.
-            Thread.currentThread().interrupt();
-            return join();
-        }
+        park(true);
+        return leaseOrThrow();
     }
 
     Optional<Lease> awaitOptional() throws InterruptedException {
-        try {
-            return Optional.of(await());
-        } catch (LockTimeoutException e) {
-            return Optional.empty();
-        }
+        park(true);
+        return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
     }
 
     Optional<Lease> awaitUninterruptibly() {
-        boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    return Optional.of(result.get());
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException e) {
-                    if (e.getCause() instanceof LockTimeoutException) {
-                        return Optional.empty();
-                    }
-                    throw unwrapped(e.getCause());
-                }
+            park(false);
+        } catch (InterruptedException never) {
+            throw new IllegalStateException(never);
+        }
+        return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
+    }
+
+    private void park(boolean interruptibly) throws InterruptedException {
+        boolean interrupted = false;
+        while (!done) {
+            if (nudged) {
+                nudged = false;
+                engine().claim(this);
+                continue;
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            LockSupport.park(this);
+            if (Thread.interrupted()) {
+                interrupted = true;
+                if (interruptibly && engine().leave(this, State.WITHDRAWN)) {
+                    throw new InterruptedException();
+                }
+                // Another outcome came first, and there is only one. The caller learns of the interrupt by the flag.
             }
         }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private ActiveLease leaseOrThrow() {
+        LockException why = error;
+        if (why == null) {
+            return requireNonNull(lease);
+        }
+        throw rethrown(why);
+    }
+
+    /** The exception with the stack of the waiting thread, since it was made elsewhere and may be shared. */
+    private static LockException rethrown(LockException why) {
+        String message = String.valueOf(why.getMessage());
+        if (why instanceof LockTimeoutException) {
+            return new LockTimeoutException(message);
+        }
+        if (why instanceof LockClientClosedException) {
+            return new LockClientClosedException(message);
+        }
+        return new LockStoreException(message, why.getCause());
     }
 
     // --- the asynchronous edge ---
 
     CompletionStage<Lease> stage() {
-        return deliver(lease -> lease, CompletableFuture::completeExceptionally);
+        return deliver(granted -> granted, CompletableFuture::completeExceptionally);
     }
 
     CompletionStage<Optional<Lease>> optionalStage() {
-        return deliver(Optional::of, (stage, error) -> {
-            if (error instanceof LockTimeoutException) {
+        return deliver(Optional::of, (stage, why) -> {
+            if (why instanceof LockTimeoutException) {
                 stage.complete(Optional.empty());
             } else {
-                stage.completeExceptionally(error);
+                stage.completeExceptionally(why);
             }
         });
     }
@@ -148,47 +224,25 @@ final class Waiter {
             Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
         CompletableFuture<T> stage = new CompletableFuture<>();
         CompletionStage<T> watched = stage;
-        watched.whenComplete((v, e) -> {
-            if (e instanceof CancellationException) {
+        watched.whenComplete((v, why) -> {
+            if (why instanceof CancellationException) {
                 engine().leave(this, State.WITHDRAWN);
             }
         });
         // Dependents of the stage are the user's code: never on the store's thread.
-        CompletionStage<Lease> outcome = result;
-        outcome.whenComplete((lease, error) -> engine().callbacks().execute(() -> {
-            if (error != null) {
-                otherwise.accept(stage, error);
-            } else if (!stage.complete(value.apply(lease))) {
+        CompletionStage<ActiveLease> outcome = requireNonNull(future);
+        outcome.whenComplete((granted, why) -> engine().callbacks().execute(() -> {
+            if (why != null) {
+                otherwise.accept(stage, why);
+            } else if (!stage.complete(value.apply(granted))) {
                 // Cancelled in the last moment: nobody else will ever release it.
-                ((ActiveLease) lease).releaseQuietly();
+                granted.releaseQuietly();
             }
         }));
         return stage;
     }
 
     private NameEngine engine() {
-        return Objects.requireNonNull(engine, "not submitted");
-    }
-
-    private Lease join() {
-        try {
-            return result.join();
-        } catch (CompletionException e) {
-            throw unwrapped(e.getCause());
-        }
-    }
-
-    /** The exception as one of the waiting thread: with its stack, and the original as cause where it came from afar. */
-    private static RuntimeException unwrapped(@Nullable Throwable cause) {
-        if (cause instanceof LockTimeoutException e) {
-            return new LockTimeoutException(String.valueOf(e.getMessage()));
-        }
-        if (cause instanceof LockClientClosedException e) {
-            return new LockClientClosedException(String.valueOf(e.getMessage()));
-        }
-        if (cause instanceof LockStoreException e) {
-            return new LockStoreException(String.valueOf(e.getMessage()), e.getCause());
-        }
-        return new IllegalStateException("Unexpected end of a wait", cause);
+        return requireNonNull(engine, "not submitted");
     }
 }

@@ -9,32 +9,35 @@ import org.junit.jupiter.api.Test;
 /** What metrics are told. */
 class ListenerTest extends EngineFixture {
 
-    private final LockClient heard = client("heard", probe("heard"), settings -> settings.listener = new LockListener() {
-        @Override
-        public void acquired(String name, long fencingToken, Duration waited) {
-            events.add("acquired " + name + " after " + waited.toMillis());
-        }
+    private final LockClient heard = client(
+            "heard",
+            probe("heard"),
+            settings -> settings.listener = new LockListener() {
+                @Override
+                public void acquired(String name, long fencingToken, Duration waited) {
+                    events.add("acquired " + name + " after " + waited.toMillis());
+                }
 
-        @Override
-        public void notAcquired(String name, Duration waited, String why) {
-            events.add("not acquired " + name + " after " + waited.toMillis());
-        }
+                @Override
+                public void notAcquired(String name, Duration waited, String why) {
+                    events.add("not acquired " + name + " after " + waited.toMillis());
+                }
 
-        @Override
-        public void released(String name, long fencingToken, Duration held) {
-            events.add("released " + name + " after " + held.toMillis());
-        }
+                @Override
+                public void released(String name, long fencingToken, Duration held) {
+                    events.add("released " + name + " after " + held.toMillis());
+                }
 
-        @Override
-        public void lost(String name, long fencingToken, String why) {
-            events.add("lost " + name + ": " + why);
-        }
+                @Override
+                public void lost(String name, long fencingToken, String why) {
+                    events.add("lost " + name + ": " + why);
+                }
 
-        @Override
-        public void renewalFailed(String name, Throwable cause) {
-            events.add("renewal failed " + name + ": " + cause.getMessage());
-        }
-    });
+                @Override
+                public void renewalFailed(String name, Throwable cause) {
+                    events.add("renewal failed " + name + ": " + cause.getMessage());
+                }
+            });
 
     @Test
     void hears_of_leases_and_of_waits_that_end_without_one() {
@@ -59,17 +62,20 @@ class ListenerTest extends EngineFixture {
     @Test
     void hears_of_failed_renewals_and_of_the_loss() {
         ProbeStore probe = probe("failing");
-        LockClient failing = client("failing", probe, settings -> settings.listener = new LockListener() {
-            @Override
-            public void renewalFailed(String name, Throwable cause) {
-                events.add("failed");
-            }
+        LockClient failing = client(
+                "failing",
+                probe,
+                settings -> settings.listener = new LockListener() {
+                    @Override
+                    public void renewalFailed(String name, Throwable cause) {
+                        events.add("failed");
+                    }
 
-            @Override
-            public void lost(String name, long fencingToken, String why) {
-                events.add("lost");
-            }
-        });
+                    @Override
+                    public void lost(String name, long fencingToken, String why) {
+                        events.add("lost");
+                    }
+                });
         now(acquire(failing, "a"));
         probe.renews = Fate.FAIL;
         advance(3_000);

@@ -264,6 +264,20 @@ class WaitingTest extends EngineFixture {
     }
 
     @Test
+    void a_tenure_of_zero_passes_the_lock_to_the_other_client_at_every_release() {
+        LockOptions brief = DEFAULTS.tenure(java.time.Duration.ZERO);
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> local = acquire(client, "a", brief);
+        CompletableFuture<Lease> remote = acquire(other, "a");
+        advance(1);
+        first.release();
+        advance(1);
+
+        assertThat(now(remote).isValid()).isTrue();
+        assertThat(local).isNotDone();
+    }
+
+    @Test
     void without_anybody_else_a_tenure_goes_on() {
         Lease held = now(acquire(client, "a"));
         for (int i = 0; i < 50; i++) {

@@ -39,7 +39,9 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         if (e instanceof UnmatchedArgumentException unmatched) {
             List<String> words = unmatched.getUnmatched();
             CommandLine line = e.getCommandLine();
-            if (!words.isEmpty() && !line.getSubcommands().isEmpty() && !words.get(0).startsWith("-")) {
+            if (!words.isEmpty()
+                    && !line.getSubcommands().isEmpty()
+                    && !words.get(0).startsWith("-")) {
                 return words.get(0) + ": no such command (expected: one of "
                         + String.join(", ", line.getSubcommands().keySet()) + ")";
             }

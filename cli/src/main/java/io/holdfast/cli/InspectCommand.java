@@ -12,7 +12,10 @@ import picocli.CommandLine.Parameters;
         name = "inspect",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        description = {"Says what the store knows of a lock. The answer is old when it arrives.", ""})
+        synopsisHeading = "%nUsage: ",
+        descriptionHeading = "%n",
+        header = "Say what the store knows of a lock.",
+        description = {"The answer is old when it arrives: good for people, not for decisions.", ""})
 final class InspectCommand implements Callable<Integer> {
 
     private final Io io;
@@ -29,6 +32,7 @@ final class InspectCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        LockClient.checkName(name);
         LockState state;
         try (LockClient client = store.client().build()) {
             state = client.inspect(name);
@@ -40,7 +44,9 @@ final class InspectCommand implements Callable<Integer> {
                     .map(left -> "in " + left.toMillis() + " ms, unless renewed")
                     .orElse("never: the key at the store has no expiry, so it is no lock of Holdfast");
             line("ends", ends);
-            line("token", state.fencingToken().map(token -> token + " or larger").orElse("unknown"));
+            line(
+                    "token",
+                    state.fencingToken().map(token -> token + " or larger").orElse("unknown"));
         }
         line("waiting", state.waitingClients() + (state.waitingClients() == 1 ? " client" : " clients"));
         return ExitCode.OK;

@@ -1,7 +1,9 @@
 package io.holdfast.cli;
 
+import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.Charset;
 
 /**
  * Where a command writes.
@@ -10,6 +12,15 @@ import java.io.StringWriter;
  * @param err what it has to say about itself
  */
 record Io(PrintWriter out, PrintWriter err) {
+
+    static Io system() {
+        // The terminal's, which since Java 18 is not the default one.
+        Charset charset = Charset.forName(
+                System.getProperty("native.encoding", Charset.defaultCharset().name()));
+        return new Io(
+                new PrintWriter(new OutputStreamWriter(System.out, charset), true),
+                new PrintWriter(new OutputStreamWriter(System.err, charset), true));
+    }
 
     /** One line, whatever the text has in it: messages of servers and of Java may have several. */
     void complain(String sentence) {

@@ -1,6 +1,5 @@
 package io.holdfast.cli;
 
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,27 +21,24 @@ import picocli.CommandLine.ScopeType;
         })
 public final class Main implements Runnable {
 
-    private final Io io;
-
     @Option(
             names = "--debug",
             scope = ScopeType.INHERIT,
             description = "Show stack traces and the log; the same as HOLDFAST_DEBUG=1.")
     private boolean debug;
 
-    private Main(Io io) {
-        this.io = io;
+    private Main() {
         this.debug = "1".equals(System.getenv("HOLDFAST_DEBUG"));
     }
 
     public static void main(String[] args) {
-        Io io = new Io(new PrintWriter(System.out, true), new PrintWriter(System.err, true));
+        Io io = Io.system();
         // Not a plain return: threads of a store's driver must not keep the process alive.
         System.exit(run(io, args));
     }
 
     static int run(Io io, String... args) {
-        Main main = new Main(io);
+        Main main = new Main();
         CommandLine line = new CommandLine(main)
                 .addSubcommand(new DemoCommand(io))
                 .addSubcommand(new ExecCommand(io, List.of(args)))

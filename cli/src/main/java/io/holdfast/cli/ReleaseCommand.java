@@ -12,9 +12,11 @@ import picocli.CommandLine.Parameters;
         name = "release",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
+        synopsisHeading = "%nUsage: ",
+        descriptionHeading = "%n",
+        header = "Take a lock away from whoever holds it.",
         description = {
-            "Takes a lock away from whoever holds it. The holder finds out at its next renewal and may work on until"
-                    + " then, together with the next one.",
+            "The holder finds out at its next renewal and may work on until" + " then, together with the next one.",
             ""
         })
 final class ReleaseCommand implements Callable<Integer> {
@@ -37,6 +39,7 @@ final class ReleaseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        LockClient.checkName(name);
         boolean held;
         try (LockClient client = store.client().build()) {
             held = force && client.forceRelease(name);

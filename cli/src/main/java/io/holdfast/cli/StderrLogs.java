@@ -19,6 +19,21 @@ public final class StderrLogs extends System.LoggerFinder {
 
     static void showAll(boolean all) {
         StderrLogs.all = all;
+        if (!all && System.getProperty("java.util.logging.config.file") == null) {
+            // A driver that finds no other logging falls back to Java's, which prints on standard error.
+            System.setProperty("java.util.logging.config.class", NoJavaLogging.class.getName());
+        }
+    }
+
+    /** A configuration of {@code java.util.logging} without any handler. Made by its log manager. */
+    public static final class NoJavaLogging {
+
+        /** Configures nothing. */
+        public NoJavaLogging() {}
+    }
+
+    static boolean showsAll() {
+        return all;
     }
 
     @Override

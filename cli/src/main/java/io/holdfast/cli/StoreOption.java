@@ -12,8 +12,11 @@ final class StoreOption {
     @Option(
             names = "--store",
             paramLabel = "URI",
-            description = "Where the locks are. By default $HOLDFAST_STORE, which other users of this machine cannot see"
-                    + " (a password in the command line they can), else " + DEFAULT + ".")
+            description = {
+                "Where the locks are; by default $HOLDFAST_STORE,",
+                "else " + DEFAULT + ". A password belongs",
+                "into the variable: all users can see command lines."
+            })
     private @Nullable String uri;
 
     /** A client that is not built yet, so that a command can set what is its own. */

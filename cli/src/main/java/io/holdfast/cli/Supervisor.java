@@ -7,7 +7,6 @@ import io.holdfast.cli.process.Terminal;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   CONNECTING → WAITING → RUNNING → ENDED      by the main thread
+ *
  *   CONNECTING: a signal ends this process at once: it holds nothing
- *   WAITING:    a signal interrupts the main thread, which withdraws from the queue
- *   RUNNING:    a signal is passed on; SIGTERM, and a lost lease, also start the countdown to SIGKILL
+ *   WAITING:    the first signal interrupts the main thread, which withdraws from the queue
+ *   RUNNING:    a signal is passed on; a stop also starts the countdown to SIGKILL
  *   ENDED:      signals are ignored: the lock is being released, which takes a bounded time
  * </pre>
  */
@@ -30,15 +30,18 @@ final class Supervisor implements AutoCloseable {
         ENDED
     }
 
+    /** How long the system may take to end a process after SIGKILL. */
+    private static final Duration DYING = Duration.ofSeconds(1);
+
     private final Thread main = Thread.currentThread();
     private final Duration killAfter;
     private final Signals signals;
 
     private Phase phase = Phase.CONNECTING; // guarded by this
     private Signals.@Nullable Received waitEndedBy; // guarded by this
-    private @Nullable Process child; // guarded by this
-    private @Nullable ProcessTree stopping; // guarded by this; not null once the command has been told to stop
-    private long killAtNanos; // guarded by this
+    private @Nullable Process child; // guarded by this; not null in RUNNING
+    private @Nullable ProcessTree tree; // guarded by this; not null in RUNNING
+    private @Nullable Thread killer; // guarded by this; not null once the command has been told to stop
 
     /** Made by the main thread. */
     Supervisor(Duration killAfter) {
@@ -60,110 +63,97 @@ final class Supervisor implements AutoCloseable {
         return waitEndedBy;
     }
 
-    /** @return null if a signal was quicker; nothing is started then */
+    /**
+     * Starts the command. Under the lock, so that a signal finds either no command or one that it can be passed on to.
+     *
+     * @return null if a signal was quicker; nothing is started then
+     */
     synchronized @Nullable Process start(ProcessBuilder command) throws IOException {
-        // Under the lock, so that a signal finds either no command or one that it can be passed on to.
         if (waitEndedBy != null) {
             return null;
         }
-        child = command.start();
+        Process started = command.start();
+        child = started;
+        tree = new ProcessTree(started.toHandle());
         phase = Phase.RUNNING;
-        return child;
+        return started;
     }
 
-    /** Waits for the command and, if it was told to stop, for what it has started. */
+    /** Waits for the command and, if it was told to stop, for what it had started. */
     int await(Process process) throws InterruptedException {
-        while (true) {
-            ProcessTree tree;
-            long left;
-            synchronized (this) {
-                tree = stopping;
-                left = killAtNanos - System.nanoTime();
-            }
-            if (tree == null) {
-                // Looks up now and then: the command may be told to stop while it is waited for.
-                if (process.waitFor(50, TimeUnit.MILLISECONDS) && end()) {
-                    return process.exitValue();
-                }
-            } else {
-                if (!tree.awaitEnd(Duration.ofNanos(Math.max(0, left)))) {
-                    tree.kill();
-                    tree.awaitEnd(Duration.ofSeconds(1));
-                }
-                end();
-                return process.waitFor();
-            }
-        }
-    }
-
-    /** From now on signals are ignored. False if the command was told to stop meanwhile, so that there is more to do. */
-    private synchronized boolean end() {
-        if (phase == Phase.RUNNING && stopping != null) {
+        int status = process.waitFor();
+        Thread countdown;
+        synchronized (this) {
             phase = Phase.ENDED;
-            return false;
+            countdown = killer;
         }
-        phase = Phase.ENDED;
-        return true;
-    }
-
-    /** The lock is gone: SIGTERM, and SIGKILL in due time. */
-    void stop() {
-        stop("TERM");
+        if (countdown != null) {
+            countdown.join();
+        }
+        return status;
     }
 
     private void received(Signals.Received signal) {
         synchronized (this) {
-            switch (phase) {
-                case CONNECTING:
-                    Runtime.getRuntime().halt(ExitCode.SIGNAL + signal.number());
-                    return;
-                case WAITING:
-                    waitEndedBy = signal;
-                    main.interrupt();
-                    return;
-                case ENDED:
-                    return;
-                case RUNNING:
-                    break;
+            if (phase == Phase.CONNECTING) {
+                Runtime.getRuntime().halt(ExitCode.SIGNAL + signal.number());
+            }
+            if (phase == Phase.WAITING && waitEndedBy == null) { // the first one: what follows it must be left in peace
+                waitEndedBy = signal;
+                main.interrupt();
+            }
+            if (phase != Phase.RUNNING) {
+                return;
             }
         }
         switch (signal.name()) {
-            case "INT":
+            case "INT" -> {
                 // Typed at the terminal, the command has it already; twice would end what wants to be asked twice. And
                 // a program that lives with Ctrl-C (an editor, a shell) must not be killed for it.
                 if (!Terminal.isForeground()) {
                     stop(signal.name());
                 }
-                break;
-            case "HUP":
-                pass(signal.name()); // for many programs: read the configuration again
-                break;
-            default:
-                stop(signal.name());
+            }
+            case "HUP" -> passOn(signal.name()); // to many programs it means: read the configuration again
+            default -> stop(signal.name());
         }
     }
 
-    private void stop(String signal) {
-        ProcessTree tree;
+    /** Tells the command, and what it has started, to stop. The first time also starts the countdown to SIGKILL. */
+    void stop(String signal) {
+        ProcessTree all;
         synchronized (this) {
-            if (child == null || phase != Phase.RUNNING) {
+            if (tree == null || phase != Phase.RUNNING) {
                 return;
             }
-            if (stopping == null) {
-                killAtNanos = System.nanoTime() + killAfter.toNanos();
+            all = tree;
+            if (killer == null) {
+                // The names of all processes are taken down now: those of an ended parent cannot be found later.
+                all.look();
+                killer = new Thread(() -> killInDueTime(all), "holdfast-kill-after");
+                killer.setDaemon(true);
+                killer.start();
             }
-            // A tree of its own for each thread that works on one.
-            tree = new ProcessTree(child.toHandle());
-            stopping = new ProcessTree(child.toHandle());
         }
         try {
-            tree.signal(signal);
+            all.signal(signal);
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException("SIG" + signal + " could not be sent", e);
         }
     }
 
-    private void pass(String signal) {
+    private void killInDueTime(ProcessTree all) {
+        try {
+            if (!all.awaitEnd(killAfter)) {
+                all.kill();
+                all.awaitEnd(DYING);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // nobody does
+        }
+    }
+
+    private void passOn(String signal) {
         Process process;
         synchronized (this) {
             process = child;

@@ -22,6 +22,8 @@ public final class CommandPath {
     private CommandPath() {}
 
     /**
+     * Looks for a command.
+     *
      * @param command with a slash in it, a file; otherwise a name to look for
      * @param searchPath folders, separated by colons; an empty one is the present folder. Null if there is none
      */

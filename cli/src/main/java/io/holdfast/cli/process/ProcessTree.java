@@ -11,18 +11,23 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A process and what it has started. Confined to one thread at a time by its user.
+ * A process and what it has started. Thread-safe.
  *
  * <p>A stopped command must not leave its work running: a shell that is ended lets go of the program it was waiting for.
  */
 public final class ProcessTree {
 
     private final ProcessHandle root;
-    private final Set<ProcessHandle> known = new LinkedHashSet<>();
+    private final Set<ProcessHandle> known = new LinkedHashSet<>(); // guarded by this
 
     public ProcessTree(ProcessHandle root) {
         this.root = root;
         known.add(root);
+    }
+
+    /** Takes down who belongs to it now. */
+    public void look() {
+        alive();
     }
 
     /**
@@ -44,7 +49,7 @@ public final class ProcessTree {
         alive().forEach(ProcessHandle::destroyForcibly);
     }
 
-    /** @return false if something of it was still there after this time */
+    /** Waits for the end of all. False if something of it is still there after this time. */
     public boolean awaitEnd(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         while (!alive().isEmpty()) {
@@ -57,7 +62,7 @@ public final class ProcessTree {
     }
 
     /** Those that live, also what came since the last time, also what has lost its parent since then. */
-    private List<ProcessHandle> alive() {
+    private synchronized List<ProcessHandle> alive() {
         for (ProcessHandle process : List.copyOf(known)) {
             process.descendants().forEach(known::add);
         }

@@ -78,18 +78,17 @@ public final class Signals implements AutoCloseable {
         return Proxy.newProxyInstance(Signals.class.getClassLoader(), new Class<?>[] {handlerClass()}, calls);
     }
 
+    @SuppressWarnings("ReferenceEquality") // equality of a proxy is for this method to say
     private static @Nullable Object call(Object proxy, Method method, Object @Nullable [] args, Runnable task) {
-        switch (method.getName()) {
-            case "equals":
-                return args != null && proxy == args[0];
-            case "hashCode":
-                return System.identityHashCode(proxy);
-            case "toString":
-                return "a handler of Holdfast";
-            default:
+        return switch (method.getName()) {
+            case "equals" -> args != null && proxy == args[0];
+            case "hashCode" -> System.identityHashCode(proxy);
+            case "toString" -> "a handler of Holdfast";
+            default -> {
                 task.run();
-                return null;
-        }
+                yield null;
+            }
+        };
     }
 
     private static Class<?> signalClass() throws ClassNotFoundException {

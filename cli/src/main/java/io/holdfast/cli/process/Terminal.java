@@ -14,6 +14,7 @@ public final class Terminal {
     private Terminal() {}
 
     /** Whether a person watches: standard input and output are a terminal. */
+    @SuppressWarnings("SystemConsoleNull") // asked for below
     public static boolean isInteractive() {
         Console console = System.console();
         if (console == null) {

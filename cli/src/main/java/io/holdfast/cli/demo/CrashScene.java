@@ -1,0 +1,65 @@
+package io.holdfast.cli.demo;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+
+/** The holder is killed: its lease runs out, and a waiter gets the lock. */
+final class CrashScene implements Scene {
+
+    private static final long LATE_MILLIS = 1_000;
+    private static final String SECTION = "crash";
+
+    @Override
+    public String name() {
+        return "crash";
+    }
+
+    @Override
+    public String title() {
+        return "the lock outlives a killed holder by its lease and no longer";
+    }
+
+    @Override
+    public void play(Stage stage, Verdict verdict) throws Exception {
+        List<WorkerProcess> workers = stage.crew().all();
+        // The last one: the scenes after this one play with those before it.
+        WorkerProcess victim = workers.get(workers.size() - 1);
+        WorkerProcess other = workers.get(0);
+        String lock = stage.lock("crash");
+        stage.line().step("the holder is killed by SIGKILL, another process waits");
+
+        Message first = stage.await(acquire(victim, lock), () -> "the first takes the lock");
+        CompletableFuture<Message> second = acquire(other, lock);
+        stage.awaitWaiter(lock, () -> "the other comes to wait");
+        victim.kill();
+        while (victim.isAlive()) {
+            Thread.sleep(1);
+        }
+        boolean held = !second.isDone();
+        long end = stage.leaseEndNanos(lock);
+        Message next = stage.await(
+                second,
+                () -> String.format(
+                        Locale.ROOT, "the lease has %.1f s left", Math.max(0, end - System.nanoTime()) / 1e9));
+        long lateMillis = Math.floorDiv(System.nanoTime() - end, 1_000_000);
+        stage.await(other.ask("release", "handle", next.text("handle")), () -> "done");
+
+        boolean larger = next.number("token") > first.number("token");
+        verdict.number("leaseMillis", Stage.SHORT_LEASE);
+        verdict.number("acquiredMillisAfterLeaseEnd", lateMillis);
+        verdict.number("tokenOfKilled", first.number("token"));
+        verdict.number("tokenOfNext", next.number("token"));
+        verdict.happened("holder killed; the waiter had the lock " + lateMillis
+                + " ms after the lease ended, with a larger token");
+        verdict.check("the lock stays locked until the lease ends", held && lateMillis >= 0, lateMillis + " ms after");
+        verdict.check(
+                "a waiter has it at most " + LATE_MILLIS + " ms later", lateMillis <= LATE_MILLIS, lateMillis + " ms");
+        verdict.check("with a larger fencing token", larger, first.text("token") + ", then " + next.text("token"));
+        verdict.checkSection(stage.shop().books().section(SECTION));
+    }
+
+    private static CompletableFuture<Message> acquire(WorkerProcess worker, String lock) {
+        return worker.ask("acquire", "lock", lock, "lease", Stage.SHORT_LEASE, "section", SECTION);
+    }
+}

@@ -1,0 +1,154 @@
+package io.holdfast.cli;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The layers of the design, checked on the compiled classes of all modules: here, because this module is the one that
+ * sees them all.
+ */
+class ArchitectureTest {
+
+    private static final String API = "io.holdfast";
+    private static final String SPI = "io.holdfast.spi";
+    private static final String MEMORY = "io.holdfast.memory";
+    private static final String QUORUM = "io.holdfast.quorum";
+    private static final String REDIS = "io.holdfast.redis..";
+    private static final String TESTKIT = "io.holdfast.testkit..";
+    private static final String CLI = "io.holdfast.cli..";
+
+    private static final String[] CORE = {API, SPI, MEMORY, QUORUM};
+
+    private static JavaClasses product;
+
+    @BeforeAll
+    static void readClasses() {
+        product = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importPackages(API);
+    }
+
+    @Test
+    void allModulesAreLookedAt() {
+        for (String name : new String[] {
+            "io.holdfast.LockClient",
+            "io.holdfast.spi.LockStore",
+            "io.holdfast.redis.RedisLockStoreProvider",
+            "io.holdfast.testkit.RedisServer",
+            "io.holdfast.cli.Main"
+        }) {
+            assertThat(product.contain(name)).as(name).isTrue();
+        }
+    }
+
+    @Test
+    void theStoreContractKnowsNobody() {
+        noClasses()
+                .that()
+                .resideInAPackage(SPI)
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("io.holdfast..").and(DescribedPredicate.not(resideInAPackage(SPI))))
+                .check(product);
+    }
+
+    @Test
+    void theEngineKnowsNoStore() {
+        noClasses()
+                .that()
+                .resideInAPackage(API)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(MEMORY, QUORUM, REDIS, TESTKIT, CLI))
+                .check(product);
+    }
+
+    @Test
+    void theCoreNeedsTheJdkOnly() {
+        classes()
+                .that()
+                .resideInAnyPackage(CORE)
+                .should()
+                .onlyDependOnClassesThat(resideInAnyPackage(CORE).or(resideInAnyPackage("java..", "org.jspecify..")))
+                .check(product);
+    }
+
+    @Test
+    void theRedisStoreKnowsTheContractOnly() {
+        noClasses()
+                .that()
+                .resideInAPackage(REDIS)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(API, MEMORY, QUORUM, TESTKIT, CLI))
+                .check(product);
+    }
+
+    @Test
+    void allTimeIsInjected() {
+        noDirectClock().check(product);
+    }
+
+    /** A virtual thread that waits in a synchronized method would keep its carrier, on Java before 24. */
+    @Test
+    void nothingInTheCoreIsSynchronized() {
+        methods()
+                .that()
+                .areDeclaredInClassesThat()
+                .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS)
+                .should()
+                .notHaveModifier(JavaModifier.SYNCHRONIZED)
+                .check(product);
+    }
+
+    /** A rule that never fires proves nothing. */
+    @Test
+    void theRuleOfTimeFires() {
+        JavaClasses sinner = new ClassFileImporter().importClasses(LooksAtTheClock.class);
+        assertThatThrownBy(() -> noDirectClock(DescribedPredicate.alwaysTrue()).check(sinner))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("System.nanoTime()");
+    }
+
+    private static ArchRule noDirectClock() {
+        return noDirectClock(DescribedPredicate.not(resideInAnyPackage(TESTKIT, CLI)));
+    }
+
+    private static ArchRule noDirectClock(DescribedPredicate<? super JavaClass> where) {
+        return noClasses()
+                .that(where)
+                .and()
+                .doNotHaveFullyQualifiedName("io.holdfast.spi.SystemTime")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class)
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class, int.class)
+                .orShould()
+                .callMethod(java.time.Instant.class, "now")
+                .as("no class but SystemTime looks at a clock or sleeps");
+    }
+
+    private static final class LooksAtTheClock {
+        @SuppressWarnings("unused")
+        static long now() {
+            return System.nanoTime();
+        }
+    }
+}

@@ -1,0 +1,148 @@
+package io.holdfast.cli;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+
+/** The command line as a process of its own, with this one's Java and class path. */
+final class CliProcess implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final Process process;
+    private final Output out;
+    private final Output err;
+
+    private CliProcess(Process process) {
+        this.process = process;
+        this.out = new Output(process.getInputStream());
+        this.err = new Output(process.getErrorStream());
+    }
+
+    static CliProcess start(String... args) {
+        return start(Map.of(), args);
+    }
+
+    static CliProcess start(Map<String, String> environment, String... args) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xshare:auto",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(List.of(args));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().remove("HOLDFAST_STORE");
+        builder.environment().remove("HOLDFAST_DEBUG");
+        builder.environment().putAll(environment);
+        try {
+            return new CliProcess(builder.start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Runs to the end, with nothing on standard input. */
+    static CliProcess run(String... args) {
+        CliProcess started = start(args);
+        started.type("");
+        started.exitCode();
+        return started;
+    }
+
+    /** Writes to its standard input and closes that. */
+    void type(String text) {
+        try (var in = process.getOutputStream()) {
+            in.write(text.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits for a line that its command prints when it has come so far. */
+    void awaitOut(String text) {
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> out.text().contains(text) || !process.isAlive());
+        if (!out().contains(text)) {
+            throw new AssertionError("no \"" + text + "\" in: " + out() + err());
+        }
+    }
+
+    /** Waits for its end; ends it, and fails, if that does not come. */
+    int exitCode() {
+        try {
+            if (!process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                process.destroyForcibly();
+                throw new AssertionError("still running, after: " + out() + err());
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+        return process.exitValue();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** What it has written so far; all of it once it has ended. */
+    String out() {
+        return out.text();
+    }
+
+    String err() {
+        return err.text();
+    }
+
+    @Override
+    public void close() {
+        process.descendants().forEach(ProcessHandle::destroyForcibly);
+        process.destroyForcibly();
+    }
+
+    private final class Output {
+
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        private final Thread reader;
+
+        private Output(InputStream in) {
+            reader = new Thread(() -> {
+                try (in) {
+                    in.transferTo(bytes);
+                } catch (IOException e) {
+                    // the end, as well
+                }
+            });
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        private String text() {
+            if (!process.isAlive()) {
+                try {
+                    reader.join(1_000); // a grandchild may hold the other end
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+            return bytes.toString(StandardCharsets.UTF_8);
+        }
+    }
+}

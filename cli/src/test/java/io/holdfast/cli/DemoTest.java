@@ -1,0 +1,52 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.cli.process.ProcessTree;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The whole demonstration, as a user starts it. */
+class DemoTest {
+
+    @Test
+    void everyInvariantHoldsAndNothingStays() {
+        try (RedisServer redis = RedisServer.start();
+                CliProcess demo = CliProcess.run("demo", "--json", "--store", redis.uri())) {
+            assertThat(demo.exitCode()).as("%s%s", demo.out(), demo.err()).isZero();
+            assertThat(demo.out().lines()).hasSize(1);
+            assertThat(demo.out())
+                    .startsWith("{\"held\":true,\"broken\":0,\"store\":\"" + redis.uri() + "\"")
+                    .contains("\"name\":\"refund\"", "\"refunded\":1,\"toldAlreadyRefunded\":29")
+                    .contains("\"name\":\"inventory\"", "\"soldWithLock\":1000,\"stockAtEnd\":0")
+                    .contains("\"name\":\"long job\"", "\"name\":\"crash\"", "\"acquiredMillisAfterLeaseEnd\":")
+                    .contains("\"name\":\"late writer\"", "\"lateWritesAccepted\":0");
+            assertThat(demo.err()).contains("refund", "late writer   ok");
+            assertKeysExpire(redis);
+        }
+    }
+
+    /** Its processes and its server go with it, however it ends. */
+    @Test
+    void nothingOutlivesADemoThatIsKilled() throws Exception {
+        try (CliProcess demo = CliProcess.start("demo", "--only", "long-job")) {
+            demo.awaitOut("long job");
+            ProcessHandle handle = ProcessHandle.of(demo.pid()).orElseThrow();
+            assertThat(handle.descendants()).hasSizeGreaterThanOrEqualTo(4);
+            ProcessTree all = new ProcessTree(handle);
+            all.look();
+            handle.destroyForcibly();
+            assertThat(all.awaitEnd(Duration.ofSeconds(10))).isTrue();
+        }
+    }
+
+    private static void assertKeysExpire(RedisServer redis) {
+        for (Object key : (List<?>) redis.command("KEYS", "*")) {
+            assertThat((Long) redis.command("PTTL", key.toString()))
+                    .as("expiry of %s", key)
+                    .isPositive();
+        }
+    }
+}

@@ -1,0 +1,246 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.testkit.RedisServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What {@code exec} does around the command: streams, environment, exit codes, and the lock itself. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ExecTest {
+
+    private RedisServer redis;
+    private LockClient locks;
+
+    @BeforeAll
+    void startServer() {
+        redis = RedisServer.start();
+        locks = LockClient.connect(redis.uri());
+    }
+
+    @AfterAll
+    void stopServer() {
+        locks.close();
+        redis.close();
+    }
+
+    @Test
+    void passesStreamsAndExitCode() {
+        try (CliProcess exec = exec("streams", "sh", "-c", "cat; echo oops >&2; exit 7")) {
+            exec.type("one\ntwo\n");
+            assertThat(exec.exitCode()).isEqualTo(7);
+            assertThat(exec.out()).isEqualTo("one\ntwo\n");
+            assertThat(exec.err()).isEqualTo("oops\n");
+        }
+    }
+
+    @Test
+    void tellsTheCommandItsLock() {
+        try (CliProcess exec = exec("environment", "sh", "-c", "echo $HOLDFAST_LOCK $HOLDFAST_TOKEN")) {
+            assertThat(exec.exitCode()).isZero();
+            String[] words = exec.out().strip().split(" ", -1);
+            assertThat(words[0]).isEqualTo("environment");
+            long token = Long.parseLong(words[1]);
+            try (Lease next = locks.tryAcquire("environment").orElseThrow()) {
+                assertThat(next.fencingToken()).isGreaterThan(token);
+            }
+        }
+    }
+
+    @Test
+    void holdsTheLockWhileTheCommandRunsAndReleasesItAtOnce() {
+        try (CliProcess exec = exec("held", "sh", "-c", "echo running; read line")) {
+            exec.awaitOut("running");
+            assertThat(locks.tryAcquire("held")).isEmpty();
+            assertThat(locks.inspect("held").isLocked()).isTrue();
+            exec.type("go on\n");
+            assertThat(exec.exitCode()).isZero();
+            locks.tryAcquire("held").orElseThrow().release();
+        }
+    }
+
+    @Test
+    void renewsForAsLongAsTheCommandRuns() throws InterruptedException {
+        try (CliProcess exec = CliProcess.start(
+                "exec",
+                "--store",
+                redis.uri(),
+                "--lease",
+                "1s",
+                "renewed",
+                "--",
+                "sh",
+                "-c",
+                "echo running; read line")) {
+            exec.awaitOut("running");
+            Thread.sleep(2_500);
+            assertThat(locks.tryAcquire("renewed")).isEmpty();
+            exec.type("go on\n");
+            assertThat(exec.exitCode()).isZero();
+            assertThat(exec.err()).isEmpty();
+        }
+    }
+
+    @Test
+    void tellsWhichSignalEndedTheCommand() {
+        assertThat(CliProcess.run("exec", "--store", redis.uri(), "killed", "--", "sh", "-c", "kill -9 $$")
+                        .exitCode())
+                .isEqualTo(128 + 9);
+    }
+
+    @Test
+    void passesArgumentsUnchanged() {
+        try (CliProcess exec = exec("arguments", "printf", "%s\n", "@file", "a b", "", "--wait", "--", "${x}", "'q'")) {
+            assertThat(exec.exitCode()).isZero();
+            assertThat(exec.out()).isEqualTo("@file\na b\n\n--wait\n--\n${x}\n'q'\n");
+        }
+    }
+
+    @Test
+    void exits75WithoutRunningWhenTheWaitIsOver(@TempDir Path dir) {
+        Path mark = dir.resolve("ran");
+        try (Lease held = locks.tryAcquire("busy").orElseThrow();
+                CliProcess exec = CliProcess.start(
+                        "exec", "--store", redis.uri(), "--wait", "300ms", "busy", "--", "touch", mark.toString())) {
+            assertThat(exec.exitCode()).isEqualTo(75);
+            assertThat(exec.err()).isEqualTo("holdfast: busy: not acquired within 300ms, somebody else holds it\n");
+            assertThat(mark).doesNotExist();
+            assertThat(held.isValid()).isTrue();
+        }
+        assertThat(locks.inspect("busy").waitingClients()).isZero();
+    }
+
+    @Test
+    void waitsAsLongAsNeededWithoutWait() throws InterruptedException {
+        Lease held = locks.tryAcquire("patient").orElseThrow();
+        try (CliProcess exec = exec("patient", "echo", "at last")) {
+            awaitWaiter("patient");
+            Thread.sleep(300);
+            assertThat(exec.isAlive()).isTrue();
+            held.release();
+            assertThat(exec.exitCode()).isZero();
+            assertThat(exec.out()).isEqualTo("at last\n");
+        }
+    }
+
+    @Test
+    void stopsTheCommandAndExits76WhenTheLeaseIsLost() {
+        try (CliProcess exec = CliProcess.start(
+                "exec",
+                "--store",
+                redis.uri(),
+                "--lease",
+                "1s",
+                "lost",
+                "--",
+                "sh",
+                "-c",
+                "trap 'echo stopping; exit 3' TERM; echo running; while :; do sleep 0.1; done")) {
+            exec.awaitOut("running");
+            redis.command("DEL", "lost");
+            assertThat(exec.exitCode()).isEqualTo(76);
+            assertThat(exec.out()).isEqualTo("running\nstopping\n");
+            // The shell may have a word of its own to say.
+            assertThat(exec.err().lines().filter(line -> line.startsWith("holdfast: ")))
+                    .singleElement()
+                    .asString()
+                    .startsWith("holdfast: lost: lease lost");
+        }
+    }
+
+    @Test
+    void killsACommandThatDoesNotStopWhenTheLeaseIsLost() {
+        try (CliProcess exec = CliProcess.start(
+                "exec",
+                "--store",
+                redis.uri(),
+                "--lease",
+                "1s",
+                "--kill-after",
+                "500ms",
+                "stubborn",
+                "--",
+                "sh",
+                "-c",
+                "trap '' TERM; echo running; while :; do sleep 0.1; done")) {
+            exec.awaitOut("running");
+            locks.forceRelease("stubborn");
+            assertThat(exec.exitCode()).isEqualTo(76);
+        }
+    }
+
+    @Test
+    void exits76WhenTheCommandEndsBeforeTheLossIsNoticed() {
+        try (CliProcess exec = exec("unnoticed", "sh", "-c", "echo running; read line; exit 5")) {
+            exec.awaitOut("running");
+            redis.command("DEL", "unnoticed");
+            exec.type("go on\n");
+            assertThat(exec.exitCode()).isEqualTo(76);
+            assertThat(exec.err()).startsWith("holdfast: unnoticed: lease lost").hasLineCount(1);
+        }
+    }
+
+    @Test
+    void takesTheStoreFromTheEnvironment() {
+        try (CliProcess exec =
+                CliProcess.start(Map.of("HOLDFAST_STORE", redis.uri()), "exec", "from-environment", "--", "true")) {
+            assertThat(exec.exitCode()).isZero();
+        }
+    }
+
+    @Test
+    void runsAScriptThatCannotBeStartedNot(@TempDir Path dir) throws Exception {
+        Path script = Files.writeString(dir.resolve("script"), "#!/no/such/interpreter\n");
+        assertThat(script.toFile().setExecutable(true)).isTrue();
+        try (CliProcess exec = exec("interpreter", script.toString())) {
+            assertThat(exec.exitCode()).isEqualTo(126);
+            assertThat(exec.err())
+                    .contains("cannot be run: No such file or directory")
+                    .hasLineCount(1);
+        }
+        assertThat(locks.inspect("interpreter").isLocked()).isFalse();
+    }
+
+    @Test
+    void inspectAndReleaseShowAndEndAHold() {
+        Lease held = locks.tryAcquire("shown").orElseThrow();
+        assertThat(InProcess.run("inspect", "--store", redis.uri(), "shown").out())
+                .contains("held by", "token    " + held.fencingToken(), "0 clients");
+        assertThat(InProcess.run("release", "--force", "--store", redis.uri(), "shown")
+                        .out())
+                .isEqualTo("shown: released by force" + System.lineSeparator());
+        assertThat(InProcess.run("inspect", "--store", redis.uri(), "shown").out())
+                .contains("nobody");
+        assertThat(InProcess.run("release", "--force", "--store", redis.uri(), "shown")
+                        .out())
+                .isEqualTo("shown: nobody held it" + System.lineSeparator());
+    }
+
+    private CliProcess exec(String name, String... command) {
+        String[] args = new String[5 + command.length];
+        args[0] = "exec";
+        args[1] = "--store";
+        args[2] = redis.uri();
+        args[3] = name;
+        args[4] = "--";
+        System.arraycopy(command, 0, args, 5, command.length);
+        return CliProcess.start(args);
+    }
+
+    private void awaitWaiter(String name) {
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> locks.inspect(name).waitingClients() > 0);
+    }
+}

@@ -1,0 +1,38 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class HelpTest {
+
+    @Test
+    void mainHelpNamesTheCommandsAndFitsAScreen() {
+        InProcess result = InProcess.run("--help");
+        assertThat(result.exitCode()).isZero();
+        assertThat(result.out()).contains("demo", "exec", "inspect", "release", "holdfast exec --wait 10s");
+        assertThat(result.out().lines()).hasSizeLessThan(25);
+    }
+
+    @Test
+    void everyCommandHasHelp() {
+        for (String command : new String[] {"demo", "exec", "inspect", "release"}) {
+            InProcess result = InProcess.run(command, "--help");
+            assertThat(result.exitCode()).isZero();
+            assertThat(result.out()).contains("Usage: holdfast " + command).contains("--store=URI");
+            assertThat(result.err()).isEmpty();
+        }
+    }
+
+    @Test
+    void execSaysWhatCannotBeHelped() {
+        assertThat(InProcess.run("exec", "--help").out()).contains("SIGKILL", "75 not acquired", "76 lease lost");
+    }
+
+    @Test
+    void versionIsOneLine() {
+        InProcess result = InProcess.run("--version");
+        assertThat(result.exitCode()).isZero();
+        assertThat(result.out().lines()).hasSize(1).allMatch(line -> line.startsWith("holdfast "));
+    }
+}

@@ -1,0 +1,25 @@
+package io.holdfast.cli;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+
+/**
+ * A call of the command line within this process, for what needs no process of its own.
+ *
+ * @param out what it wrote to standard output
+ * @param err what it wrote to standard error
+ */
+record InProcess(int exitCode, String out, String err) {
+
+    static InProcess run(String... args) {
+        StringWriter out = new StringWriter();
+        StringWriter err = new StringWriter();
+        int exitCode = Main.run(new Io(new PrintWriter(out, true), new PrintWriter(err, true)), args);
+        return new InProcess(exitCode, out.toString(), err.toString());
+    }
+
+    List<String> errLines() {
+        return err.lines().toList();
+    }
+}
