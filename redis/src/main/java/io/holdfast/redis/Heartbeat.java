@@ -1,0 +1,39 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Does something small at intervals until it is stopped. */
+final class Heartbeat {
+
+    private final TimeSource time;
+    private final Duration interval;
+    private final Runnable beat;
+    private volatile boolean stopped;
+    private volatile TimeSource.@Nullable Timer timer;
+
+    Heartbeat(TimeSource time, Duration interval, Runnable beat) {
+        this.time = time;
+        this.interval = interval;
+        this.beat = beat;
+    }
+
+    void start() {
+        timer = time.schedule(interval.toNanos(), () -> {
+            if (!stopped) {
+                // First the next one, so that a beat that fails is not the last.
+                start();
+                beat.run();
+            }
+        });
+    }
+
+    void stop() {
+        stopped = true;
+        TimeSource.Timer next = timer;
+        if (next != null) {
+            next.cancel();
+        }
+    }
+}

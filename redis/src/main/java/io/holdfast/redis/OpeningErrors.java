@@ -1,0 +1,124 @@
+package io.holdfast.redis;
+
+import static io.holdfast.spi.StoreException.Outcome.FATAL;
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import java.net.UnknownHostException;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/** Says why a store could not be opened: one sentence each, with the way out. */
+final class OpeningErrors {
+
+    private final RedisSettings settings;
+    private final String server;
+
+    OpeningErrors(RedisSettings settings) {
+        this.settings = settings;
+        this.server = settings.describe();
+    }
+
+    /** No connection, or none that the server lets us use. */
+    StoreException notConnected(Throwable error) {
+        RedisCommandExecutionException refusal = find(RedisCommandExecutionException.class, error);
+        if (refusal != null) {
+            return loginRefused(String.valueOf(refusal.getMessage()), refusal);
+        }
+        SSLException tls = find(SSLException.class, error);
+        if (tls != null) {
+            return new StoreException(
+                    FATAL,
+                    "No TLS connection to " + server + ": " + tls.getMessage() + " (the certificate must be for "
+                            + settings.host() + " and from "
+                            + (settings.ca() == null
+                                    ? "a CA that the JVM trusts; name another one with ?ca=/path/ca.pem)"
+                                    : "the CA in " + settings.ca() + ")"),
+                    error);
+        }
+        UnknownHostException unknown = find(UnknownHostException.class, error);
+        if (unknown != null) {
+            return new StoreException(
+                    NOT_EXECUTED, server + " cannot be reached: its host name is unknown (correct the URI)", error);
+        }
+        if (find(TimeoutException.class, error) != null || find(RedisCommandTimeoutException.class, error) != null) {
+            return noAnswer(error);
+        }
+        return new StoreException(
+                NOT_EXECUTED,
+                server + " cannot be reached: " + last(error).getMessage()
+                        + " (start the server, or correct host and port"
+                        + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
+                error);
+    }
+
+    StoreException noAnswer(Throwable error) {
+        return new StoreException(
+                NOT_EXECUTED,
+                server + " did not answer within " + RedisErrors.text(settings.timeout())
+                        + " (see that it is a Redis server" + (settings.tls() ? " whose port speaks TLS" : "")
+                        + ", that it is not stopped or overloaded, and that no firewall is between)",
+                error);
+    }
+
+    StoreException interrupted(InterruptedException error) {
+        return new StoreException(NOT_EXECUTED, "Interrupted while connecting to " + server, error);
+    }
+
+    StoreException tooOld(String version) {
+        return new StoreException(
+                FATAL,
+                server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)",
+                null);
+    }
+
+    StoreException noScripts(String said, Throwable error) {
+        return new StoreException(
+                FATAL,
+                server + " does not let " + userName() + " run scripts: " + said
+                        + " (grant them, for example: ACL SETUSER " + aclName() + " +@scripting)",
+                error);
+    }
+
+    private StoreException loginRefused(String said, Throwable error) {
+        if (said.startsWith("NOAUTH")) {
+            return new StoreException(
+                    FATAL, server + " needs a password (put it into the URI: redis://user:password@host)", error);
+        }
+        if (said.startsWith("WRONGPASS") || said.contains("invalid password")) {
+            return new StoreException(
+                    FATAL,
+                    server + " refused the password of " + userName() + " (correct user and password in the URI)",
+                    error);
+        }
+        return new RedisErrors(server, settings.timeout()).refused(said, error);
+    }
+
+    private String userName() {
+        return settings.user() == null ? "the default user" : "the user " + settings.user();
+    }
+
+    private String aclName() {
+        return settings.user() == null ? "default" : settings.user();
+    }
+
+    private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            if (type.isInstance(cause)) {
+                return type.cast(cause);
+            }
+        }
+        return null;
+    }
+
+    private static Throwable last(Throwable error) {
+        Throwable last = error;
+        while (last.getCause() != null) {
+            last = last.getCause();
+        }
+        return last;
+    }
+}

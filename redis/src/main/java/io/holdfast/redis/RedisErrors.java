@@ -1,0 +1,143 @@
+package io.holdfast.redis;
+
+import static io.holdfast.spi.StoreException.Outcome.FATAL;
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
+
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what became of a command that failed: whether it was executed, and one sentence with the server, what it said and
+ * the way out.
+ */
+final class RedisErrors {
+
+    /** A server's refusal, by the word that begins its error. */
+    private record Refusal(String code, StoreException.Outcome outcome, String wayOut) {}
+
+    private static final List<Refusal> REFUSALS = List.of(
+            // First those that stay until somebody changes something.
+            new Refusal("NOAUTH", FATAL, "put the password into the URI, as in redis://user:password@host"),
+            new Refusal("WRONGPASS", FATAL, "correct user and password in the URI"),
+            new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
+            new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
+            new Refusal("MOVED", FATAL, "this is a node of a cluster, and a redis:// URI is for a single server"),
+            // Then those that pass.
+            new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
+            new Refusal("BUSY", NOT_EXECUTED, "somebody's script runs for too long; see SCRIPT KILL"),
+            new Refusal("TRYAGAIN", NOT_EXECUTED, "its slots are being moved; wait"),
+            new Refusal("READONLY", NOT_EXECUTED, "it is a replica; connect to the master"),
+            new Refusal("OOM", NOT_EXECUTED, "raise its maxmemory, or remove keys"),
+            new Refusal("NOREPLICAS", NOT_EXECUTED, "see its min-replicas-to-write"),
+            new Refusal("MASTERDOWN", NOT_EXECUTED, "it is a replica without a master; connect to the master"),
+            new Refusal("CLUSTERDOWN", NOT_EXECUTED, "the cluster does not serve all slots; see CLUSTER INFO"),
+            new Refusal("MISCONF", NOT_EXECUTED, "it cannot write its data to disk; see its log"));
+
+    /** Not at the start only: before 7.0 a script's error is wrapped into another. */
+    private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
+            + String.join("|", REFUSALS.stream().map(Refusal::code).toList()) + ")(?: .*)?$");
+
+    private final String server;
+    private final Duration timeout;
+
+    RedisErrors(String server, Duration timeout) {
+        this.server = server;
+        this.timeout = timeout;
+    }
+
+    /** Why a command of a connected store failed. */
+    StoreException of(@Nullable Throwable error) {
+        Throwable cause = unwrap(error);
+        if (cause instanceof StoreException known) {
+            return known;
+        }
+        if (cause instanceof RedisCommandExecutionException) {
+            return refused(String.valueOf(cause.getMessage()), cause);
+        }
+        if (cause instanceof RedisCommandTimeoutException) {
+            return new StoreException(UNKNOWN, server + " did not answer within " + text(timeout), cause);
+        }
+        String message = cause == null ? "" : String.valueOf(cause.getMessage());
+        if (cause instanceof RedisException && wasNotSent(message)) {
+            return new StoreException(NOT_EXECUTED, server + " is not connected; trying to reconnect", cause);
+        }
+        if (cause instanceof RedisException && message.startsWith("Connection ")) {
+            return new StoreException(UNKNOWN, server + " cut the connection before it answered", cause);
+        }
+        // Whatever else: nothing says that the server has not executed it.
+        return new StoreException(UNKNOWN, server + " gave no usable answer: " + cause, cause);
+    }
+
+    /** What the server said no to. */
+    StoreException refused(String said, Throwable cause) {
+        Matcher matcher = CODE.matcher(said);
+        if (matcher.find()) {
+            String code = matcher.group(1);
+            for (Refusal refusal : REFUSALS) {
+                if (refusal.code().equals(code)) {
+                    String words = said.substring(matcher.start(1));
+                    return new StoreException(
+                            refusal.outcome(), server + " refused: " + words + " (" + refusal.wayOut() + ")", cause);
+                }
+            }
+        }
+        if (said.contains("max number of clients")) {
+            return new StoreException(
+                    NOT_EXECUTED,
+                    server + " refused: " + said + " (raise its maxclients, or close connections)",
+                    cause);
+        }
+        return new StoreException(FATAL, server + " refused: " + said, cause);
+    }
+
+    /** A key that no lock of anybody's is kept in. */
+    StoreException unusableKey(String name, String type) {
+        return new StoreException(
+                FATAL,
+                "The key \"" + name + "\" at " + server + " is of type " + type
+                        + ", so it is no lock (expected: no such key, a hash or a string; use another lock name)",
+                null);
+    }
+
+    /** The command was not sent, because there is nothing to send it with any more. */
+    StoreException closed(@Nullable Throwable cause) {
+        return new StoreException(NOT_EXECUTED, "The store " + server + " is closed", cause);
+    }
+
+    /** The server executed a command later than its "not after", twice. */
+    StoreException late() {
+        return new StoreException(
+                NOT_EXECUTED,
+                server + " got the command later than " + text(timeout) + " after it was sent, so it did nothing",
+                null);
+    }
+
+    static @Nullable Throwable unwrap(@Nullable Throwable error) {
+        Throwable cause = error;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    static String text(Duration duration) {
+        long millis = duration.toMillis();
+        return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
+    }
+
+    /** Lettuce's words for a command that it did not write, or not as a whole. */
+    private static boolean wasNotSent(String message) {
+        return message.startsWith("Currently not connected") || message.startsWith("Connection is closed");
+    }
+}

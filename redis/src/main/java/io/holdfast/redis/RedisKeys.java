@@ -1,0 +1,57 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.cluster.SlotHash;
+
+/**
+ * The names of a lock's keys and channels. This is a stored format: clients of all versions must agree on it.
+ *
+ * <p>The lock key is the lock's name, as at Redisson. Holdfast's own keys are {@code <prefix>:{<tag>}:<kind>:<name>},
+ * where the tag puts them into the lock key's cluster slot:
+ *
+ * <ul>
+ *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not
+ *       empty;
+ *   <li>otherwise the whole name decides its slot, and is the tag itself unless it contains a <code>}</code>;
+ *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag in {@link SlotTags}.
+ * </ul>
+ */
+final class RedisKeys {
+
+    private final String prefix;
+
+    RedisKeys(String prefix) {
+        this.prefix = prefix;
+    }
+
+    /** Lock, queue, stamps and base: the {@code KEYS} of most scripts. */
+    String[] of(String name) {
+        String start = prefix + ":{" + tag(name) + "}:";
+        return new String[] {name, start + "q:" + name, start + "s:" + name, start + "b:" + name};
+    }
+
+    /** The key of a lock's queue alone. */
+    String queue(String name) {
+        return prefix + ":{" + tag(name) + "}:q:" + name;
+    }
+
+    /** What the channels of all clients begin with. */
+    String clientChannels() {
+        return prefix + ":c:";
+    }
+
+    /** The channel on which Redisson announces the release of a lock. The rule is Redisson's. */
+    static String redissonChannel(String name) {
+        return name.indexOf('{') < 0 ? "redisson_lock__channel:{" + name + "}" : "redisson_lock__channel:" + name;
+    }
+
+    private static String tag(String name) {
+        int open = name.indexOf('{');
+        if (open >= 0) {
+            int close = name.indexOf('}', open + 1);
+            if (close > open + 1) {
+                return name.substring(open + 1, close);
+            }
+        }
+        return name.indexOf('}') < 0 && !name.isEmpty() ? name : SlotTags.of(SlotHash.getSlot(name));
+    }
+}

@@ -1,0 +1,289 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * The store on one server: each command is one script. The scripts' heads say what the arguments and replies mean.
+ *
+ * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}). Stages complete on the
+ * driver's I/O thread.
+ */
+final class RedisLockStore implements LockStore {
+
+    /** More in one command would keep the server's other clients waiting noticeably. */
+    private static final int RENEWALS_PER_COMMAND = 100;
+
+    /** Those behind the first few of the queue are not woken by Redisson's releases: they would ask in vain. */
+    private static final int LISTENERS_AHEAD_MAX = 2;
+
+    private static final int LATE = -1;
+    private static final int UNUSABLE_KEY = -2;
+    private static final int HELD_BY_REDISSON = 1;
+
+    private final RedisSettings settings;
+    private final RedisKeys keys;
+    private final Scripts scripts;
+    private final RedisErrors errors;
+    private final ServerClock clock;
+    private final RedisMessages messages;
+    private final Runnable connections;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** @param connections closes them */
+    RedisLockStore(
+            RedisSettings settings,
+            RedisKeys keys,
+            Scripts scripts,
+            RedisErrors errors,
+            ServerClock clock,
+            RedisMessages messages,
+            Runnable connections) {
+        this.settings = settings;
+        this.keys = keys;
+        this.scripts = scripts;
+        this.errors = errors;
+        this.clock = clock;
+        this.messages = messages;
+        this.connections = connections;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        acquire(request, outcome, true);
+        return outcome;
+    }
+
+    private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
+        String name = request.name();
+        String[] args = {
+            keys.clientChannels(),
+            RedisKeys.redissonChannel(name),
+            request.holderId(),
+            Long.toString(request.leaseMillis()),
+            Long.toString(request.pollMillis()),
+            request.queue() ? "1" : "0",
+            notAfter()
+        };
+        scripts.run(
+                LuaScript.ACQUIRE,
+                keys.of(name),
+                args,
+                (reply, unused) -> {
+                    observe(reply, 1);
+                    int code = integer(reply, 0);
+                    if (code == LATE && again) {
+                        // Held up, or the server's clock was set: that is known now.
+                        acquire(request, outcome, false);
+                    } else if (code == LATE) {
+                        outcome.completeExceptionally(errors.late());
+                    } else if (code == UNUSABLE_KEY) {
+                        outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+                    } else {
+                        outcome.complete(acquired(request, code, reply, 2));
+                    }
+                },
+                outcome);
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return scripts.run(
+                LuaScript.RENEW, renewalKeys(List.of(request)), renewalArgs(List.of(request)), (reply, outcome) -> {
+                    observe(reply, 0);
+                    outcome.complete(renewed(request, reply, 0));
+                });
+    }
+
+    @Override
+    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        List<CompletionStage<RenewReply>> stages = new ArrayList<>(requests.size());
+        for (int from = 0; from < requests.size(); from += RENEWALS_PER_COMMAND) {
+            List<RenewRequest> chunk = requests.subList(from, Math.min(from + RENEWALS_PER_COMMAND, requests.size()));
+            CompletableFuture<List<Object>> command =
+                    scripts.run(LuaScript.RENEW, renewalKeys(chunk), renewalArgs(chunk), (reply, outcome) -> {
+                        observe(reply, 0);
+                        outcome.complete(reply);
+                    });
+            for (int i = 0; i < chunk.size(); i++) {
+                RenewRequest request = chunk.get(i);
+                int index = i;
+                stages.add(command.thenApply(reply -> renewed(request, reply, index)));
+            }
+        }
+        return stages;
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        String name = request.name();
+        AcquireRequest requeue = request.requeue();
+        String[] args = {
+            keys.clientChannels(),
+            RedisKeys.redissonChannel(name),
+            request.holderId(),
+            requeue == null ? "" : requeue.holderId(),
+            requeue == null ? "0" : Long.toString(requeue.leaseMillis()),
+            requeue == null ? "0" : Long.toString(requeue.pollMillis()),
+            requeue == null ? "0" : notAfter()
+        };
+        return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
+            observe(reply, 1);
+            messages.redisson().unwatch(name, request.holderId());
+            boolean wasHeld = integer(reply, 0) == 1;
+            if (!wasHeld || requeue == null) {
+                outcome.complete(new ReleaseReply(wasHeld, null));
+            } else if (integer(reply, 2) == LATE) {
+                // Released, but too late to queue; whoever still waits for this answer wants that, too.
+                acquire(requeue).whenComplete((acquired, error) -> {
+                    if (error != null) {
+                        outcome.completeExceptionally(error);
+                    } else {
+                        outcome.complete(new ReleaseReply(true, acquired));
+                    }
+                });
+            } else {
+                outcome.complete(new ReleaseReply(true, acquired(requeue, integer(reply, 2), reply, 3)));
+            }
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), holderId};
+        CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
+            observe(reply, 1);
+            outcome.complete(integer(reply, 0) == 1);
+        });
+        // Not before: an acquire of this id may be under way, whose answer would begin to listen.
+        return abandoned.whenComplete((held, error) -> messages.redisson().unwatch(name, holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return scripts.run(LuaScript.INSPECT, keys.of(name), new String[0], (reply, outcome) -> {
+            observe(reply, 0);
+            String holder = (String) reply.get(4);
+            int waiting = integer(reply, 3);
+            outcome.complete(
+                    holder.isEmpty()
+                            ? StoreState.free(waiting)
+                            : new StoreState(holder, (Long) reply.get(1), (Long) reply.get(2), waiting));
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), ""};
+        return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
+            observe(reply, 1);
+            if (integer(reply, 0) == UNUSABLE_KEY) {
+                outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+            } else {
+                outcome.complete(integer(reply, 0) == 1);
+            }
+        });
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        messages.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return settings.describe();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            messages.stop();
+            scripts.close();
+            connections.run();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return describe();
+    }
+
+    /** For tests: how many of Redisson's channels are listened to. */
+    RedisMessages messages() {
+        return messages;
+    }
+
+    private AcquireReply acquired(AcquireRequest request, int code, List<Object> reply, int at) {
+        if (code == 1) {
+            messages.redisson().unwatch(request.name(), request.holderId());
+            return new AcquireReply.Granted((Long) reply.get(at), integer(reply, at + 1));
+        }
+        AcquireReply.Busy busy =
+                new AcquireReply.Busy((Long) reply.get(at), integer(reply, at + 1), (String) reply.get(at + 3));
+        if (request.queue() && integer(reply, at + 2) == HELD_BY_REDISSON && busy.ahead() <= LISTENERS_AHEAD_MAX) {
+            messages.redisson().watch(request.name(), request.holderId());
+        } else {
+            messages.redisson().unwatch(request.name(), request.holderId());
+        }
+        return busy;
+    }
+
+    private String[] renewalKeys(List<RenewRequest> requests) {
+        String[] names = new String[2 * requests.size()];
+        for (int i = 0; i < requests.size(); i++) {
+            names[2 * i] = requests.get(i).name();
+            names[2 * i + 1] = keys.queue(requests.get(i).name());
+        }
+        return names;
+    }
+
+    private static String[] renewalArgs(List<RenewRequest> requests) {
+        String[] args = new String[5 * requests.size()];
+        int at = 0;
+        for (RenewRequest request : requests) {
+            args[at++] = request.holderId();
+            args[at++] = Long.toString(request.leaseMillis());
+            args[at++] = Long.toString(request.sequence());
+            args[at++] = request.exact() ? "1" : "0";
+            args[at++] = RedisKeys.redissonChannel(request.name());
+        }
+        return args;
+    }
+
+    private RenewReply renewed(RenewRequest request, List<Object> reply, int index) {
+        messages.redisson().unwatch(request.name(), request.holderId());
+        int at = 1 + 3 * index;
+        return switch (integer(reply, at)) {
+            case 0 -> new RenewReply.Gone();
+            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), integer(reply, at + 2));
+            default -> new RenewReply.Superseded();
+        };
+    }
+
+    /** When a command that is sent now is too late: nobody waits for its answer then. */
+    private String notAfter() {
+        return Long.toString(clock.millis() + settings.timeout().toMillis());
+    }
+
+    private void observe(List<Object> reply, int index) {
+        clock.observe((Long) reply.get(index));
+    }
+
+    private static int integer(List<Object> reply, int index) {
+        return ((Long) reply.get(index)).intValue();
+    }
+}

@@ -1,0 +1,165 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.net.SocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Connects a store and finds out whether the server can be used. */
+final class RedisOpening {
+
+    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
+    private static final Pattern VERSION = Pattern.compile("(?m)^redis_version:((\\d+)\\.[^\\s]*)");
+    private static final int MAJOR_VERSION_MIN = 5;
+
+    private final RedisSettings settings;
+    private final StoreContext context;
+    private final OpeningErrors errors;
+    private final RedisErrors commandErrors;
+    private final RedisLink link;
+
+    private RedisOpening(RedisSettings settings, StoreContext context) {
+        this.settings = settings;
+        this.context = context;
+        this.errors = new OpeningErrors(settings);
+        this.commandErrors = new RedisErrors(settings.describe(), settings.timeout());
+        this.link = new RedisLink(settings);
+    }
+
+    static LockStore open(RedisSettings settings, StoreContext context) {
+        RedisOpening opening = new RedisOpening(settings, context);
+        try {
+            return opening.open();
+        } catch (RuntimeException e) {
+            opening.link.close();
+            throw e;
+        }
+    }
+
+    private LockStore open() {
+        StatefulRedisConnection<String, String> connection = connect(link.connectCommands(settings));
+        RedisAsyncCommands<String, String> commands = connection.async();
+        checkVersion(commands);
+        ServerClock clock = new ServerClock(context.time());
+        Scripts scripts = new Scripts(commands, commandErrors);
+        load(commands);
+        readTime(scripts, clock);
+
+        RedisKeys keys = new RedisKeys(settings.prefix());
+        RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId());
+        subscribe(messages);
+        connection.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+                messages.reconnected();
+            }
+        });
+        Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
+            messages.beat();
+            var unused = commands.ping();
+        });
+        heartbeat.start();
+        return new RedisLockStore(settings, keys, scripts, commandErrors, clock, messages, () -> {
+            heartbeat.stop();
+            link.close();
+        });
+    }
+
+    private void checkVersion(RedisAsyncCommands<String, String> commands) {
+        String info;
+        try {
+            info = await(commands.info("server"));
+        } catch (ExecutionException e) {
+            // Not everybody is allowed to ask; what the server cannot do will show.
+            return;
+        }
+        Matcher version = VERSION.matcher(info);
+        if (version.find() && Integer.parseInt(version.group(2)) < MAJOR_VERSION_MIN) {
+            throw errors.tooOld(version.group(1));
+        }
+    }
+
+    /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
+    private void load(RedisAsyncCommands<String, String> commands) {
+        List<CompletionStage<String>> loading = new ArrayList<>();
+        for (LuaScript script : LuaScript.values()) {
+            loading.add(commands.scriptLoad(script.text()));
+        }
+        for (CompletionStage<String> loaded : loading) {
+            try {
+                await(loaded);
+            } catch (ExecutionException e) {
+                LOG.log(System.Logger.Level.DEBUG, settings.describe() + " does not load scripts ahead", e);
+            }
+        }
+    }
+
+    private void readTime(Scripts scripts, ServerClock clock) {
+        try {
+            await(scripts.<Boolean>run(LuaScript.TIME, new String[0], new String[0], (reply, outcome) -> {
+                clock.observe((Long) reply.get(0));
+                outcome.complete(true);
+            }));
+        } catch (ExecutionException e) {
+            StoreException failure = commandErrors.of(e);
+            if (failure.outcome() == StoreException.Outcome.FATAL
+                    && failure.getCause() instanceof RedisCommandExecutionException said) {
+                throw errors.noScripts(String.valueOf(said.getMessage()), said);
+            }
+            throw failure;
+        }
+    }
+
+    /** A server that forbids the messages is still good for locks: slower, not less safe. */
+    private void subscribe(RedisMessages messages) {
+        StatefulRedisPubSubConnection<String, String> connection = connect(link.connectMessages(settings));
+        try {
+            await(messages.attach(connection));
+        } catch (ExecutionException e) {
+            Throwable cause = RedisErrors.unwrap(e);
+            if (!(cause instanceof RedisCommandExecutionException)) {
+                throw errors.notConnected(e);
+            }
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    settings.describe() + " refuses SUBSCRIBE, so waiting clients only poll, and are served late: "
+                            + cause.getMessage() + " (allow the channels " + settings.prefix()
+                            + ":c:* and redisson_lock__channel:*)");
+        }
+    }
+
+    private <T> T connect(CompletionStage<T> connecting) {
+        try {
+            return await(connecting);
+        } catch (ExecutionException e) {
+            throw errors.notConnected(e);
+        }
+    }
+
+    /** Waits for a step. The driver has its own timeouts; this one is for the case that it forgets. */
+    private <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
+        try {
+            return step.toCompletableFuture().get(2 * settings.timeout().toMillis() + 1_000, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw errors.interrupted(e);
+        } catch (TimeoutException e) {
+            throw errors.noAnswer(e);
+        }
+    }
+}

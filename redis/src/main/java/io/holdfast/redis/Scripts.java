@@ -1,0 +1,82 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Runs scripts by their digest; one that the server has forgotten is sent with its text once, which loads it again. */
+final class Scripts {
+
+    /** Makes the outcome of a call from the reply of its script. Runs on an I/O thread. */
+    @FunctionalInterface
+    interface Decoder<T> {
+        void decode(List<Object> reply, CompletableFuture<T> outcome);
+    }
+
+    private final RedisAsyncCommands<String, String> commands;
+    private final RedisErrors errors;
+    private volatile boolean closed;
+
+    Scripts(RedisAsyncCommands<String, String> commands, RedisErrors errors) {
+        this.commands = commands;
+        this.errors = errors;
+    }
+
+    <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        run(script, keys, args, decoder, outcome);
+        return outcome;
+    }
+
+    /** Completes a future that the caller has already. */
+    <T> void run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+        if (closed) {
+            outcome.completeExceptionally(errors.closed(null));
+            return;
+        }
+        try {
+            commands.<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete((reply, error) -> {
+                        if (error instanceof RedisNoScriptException) {
+                            runWithText(script, keys, args, decoder, outcome);
+                        } else {
+                            complete(reply, error, decoder, outcome);
+                        }
+                    });
+        } catch (RuntimeException e) {
+            // The driver does not throw for anything that happens on the way: it was shut down meanwhile.
+            outcome.completeExceptionally(errors.closed(e));
+        }
+    }
+
+    /** From now on nothing is sent. */
+    void close() {
+        closed = true;
+    }
+
+    private <T> void runWithText(
+            LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+        try {
+            commands.<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete((reply, error) -> complete(reply, error, decoder, outcome));
+        } catch (RuntimeException e) {
+            outcome.completeExceptionally(errors.closed(e));
+        }
+    }
+
+    private <T> void complete(
+            @Nullable List<Object> reply, @Nullable Throwable error, Decoder<T> decoder, CompletableFuture<T> outcome) {
+        if (reply == null || error != null) {
+            outcome.completeExceptionally(errors.of(error));
+            return;
+        }
+        try {
+            decoder.decode(reply, outcome);
+        } catch (RuntimeException e) {
+            outcome.completeExceptionally(errors.of(e));
+        }
+    }
+}

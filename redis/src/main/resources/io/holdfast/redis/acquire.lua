@@ -1,0 +1,93 @@
+-- Takes the lock for a holder id, or finds it busy and, if asked to, waits in the queue.
+--
+-- KEYS    lock, queue, stamps, base
+-- ARGV[4] lease in ms
+-- ARGV[5] poll in ms
+-- ARGV[6] 1: wait in the queue when busy
+-- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- Result  {1, now, base, waiting}                    the id holds the lock
+--         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: like Redisson's, 2: other
+--         {-1, now}                                  too late, nothing done
+--         {-2, now, type}                            the key is something that no lock is
+-- Sent again for an id that holds, it only ever lengthens, and answers the base that the hold has.
+
+local id, lease, poll = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local limit = tonumber(ARGV[7])
+if limit > 0 and now > limit then
+  return {-1, now}
+end
+
+-- Holder and kind of a hash that is not the asker's. A hash of many fields is no plain lock: not read as a whole.
+local function holderOf(fields)
+  if fields <= 16 then
+    for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+      if field ~= '~seq' and field ~= 'mode' then
+        return string.sub(field, 1, 3) == 'hf-' and 0 or 1, field
+      end
+    end
+  end
+  return 1, 'foreign hash of ' .. fields .. ' fields'
+end
+
+-- How many live entries are before the id. Removes dead ones on the way, as far as it looks.
+local function ahead()
+  local before = redis.call('ZRANK', KEYS[2], id) or redis.call('ZCARD', KEYS[2])
+  if before == 0 then
+    return 0
+  end
+  local ids = redis.call('ZRANGE', KEYS[2], 0, math.min(before, 64) - 1)
+  local stamps = redis.call('HMGET', KEYS[3], unpack(ids))
+  for i = 1, #ids do
+    if not read(stamps[i]) then
+      leave(ids[i])
+      before = before - 1
+    end
+  end
+  return before
+end
+
+local function busy(kind, holder)
+  local before = ahead()
+  if ARGV[6] == '1' then
+    local first = before == 0 and redis.call('ZCARD', KEYS[2]) == 0
+    enqueue(id, lease, poll)
+    if first and kind == 0 then
+      tell('c', holder)
+    end
+  end
+  return {0, now, redis.call('PTTL', KEYS[1]), before, kind, holder}
+end
+
+local fields = redis.pcall('HLEN', KEYS[1])
+if type(fields) == 'table' then
+  local kind = redis.call('TYPE', KEYS[1]).ok
+  if kind == 'string' then
+    return busy(2, 'foreign string')
+  elseif kind == 'hash' or kind == 'none' then
+    return fields
+  end
+  return {-2, now, kind}
+end
+
+if fields > 0 then
+  local base = redis.call('HGET', KEYS[1], id)
+  if not base then
+    return busy(holderOf(fields))
+  end
+  -- After an exact setting a late repetition must not lengthen: the setting came after it.
+  if redis.call('HEXISTS', KEYS[1], '~seq') == 0 and redis.call('PTTL', KEYS[1]) < lease then
+    redis.call('PEXPIRE', KEYS[1], lease)
+  end
+  leave(id)
+  return {1, now, number(base), waiting()}
+end
+
+local heir = passOn(id)
+if heir and heir ~= id then
+  return busy(0, heir)
+end
+local base = hold(id, lease)
+if heir then
+  leave(id)
+end
+return {1, now, base, waiting()}

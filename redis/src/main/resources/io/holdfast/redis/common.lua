@@ -1,0 +1,125 @@
+-- What the scripts share; put before each of them when it is loaded.
+--
+-- KEYS[1] lock    hash: holder id -> base of its tokens. "~seq" -> the number of exact settings, only after one.
+--                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
+-- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
+-- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease", in ms of server time. Exactly the ids of the queue.
+-- KEYS[4] base    string: the last base, kept for a day. A key of its own, because Redisson deletes the lock key.
+-- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon
+-- ARGV[2] the channel on which Redisson announces the release of this lock
+-- ARGV[3] the holder id that the call is about
+--
+-- Time is the server's. Lua's numbers are exact to 2^53; as text, only '%.0f' shows all digits of them.
+-- Every write that a server short of memory refuses (HSET, ZADD, SET) comes after a DEL, or before anything is written.
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+
+local function number(value)
+  return tonumber(value) or 0
+end
+
+-- Sends "<kind> <holder id> <lock>" to the client of a holder id. Returns how many heard it: 0 says that the client is
+-- not there; 1 and more prove nothing. Where the server refuses to publish from a script, that counts as heard: the
+-- client finds out by its next poll.
+local function tell(kind, id)
+  local client = string.match(id, '^(.*):') or id
+  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. id .. ' ' .. KEYS[1])
+  return type(heard) == 'number' and heard or 1
+end
+
+-- How many Redisson clients listen for this lock: they wait, but not in our queue.
+local function rivals()
+  return number(redis.pcall('PUBSUB', 'NUMSUB', ARGV[2])[2])
+end
+
+-- How many wait behind the holder, here and at Redisson.
+local function waiting()
+  return redis.call('ZCARD', KEYS[2]) + rivals()
+end
+
+-- Makes an id the holder of the free lock. Returns the base of its tokens: sixteenths of a ms of server time, so that
+-- bases grow even when the last one was lost, and more than the last one, so that they grow even when the clock does not.
+local function hold(id, lease)
+  local base = math.max(number(redis.pcall('GET', KEYS[4])) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+  local text = string.format('%.0f', base)
+  redis.call('HSET', KEYS[1], id, text)
+  redis.call('PEXPIRE', KEYS[1], lease)
+  redis.call('SET', KEYS[4], text, 'PX', 86400000)
+  return base
+end
+
+local function leave(id)
+  if redis.call('ZREM', KEYS[2], id) == 1 then
+    redis.call('HDEL', KEYS[3], id)
+  end
+end
+
+-- Reads the stamp of an entry. An entry whose client has missed three polls is dead; so is one without a stamp.
+local function read(stamp)
+  local at, poll, lease = string.match(stamp or '', '^(%d+):(%d+):(%d+)$')
+  if not at then
+    return false, 0, 0
+  end
+  return now - at <= 3 * poll, tonumber(poll), tonumber(lease)
+end
+
+-- Puts an id at the tail of the queue, or stamps its place there as alive.
+local function enqueue(id, lease, poll)
+  if not redis.call('ZSCORE', KEYS[2], id) then
+    local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+    redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
+  end
+  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f', now, poll, lease))
+  -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
+  local keep = 5 * poll + 60000
+  if redis.call('PTTL', KEYS[2]) < keep then
+    redis.call('PEXPIRE', KEYS[2], keep)
+  end
+  if redis.call('PTTL', KEYS[3]) < keep then
+    redis.call('PEXPIRE', KEYS[3], keep)
+  end
+end
+
+-- Gives the free lock to the first live entry of the queue whose client is there, for a short first lease: if it does
+-- not confirm, those behind it are not kept for long. Stops at the asker, who is served by the reply and needs no
+-- message. Returns whose turn it is, or nil.
+local function passOn(asker)
+  while true do
+    local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+    if not id or id == asker then
+      return id
+    end
+    local alive, poll, lease = read(redis.call('HGET', KEYS[3], id))
+    leave(id)
+    if alive and tell('g', id) > 0 then
+      hold(id, math.min(lease, 3 * poll))
+      return id
+    end
+  end
+end
+
+-- Whether a lock that becomes free goes to those who wait at Redisson this time. They are not in the queue, so they get
+-- a share by chance, as large as their number; the microseconds are the dice.
+local function yields(ours)
+  local theirs = rivals()
+  return theirs > 0 and clock[2] % (ours + theirs) < theirs
+end
+
+-- Ends the hold, whoever has it, and passes the lock on or leaves it free.
+local function vacate()
+  redis.call('DEL', KEYS[1])
+  local queued = redis.call('ZCARD', KEYS[2])
+  if queued == 0 or yields(queued) or not passOn(nil) then
+    redis.pcall('PUBLISH', ARGV[2], '0')
+  end
+end
+
+-- Whether the id holds the lock. A key of another type is somebody else's.
+local function holds(id)
+  local held = redis.pcall('HEXISTS', KEYS[1], id)
+  if type(held) == 'table' and redis.call('TYPE', KEYS[1]).ok == 'hash' then
+    held = redis.call('HEXISTS', KEYS[1], id)
+  end
+  return held == 1
+end

@@ -1,0 +1,46 @@
+-- Ends the hold of a holder id and passes the lock on; optionally puts the caller back into the queue, under a new id.
+--
+-- KEYS    lock, queue, stamps, base
+-- ARGV[4] the id to queue again, or empty
+-- ARGV[5] its lease in ms
+-- ARGV[6] its poll in ms
+-- ARGV[7] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
+-- Result  {0, now}                                        the id did not hold the lock; nothing done
+--         {1, now}                                        released
+--         {1, now, 1, base, waiting}                      released, and the new id holds: nobody else waits
+--         {1, now, 0, remaining, ahead, kind, holder}     released, and the new id is in the queue
+--         {1, now, -1}                                    released, but too late to queue
+-- The new id is queued only if this very run released the old one.
+
+if not holds(ARGV[3]) then
+  return {0, now}
+end
+
+local requeue = ARGV[4]
+if requeue == '' then
+  vacate()
+  return {1, now}
+end
+
+local limit = tonumber(ARGV[7])
+if limit > 0 and now > limit then
+  vacate()
+  return {1, now, -1}
+end
+
+local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
+redis.call('DEL', KEYS[1])
+if not yields(redis.call('ZCARD', KEYS[2]) + 1) then
+  local heir = passOn(nil)
+  if not heir then
+    return {1, now, 1, hold(requeue, lease), waiting()}
+  end
+  local before = redis.call('ZCARD', KEYS[2])
+  enqueue(requeue, lease, poll)
+  return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 0, heir}
+end
+redis.pcall('PUBLISH', ARGV[2], '0')
+local before = redis.call('ZCARD', KEYS[2])
+enqueue(requeue, lease, poll)
+-- Nobody holds it; time enough for one of those who were just told.
+return {1, now, 0, 50, before, 2, 'left free for Redisson'}

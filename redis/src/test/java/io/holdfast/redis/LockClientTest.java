@@ -1,0 +1,249 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The whole path: API, engine, store, a real server, and what happens to it. */
+@Timeout(60)
+class LockClientTest {
+
+    private static final Duration LEASE = Duration.ofSeconds(2);
+
+    private RedisServer server;
+    private LockClient one;
+    private LockClient two;
+
+    @BeforeEach
+    void open() {
+        server = RedisServer.start();
+        one = client();
+        two = client();
+    }
+
+    @AfterEach
+    void close() {
+        one.close();
+        two.close();
+        server.close();
+    }
+
+    private LockClient client() {
+        return LockClient.builder()
+                .uri(server.uri() + "?timeout=1s")
+                .leaseTime(LEASE)
+                .storeTimeout(Duration.ofSeconds(1))
+                .build();
+    }
+
+    @Test
+    void a_pair_costs_two_commands_a_nested_pair_and_a_local_hand_off_none() throws Exception {
+        DistributedLock lock = one.getLock("counted");
+        assertThat(scriptsRunBy(() -> {
+                    lock.lock();
+                    lock.unlock();
+                }))
+                .isEqualTo(2);
+        lock.lock();
+        assertThat(scriptsRunBy(() -> {
+                    for (int i = 0; i < 100; i++) {
+                        lock.lock();
+                        lock.unlock();
+                    }
+                }))
+                .isZero();
+        lock.unlock();
+
+        assertThat(scriptsRunBy(() -> {
+                    List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+                    for (int i = 0; i < 100; i++) {
+                        waiting.add(one.acquireAsync("counted").toCompletableFuture());
+                    }
+                    for (CompletableFuture<Lease> next : waiting) {
+                        next.get(10, TimeUnit.SECONDS).release();
+                    }
+                }))
+                .isEqualTo(2);
+    }
+
+    @Test
+    void two_clients_with_many_threads_never_overlap_and_tokens_grow() throws Exception {
+        OverlapDetector detector = new OverlapDetector("contended");
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            DistributedLock lock = (i % 2 == 0 ? one : two).getLock("contended");
+            threads.add(new Thread(() -> {
+                for (int round = 0; round < 250; round++) {
+                    lock.lock();
+                    try {
+                        detector.enter(lock.fencingToken());
+                        detector.leave();
+                    } finally {
+                        lock.unlock();
+                    }
+                }
+            }));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        assertThat(detector.violations()).isEmpty();
+        assertThat(detector.entries()).isEqualTo(2_000);
+    }
+
+    @Test
+    void a_waiter_at_another_client_is_woken_long_before_the_lease_ends() throws Exception {
+        Lease held = one.acquire("handed");
+        CompletableFuture<Lease> waiting = two.acquireAsync("handed").toCompletableFuture();
+        await().until(() -> one.inspect("handed").waitingClients() == 1);
+        held.release();
+
+        assertThat(waiting.get(500, TimeUnit.MILLISECONDS).fencingToken()).isGreaterThan(held.fencingToken());
+    }
+
+    @Test
+    void is_renewed_past_its_length() throws Exception {
+        try (Lease held = one.acquire("long")) {
+            Thread.sleep(2 * LEASE.toMillis());
+            assertThat(held.isValid()).isTrue();
+            assertThat(two.tryAcquire("long")).isEmpty();
+        }
+    }
+
+    @Test
+    void a_deleted_key_is_a_lost_lease() throws Exception {
+        Lease held = one.acquire("deleted");
+        CompletableFuture<Void> lost = new CompletableFuture<>();
+        held.onLost(() -> lost.complete(null));
+        server.command("DEL", "deleted");
+
+        lost.get(LEASE.toMillis(), TimeUnit.MILLISECONDS);
+        assertThatThrownBy(held::release).isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
+    void a_server_that_stops_answering_costs_the_lease_at_its_deadline_and_waiters_get_an_error() throws Exception {
+        Lease held = one.acquire("hung");
+        CompletableFuture<Long> lostAfterMillis = new CompletableFuture<>();
+        long began = System.nanoTime();
+        held.onLost(() -> lostAfterMillis.complete((System.nanoTime() - began) / 1_000_000));
+        server.pause();
+        try {
+            assertThatThrownBy(
+                            () -> two.tryAcquire("hung", LockOptions.defaults().waitAtMost(Duration.ofSeconds(10))))
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining(Integer.toString(server.port()));
+            assertThat(lostAfterMillis.get(5, TimeUnit.SECONDS)).isLessThanOrEqualTo(LEASE.toMillis() + 500);
+            assertThat(held.isValid()).isFalse();
+        } finally {
+            server.resume();
+        }
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> two.tryAcquire("hung").isPresent());
+    }
+
+    @Test
+    void a_pause_of_the_server_shorter_than_the_lease_costs_nothing() throws Exception {
+        try (Lease held = one.acquire("paused")) {
+            CompletableFuture<Lease> waiting = two.acquireAsync("paused").toCompletableFuture();
+            server.pause();
+            Thread.sleep(700);
+            server.resume();
+            Thread.sleep(LEASE.toMillis());
+            assertThat(held.isValid()).isTrue();
+            held.release();
+            waiting.get(5, TimeUnit.SECONDS).release();
+        }
+    }
+
+    @Test
+    void a_server_that_restarts_empty_is_a_loss_for_the_holder_and_tokens_still_grow() throws Exception {
+        Lease held = one.acquire("forgotten");
+        server.kill();
+        server.restart();
+        await().atMost(Duration.ofSeconds(10)).until(() -> !held.isValid());
+        Lease next = two.tryAcquire("forgotten", LockOptions.defaults().waitAtMost(Duration.ofSeconds(10)))
+                .orElseThrow();
+
+        assertThat(next.fencingToken()).isGreaterThan(held.fencingToken());
+        next.release();
+    }
+
+    @Test
+    void waiters_survive_cut_connections_and_are_served() throws Exception {
+        Lease held = one.acquire("cut");
+        CompletableFuture<Lease> waiting = two.acquireAsync("cut").toCompletableFuture();
+        await().until(() -> one.inspect("cut").waitingClients() == 1);
+        server.command("CLIENT", "KILL", "TYPE", "pubsub");
+        server.command("CLIENT", "KILL", "TYPE", "normal");
+        await().atMost(Duration.ofSeconds(5))
+                .ignoreExceptions()
+                .until(() -> one.inspect("cut").isLocked());
+        held.release();
+
+        assertThat(waiting.get(5, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+
+    @Test
+    void closing_releases_what_is_held() throws Exception {
+        one.acquire("closed");
+        one.close();
+
+        assertThat(two.tryAcquire("closed")).isPresent();
+    }
+
+    @Test
+    void a_key_of_another_type_is_an_error_that_names_it() {
+        server.command("RPUSH", "list", "x");
+
+        assertThatThrownBy(() -> one.tryAcquire("list"))
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("list");
+    }
+
+    @Test
+    void a_key_without_expiry_is_reported_and_not_waited_for_without_bound() {
+        server.command("SET", "immortal", "x");
+
+        assertThat(one.tryAcquire("immortal")).isEmpty();
+        assertThatThrownBy(() -> one.acquire("immortal"))
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("without expiry");
+    }
+
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    private long scriptsRunBy(Work work) throws Exception {
+        long before = scripts();
+        work.run();
+        return scripts() - before;
+    }
+
+    private long scripts() {
+        Map<String, Long> counts = server.commandCounts();
+        return counts.getOrDefault("evalsha", 0L) + counts.getOrDefault("eval", 0L);
+    }
+}

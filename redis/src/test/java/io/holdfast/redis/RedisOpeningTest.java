@@ -1,0 +1,283 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.LockStoreProvider;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisServer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ServiceLoader;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Each reason why a store cannot be opened is one sentence that says what to do. */
+class RedisOpeningTest {
+
+    private static RedisServer server;
+    private static RedisServer guarded;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+        guarded = RedisServer.builder().password("s3cret").start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+        guarded.close();
+    }
+
+    @Test
+    void theProviderIsFound() {
+        assertThat(ServiceLoader.load(LockStoreProvider.class))
+                .anyMatch(provider -> provider instanceof RedisLockStoreProvider
+                        && provider.schemes().contains("rediss"));
+    }
+
+    @Test
+    void nobodyThere() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        StoreException error = failure("redis://127.0.0.1:" + port);
+        assertThat(error.getMessage())
+                .startsWith("redis://127.0.0.1:" + port + "/0 cannot be reached: Connection refused")
+                .endsWith("(start the server, or correct host and port; a server with TLS needs rediss://)");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+    }
+
+    @Test
+    void unknownHost() {
+        assertThat(failure("redis://no-such-host.invalid"))
+                .hasMessage("redis://no-such-host.invalid:6379/0 cannot be reached: its host name is unknown"
+                        + " (correct the URI)");
+    }
+
+    @Test
+    void noAnswer() {
+        try (RedisServer stopped = RedisServer.start()) {
+            stopped.pause();
+            assertThat(failure(stopped.uri() + "?timeout=300ms").getMessage())
+                    .startsWith("redis://127.0.0.1:" + stopped.port() + "/0 did not answer within 300 ms (see that");
+            stopped.resume();
+        }
+    }
+
+    @Test
+    void wrongPassword() {
+        StoreException error = failure("redis://:wr0ng@127.0.0.1:" + guarded.port());
+        assertThat(error)
+                .hasMessage("redis://127.0.0.1:" + guarded.port() + "/0 refused the password of the default user"
+                        + " (correct user and password in the URI)");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        assertThat(allMessages(error)).doesNotContain("wr0ng");
+    }
+
+    @Test
+    void noPassword() {
+        assertThat(failure("redis://127.0.0.1:" + guarded.port()))
+                .hasMessage("redis://127.0.0.1:" + guarded.port()
+                        + "/0 needs a password (put it into the URI: redis://user:password@host)");
+    }
+
+    @Test
+    void rightPassword() {
+        try (TestClient client = new TestClient("redis://:s3cret@127.0.0.1:" + guarded.port())) {
+            client.hold("n");
+            assertThat(client.store.describe()).doesNotContain("s3cret");
+        }
+    }
+
+    @Test
+    void noSuchDatabase() {
+        assertThat(failure(server.uri() + "/99").getMessage())
+                .startsWith("redis://127.0.0.1:" + server.port() + "/99 refused: ")
+                .contains("DB index is out of range");
+    }
+
+    @Test
+    void otherDatabase() {
+        try (TestClient one = new TestClient(server.uri() + "/1");
+                TestClient two = new TestClient(server.uri() + "/2?prefix=mine&clientName=somebody")) {
+            one.hold("n");
+            two.hold("n");
+            assertThat(String.valueOf(server.command("CLIENT", "LIST"))).contains("name=somebody");
+        }
+    }
+
+    @Test
+    void scriptsForbidden() {
+        server.command("ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all", "-@scripting");
+        StoreException error = failure("redis://app:s3cret@127.0.0.1:" + server.port());
+        assertThat(error.getMessage())
+                .startsWith("redis://127.0.0.1:" + server.port() + "/0 does not let the user app run scripts: NOPERM")
+                .endsWith("(grant them, for example: ACL SETUSER app +@scripting)");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+    }
+
+    /** SCRIPT LOAD and INFO are a convenience, not a need. */
+    @Test
+    void onlyEvalAllowed() {
+        server.command("ACL", "SETUSER", "app2", "on", ">pw", "~*", "&*", "+@all", "-script", "-info");
+        server.command("SCRIPT", "FLUSH");
+        try (TestClient client = new TestClient("redis://app2:pw@127.0.0.1:" + server.port())) {
+            client.release("n", client.hold("n"));
+        }
+    }
+
+    /** The rights that the documentation names are enough for everything. */
+    @Test
+    void leastRights() {
+        server.command("ACL", "SETUSER", "least", "on", ">pw", "resetchannels");
+        server.command(("ACL SETUSER least ~app:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:* " + LEAST_RIGHTS)
+                .split(" "));
+        server.command("SCRIPT", "FLUSH");
+        String uri = "redis://least:pw@127.0.0.1:" + server.port();
+        try (TestClient a = new TestClient(uri);
+                TestClient b = new TestClient(uri)) {
+            String holder = a.hold("app:1");
+            String next = b.queue("app:1");
+            a.await("contended app:1 " + holder, 1_000);
+            a.renew("app:1", holder, 30_000, 1, true);
+            assertThat(a.inspect("app:1").waiting()).isEqualTo(1);
+            assertThat(a.releaseAndRequeue("app:1", holder, a.newHolder()).requeued())
+                    .isInstanceOf(Busy.class);
+            b.await("granted app:1 " + next, 1_000);
+            assertThat(b.abandon("app:1", next)).isTrue();
+            assertThat(TestClient.get(b.store.forceRelease("app:1"))).isTrue();
+            server.command("HSET", "app:1", "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
+            b.queue("app:1");
+            b.await("released app:1", 1_000);
+        }
+    }
+
+    static final String LEAST_RIGHTS = "+evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
+            + " +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall"
+            + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
+            + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
+
+    /** Locks work; those who wait poll. */
+    @Test
+    void messagesForbidden() {
+        server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all");
+        try (TestClient deaf = new TestClient("redis://deaf:pw@127.0.0.1:" + server.port())) {
+            String holder = deaf.hold("deaf");
+            String waiting = deaf.queue("deaf");
+            deaf.release("deaf", holder);
+            assertThat(deaf.acquire("deaf", waiting, 30_000, true)).isInstanceOf(Granted.class);
+        }
+    }
+
+    @Test
+    void tooOld() throws Exception {
+        try (FakeServer old = new FakeServer("redis_version:4.0.14")) {
+            StoreException error = failure("redis://127.0.0.1:" + old.port());
+            assertThat(error)
+                    .hasMessage("redis://127.0.0.1:" + old.port()
+                            + "/0 is Redis 4.0.14, which is too old (expected: Redis 5.0 or newer, or Valkey)");
+            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        }
+    }
+
+    @Test
+    void notRedis() throws Exception {
+        try (ServerSocket web = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            Thread answers = new Thread(() -> {
+                try {
+                    while (true) {
+                        Socket socket = web.accept();
+                        socket.getOutputStream()
+                                .write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+                        socket.getOutputStream().flush();
+                    }
+                } catch (IOException e) {
+                    // Closed at the end of the test.
+                }
+            });
+            answers.start();
+            assertThat(failure("redis://127.0.0.1:" + web.getLocalPort() + "?timeout=500ms")
+                            .getMessage())
+                    .startsWith("redis://127.0.0.1:" + web.getLocalPort() + "/0 ");
+        }
+    }
+
+    private static StoreException failure(String uri) {
+        return catchThrowableOfType(StoreException.class, () -> new TestClient(uri).close());
+    }
+
+    private static String allMessages(Throwable error) {
+        StringBuilder all = new StringBuilder();
+        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
+            all.append(cause.getMessage()).append('\n');
+        }
+        return all.toString();
+    }
+
+    /** Answers as a server from before HELLO: knows PING, INFO and nothing else. */
+    private static final class FakeServer implements AutoCloseable {
+
+        private final ServerSocket socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+        private final String info;
+
+        FakeServer(String info) throws IOException {
+            this.info = info;
+            Thread accepting = new Thread(() -> {
+                try {
+                    while (true) {
+                        Socket client = socket.accept();
+                        new Thread(() -> serve(client)).start();
+                    }
+                } catch (IOException e) {
+                    // Closed at the end of the test.
+                }
+            });
+            accepting.start();
+        }
+
+        int port() {
+            return socket.getLocalPort();
+        }
+
+        private void serve(Socket client) {
+            try (client) {
+                BufferedReader in =
+                        new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8));
+                for (String line = in.readLine(); line != null; line = in.readLine()) {
+                    int parts = Integer.parseInt(line.substring(1));
+                    String command = "";
+                    for (int i = 0; i < parts; i++) {
+                        in.readLine();
+                        String part = in.readLine();
+                        command = i == 0 ? part : command;
+                    }
+                    String answer = switch (command) {
+                        case "PING" -> "+PONG\r\n";
+                        case "INFO" -> "$" + (info.length() + 2) + "\r\n" + info + "\r\n\r\n";
+                        default -> "-ERR unknown command '" + command + "'\r\n";
+                    };
+                    client.getOutputStream().write(answer.getBytes(StandardCharsets.UTF_8));
+                    client.getOutputStream().flush();
+                }
+            } catch (IOException e) {
+                // The client has gone.
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/** A fleet that is half Redisson and half Holdfast, on the same names: what migrating one service at a time needs. */
+@Timeout(60)
+class RedissonInteropTest {
+
+    private static RedisServer server;
+    private static LockClient ours;
+    private static RedissonClient theirs;
+
+    @BeforeAll
+    static void open() {
+        server = RedisServer.start();
+        ours = LockClient.connect(server.uri());
+        Config config = new Config();
+        config.useSingleServer().setAddress(server.uri()).setConnectionMinimumIdleSize(2);
+        theirs = Redisson.create(config);
+    }
+
+    @AfterAll
+    static void close() {
+        theirs.shutdown();
+        ours.close();
+        server.close();
+    }
+
+    @Test
+    void each_sees_the_others_lock() throws Exception {
+        RLock their = theirs.getLock("seen");
+        try (Lease held = ours.acquire("seen")) {
+            assertThat(held.isValid()).isTrue();
+            assertThat(their.tryLock()).isFalse();
+            assertThat(their.isLocked()).isTrue();
+        }
+        assertThat(their.tryLock()).isTrue();
+        assertThat(ours.tryAcquire("seen")).isEmpty();
+        assertThat(ours.inspect("seen").holder()).isPresent();
+        their.unlock();
+        assertThat(ours.inspect("seen").isLocked()).isFalse();
+    }
+
+    @Test
+    void our_release_wakes_their_waiter() throws Exception {
+        Lease held = ours.acquire("wakes-theirs");
+        CompletableFuture<Boolean> theirWait = CompletableFuture.supplyAsync(() -> {
+            RLock lock = theirs.getLock("wakes-theirs");
+            lock.lock(30, TimeUnit.SECONDS);
+            lock.unlock();
+            return true;
+        });
+        await().until(() -> listeners("wakes-theirs") > 0);
+        held.release();
+
+        assertThat(theirWait.get(2, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void their_release_wakes_our_waiter() throws Exception {
+        RLock their = theirs.getLock("wakes-ours");
+        their.lock(30, TimeUnit.SECONDS);
+        CompletableFuture<Lease> waiting = ours.acquireAsync("wakes-ours").toCompletableFuture();
+        await().until(() -> listeners("wakes-ours") > 0);
+        long began = System.nanoTime();
+        their.unlock();
+        waiting.get(2, TimeUnit.SECONDS).release();
+
+        // Not by the poll, which comes only after three quarters of a second or later.
+        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofMillis(700));
+    }
+
+    @Test
+    void their_forced_unlock_is_our_lost_lease() throws Exception {
+        LockClient brief = LockClient.builder()
+                .uri(server.uri())
+                .leaseTime(Duration.ofSeconds(1))
+                .build();
+        try (brief) {
+            Lease held = brief.acquire("forced");
+            CompletableFuture<Void> lost = new CompletableFuture<>();
+            held.onLost(() -> lost.complete(null));
+            theirs.getLock("forced").forceUnlock();
+
+            lost.get(2, TimeUnit.SECONDS);
+            assertThatThrownBy(held::ensureValid).isInstanceOf(LeaseLostException.class);
+        }
+    }
+
+    @Test
+    void in_a_mixed_fleet_both_sides_make_progress_and_never_overlap() throws Exception {
+        OverlapDetector detector = new OverlapDetector("mixed");
+        // Redisson's plain lock has no tokens.
+        AtomicLong counter = new AtomicLong();
+        AtomicInteger our = new AtomicInteger();
+        AtomicInteger their = new AtomicInteger();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(4);
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            DistributedLock ourLock = ours.getLock("mixed");
+            threads.add(new Thread(() -> {
+                while (System.nanoTime() < end) {
+                    ourLock.lock();
+                    detector.enter(counter.incrementAndGet());
+                    our.incrementAndGet();
+                    detector.leave();
+                    ourLock.unlock();
+                }
+            }));
+            RLock theirLock = theirs.getLock("mixed");
+            threads.add(new Thread(() -> {
+                while (System.nanoTime() < end) {
+                    theirLock.lock();
+                    detector.enter(counter.incrementAndGet());
+                    their.incrementAndGet();
+                    detector.leave();
+                    theirLock.unlock();
+                }
+            }));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+
+        System.out.println("mixed fleet in 4 s: Holdfast " + our + " acquisitions, Redisson " + their);
+        assertThat(detector.violations()).isEmpty();
+        assertThat(our.get()).isGreaterThan(20);
+        assertThat(their.get()).isGreaterThan(20);
+    }
+
+    private static long listeners(String name) {
+        List<?> reply = (List<?>) server.command("PUBSUB", "NUMSUB", "redisson_lock__channel:{" + name + "}");
+        return (Long) java.util.Objects.requireNonNull(reply).get(1);
+    }
+}

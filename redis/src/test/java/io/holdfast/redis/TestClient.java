@@ -1,0 +1,155 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.net.URI;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A client of the store as the engine is one: with an id, holder ids, and a listener; calls wait for their answers. */
+final class TestClient implements AutoCloseable, StoreListener {
+
+    static final long POLL_MILLIS = 1_000;
+
+    final String id = "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
+    final LockStore store;
+    final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+    private final AtomicInteger numbers = new AtomicInteger();
+
+    TestClient(String uri) {
+        store = new RedisLockStoreProvider().open(URI.create(uri), new StoreContext(id, TimeSource.system()));
+        store.listen(this);
+    }
+
+    String newHolder() {
+        return id + ":" + numbers.incrementAndGet();
+    }
+
+    AcquireRequest request(String name, String holder, long leaseMillis, boolean queue) {
+        return new AcquireRequest(name, holder, leaseMillis, queue, POLL_MILLIS);
+    }
+
+    AcquireReply acquire(String name, String holder, long leaseMillis, boolean queue) {
+        return get(store.acquire(request(name, holder, leaseMillis, queue)));
+    }
+
+    /** Acquires with a long lease and a new holder id; fails if somebody else holds the name. */
+    String hold(String name) {
+        String holder = newHolder();
+        assertThat(acquire(name, holder, 30_000, false)).isInstanceOf(AcquireReply.Granted.class);
+        return holder;
+    }
+
+    /** Waits in the queue under a new holder id; fails if the name is free. */
+    String queue(String name) {
+        String holder = newHolder();
+        assertThat(acquire(name, holder, 30_000, true)).isInstanceOf(AcquireReply.Busy.class);
+        return holder;
+    }
+
+    RenewReply renew(String name, String holder, long leaseMillis) {
+        return renew(name, holder, leaseMillis, 0, false);
+    }
+
+    RenewReply renew(String name, String holder, long leaseMillis, long sequence, boolean exact) {
+        return get(store.renew(new RenewRequest(name, holder, leaseMillis, sequence, exact)));
+    }
+
+    boolean release(String name, String holder) {
+        return get(store.release(new ReleaseRequest(name, holder, null))).wasHeld();
+    }
+
+    ReleaseReply releaseAndRequeue(String name, String holder, String next) {
+        return get(store.release(new ReleaseRequest(name, holder, request(name, next, 30_000, true))));
+    }
+
+    boolean abandon(String name, String holder) {
+        return get(store.abandon(name, holder));
+    }
+
+    StoreState inspect(String name) {
+        return get(store.inspect(name));
+    }
+
+    /** Waits for this very message, skipping others. */
+    void await(String message, long millis) {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        try {
+            while (true) {
+                String next = messages.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+                assertThat(next).as("waiting for \"%s\"", message).isNotNull();
+                if (message.equals(next)) {
+                    return;
+                }
+            }
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The answer, within ten seconds; the failure as it was. */
+    static <T> T get(CompletionStage<T> stage) {
+        try {
+            return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException cause) {
+                throw cause;
+            }
+            throw new AssertionError(e);
+        } catch (InterruptedException | TimeoutException e) {
+            throw new AssertionError("no answer", e);
+        }
+    }
+
+    static StoreException failure(CompletionStage<?> stage) {
+        try {
+            Object answer = get(stage);
+            throw new AssertionError("answered " + answer);
+        } catch (StoreException e) {
+            return e;
+        }
+    }
+
+    @Override
+    public void granted(String name, String holderId) {
+        messages.add("granted " + name + " " + holderId);
+    }
+
+    @Override
+    public void contended(String name, String holderId) {
+        messages.add("contended " + name + " " + holderId);
+    }
+
+    @Override
+    public void released(String name) {
+        messages.add("released " + name);
+    }
+
+    @Override
+    public void reconnected() {
+        messages.add("reconnected");
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}
