@@ -7,6 +7,8 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +31,7 @@ final class NameEngine implements Effects {
     private final ReentrantLock lock = new ReentrantLock();
     private final NameState state; // by lock
     private final ArrayDeque<Runnable> inbox = new ArrayDeque<>(2); // by lock
-    private final ArrayDeque<Runnable> outbox = new ArrayDeque<>(2); // by lock
+    private final List<Runnable> outbox = new ArrayList<>(2); // by lock
     private boolean running; // by lock; an event is being handled by this thread
     private boolean retired; // by lock; not in the engine's map any more
     private TimeSource.@Nullable Timer pollTimer; // by lock
@@ -269,7 +271,7 @@ final class NameEngine implements Effects {
     // --- the machinery ---
 
     private void handle(Runnable event) {
-        ArrayDeque<Runnable> after = null;
+        List<Runnable> after = List.of();
         lock.lock();
         try {
             inbox.add(event);
@@ -277,28 +279,29 @@ final class NameEngine implements Effects {
                 return;
             }
             running = true;
-            try {
-                for (Runnable next = inbox.poll(); next != null; next = inbox.poll()) {
-                    next.run();
-                }
-            } catch (RuntimeException | Error e) {
-                // An I/O thread's future would keep this to itself.
-                LOG.log(System.Logger.Level.ERROR, "An event of " + name + " failed; this is a defect in Holdfast", e);
-                throw e;
-            } finally {
-                running = false;
-                current = state.lease();
-                tidy();
-                if (!outbox.isEmpty()) {
-                    after = new ArrayDeque<>(outbox);
-                    outbox.clear();
-                }
+            runInbox();
+            running = false;
+            current = state.lease();
+            tidy();
+            if (!outbox.isEmpty()) {
+                after = List.copyOf(outbox);
+                outbox.clear();
             }
         } finally {
             lock.unlock();
         }
-        if (after != null) {
-            after.forEach(Runnable::run);
+        after.forEach(Runnable::run);
+    }
+
+    private void runInbox() {
+        for (Runnable next = inbox.poll(); next != null; next = inbox.poll()) {
+            try {
+                next.run();
+            } catch (RuntimeException | Error e) {
+                // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
+                // something else. What was decided so far must still reach the waiters.
+                LOG.log(System.Logger.Level.ERROR, "An event of " + name + " failed; this is a defect in Holdfast", e);
+            }
         }
     }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of {@link NameState} that holds the name at the store and hands it out here, one lease after the other.
  *
- * <p>Invariants: {@code lease != null ⇒ hold != null}; without a lease, either the length for the next one is being set
- * or there is no hold; at most one lease of this client is valid, as the next is made only after the last one's state
+ * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next
+ * lease is being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as the next is made only after the last one's state
  * has left HELD.
  */
 final class Tenure {
