@@ -1,0 +1,225 @@
+package io.holdfast.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A TCP proxy in front of a server that does to its connections what networks do: cuts them, refuses them, holds up or
+ * loses what they carry, and makes them slow. It knows nothing of the protocol.
+ *
+ * <p>A setting counts for bytes that arrive after it was made; those that are being written just then still pass.
+ * Thread-safe. Its threads are daemons.
+ */
+public final class FaultProxy implements AutoCloseable {
+
+    private final String targetHost;
+    private final int targetPort;
+    private final int port;
+    private final ProxyFlow requests = new ProxyFlow();
+    private final ProxyFlow replies = new ProxyFlow();
+    private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable ServerSocket listener; // by lock; null while refusing
+    private Thread acceptor; // by lock; of the last listener
+    private boolean closed; // by lock
+
+    private FaultProxy(String targetHost, int targetPort, int port, ServerSocket listener) {
+        this.targetHost = targetHost;
+        this.targetPort = targetPort;
+        this.port = port;
+        this.listener = listener;
+        this.acceptor = accept(listener);
+    }
+
+    /** A proxy on a free port of the loopback interface, in front of a server that need not be up yet. */
+    public static FaultProxy to(String host, int port) {
+        try {
+            for (int attempt = 1; ; attempt++) {
+                int own = FreePort.next();
+                try {
+                    return new FaultProxy(host, port, own, listen(own));
+                } catch (IOException e) {
+                    if (attempt == 5) {
+                        throw e;
+                    }
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** {@code redis://127.0.0.1:PORT}, for a Redis server without a password. */
+    public String uri() {
+        return "redis://127.0.0.1:" + port;
+    }
+
+    /** How many connections go through the proxy now. */
+    public int connections() {
+        return connections.size();
+    }
+
+    /** Closes all connections, on both sides. What they carry and what is held is lost; new ones are welcome. */
+    public void cutAll() {
+        for (ProxyConnection connection : connections) {
+            connection.cut();
+        }
+        requests.wake();
+        replies.wake();
+    }
+
+    /** Refuses new connections, as a server does that is down; existing ones stay. */
+    public void refuse(boolean on) {
+        Thread ending = null;
+        lock.lock();
+        try {
+            if (on && listener != null) {
+                listener.close();
+                listener = null;
+                ending = acceptor;
+            } else if (!on && listener == null && !closed) {
+                listener = listen(port);
+                acceptor = accept(listener);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            lock.unlock();
+        }
+        if (ending != null) {
+            // The system goes on accepting until the thread that waits in accept() has noticed.
+            awaitEnd(ending);
+        }
+    }
+
+    /**
+     * Keeps what clients send; when switched off, all of it is delivered, also that of clients which have hung up
+     * meanwhile.
+     */
+    public void holdRequests(boolean on) {
+        requests.hold(on);
+    }
+
+    /** Keeps what the server sends; when switched off, all of it is delivered. So commands are executed unheard. */
+    public void holdReplies(boolean on) {
+        replies.hold(on);
+    }
+
+    /**
+     * Loses what the server sends. A connection that has lost something is of no further use, as its client cannot tell
+     * which reply is missing: cut it before this is switched off.
+     */
+    public void dropReplies(boolean on) {
+        replies.drop(on);
+    }
+
+    /** Delays everything by this on each way, so that a round trip takes twice as much longer. Zero ends it. */
+    public void delay(Duration delay) {
+        requests.delay(delay.toNanos());
+        replies.delay(delay.toNanos());
+    }
+
+    /** How many bytes from clients are held or delayed now. */
+    public long pendingRequestBytes() {
+        return requests.pending();
+    }
+
+    /** How many bytes from the server are held or delayed now. */
+    public long pendingReplyBytes() {
+        return replies.pending();
+    }
+
+    /** Closes all connections and accepts no more. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            closed = true;
+        } finally {
+            lock.unlock();
+        }
+        refuse(true);
+        cutAll();
+    }
+
+    private static ServerSocket listen(int port) throws IOException {
+        ServerSocket socket = new ServerSocket();
+        try {
+            // Connections of the time before a refusal may linger.
+            socket.setReuseAddress(true);
+            socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port));
+            return socket;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
+    }
+
+    private Thread accept(ServerSocket socket) {
+        Thread thread = new Thread(() -> acceptAll(socket), "fault-proxy accept " + port);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    private static void awaitEnd(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void acceptAll(ServerSocket socket) {
+        while (true) {
+            Socket client;
+            try {
+                client = socket.accept();
+            } catch (IOException e) {
+                return; // refused from now on
+            }
+            try {
+                connect(client);
+            } catch (IOException e) {
+                ProxyConnection.close(client); // the server is down
+            }
+        }
+    }
+
+    private void connect(Socket client) throws IOException {
+        Socket server = new Socket();
+        try {
+            server.connect(new InetSocketAddress(targetHost, targetPort), 5_000);
+            server.setTcpNoDelay(true);
+            client.setTcpNoDelay(true);
+        } catch (IOException e) {
+            server.close();
+            throw e;
+        }
+        ProxyConnection connection = new ProxyConnection(client, server, connections::remove);
+        connections.add(connection);
+        connection.start(requests, replies);
+        lock.lock();
+        try {
+            if (closed) {
+                connection.cut(); // accepted just before, and missed by close()
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

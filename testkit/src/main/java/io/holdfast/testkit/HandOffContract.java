@@ -1,0 +1,287 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.StoreState;
+import io.holdfast.testkit.RecordingListener.Kind;
+import io.holdfast.testkit.RecordingListener.Message;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The part of the contract on releasing and queueing again in one step, on free names with a queue, and on what holders
+ * learn of those who wait.
+ */
+abstract class HandOffContract extends QueueContract {
+
+    @QueueTest
+    void whoReleasesAndQueuesAgainIsBehindTheOthers() {
+        StoreClient a = client();
+        StoreClient b = client();
+        StoreClient c = client();
+        String holder = hold(a, name);
+        String second = queue(b, name);
+        String third = queue(c, name);
+
+        String again = a.newId();
+        ReleaseReply reply = a.releaseAndQueue(name, holder, StoreClient.queueing(name, again, LONG, MEDIUM));
+        assertThat(reply.wasHeld()).isTrue();
+        Busy busy = busy(reply.requeued());
+        assertThat(busy.holder()).isEqualTo(second);
+        assertThat(busy.ahead()).isEqualTo(1);
+        awaitGranted(b, name, second);
+
+        b.release(name, second);
+        assertHolder(a, name, third);
+        c.release(name, third);
+        assertHolder(a, name, again);
+        awaitGranted(a, name, again);
+    }
+
+    @Test
+    void whoReleasesAndQueuesAgainAloneIsGrantedAtOnce() {
+        StoreClient a = client();
+        String holder = a.newId();
+        long base = granted(a.take(name, holder, LONG)).base();
+
+        String again = a.newId();
+        ReleaseReply reply = a.releaseAndQueue(name, holder, StoreClient.queueing(name, again, LONG, MEDIUM));
+        assertThat(reply.wasHeld()).isTrue();
+        assertThat(granted(reply.requeued()).base()).isGreaterThan(base);
+        assertThat(granted(reply.requeued()).waiting()).isZero();
+        assertHolder(a, name, again);
+        assertRemaining(a, name, LONG);
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
+    }
+
+    @QueueTest
+    void aQueueOfTheDeadCountsAsNobodyElseWaiting() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        elapse(AFTER_SHORT);
+
+        String again = a.newId();
+        granted(a.releaseAndQueue(name, holder, StoreClient.queueing(name, again, LONG, MEDIUM))
+                .requeued());
+        assertThat(a.inspect(name).waiting()).isZero();
+    }
+
+    @QueueTest
+    void releasingAndQueueingAgainTwiceQueuesOnce() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String next = queue(b, name);
+
+        String again = a.newId();
+        var request = StoreClient.queueing(name, again, LONG, MEDIUM);
+        busy(a.releaseAndQueue(name, holder, request).requeued());
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.inspect(name).waiting()).isEqualTo(1);
+
+        b.release(name, next);
+        a.release(name, again);
+        assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
+    }
+
+    @QueueTest
+    void aLateReleaseDoesNotQueueAnIdThatHasBeenServed() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String next = queue(b, name);
+        String again = a.newId();
+        var request = StoreClient.queueing(name, again, LONG, MEDIUM);
+        busy(a.releaseAndQueue(name, holder, request).requeued());
+        b.release(name, next);
+        a.release(name, again);
+
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
+    }
+
+    @Test
+    void releasingAndQueueingAgainTwiceAloneLeavesTheNewHoldAlone() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        String again = a.newId();
+        var request = StoreClient.queueing(name, again, LONG, MEDIUM);
+        granted(a.releaseAndQueue(name, holder, request).requeued());
+
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertHolder(a, name, again);
+    }
+
+    @Test
+    void whoDoesNotHoldIsNotQueuedAgain() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        var request = StoreClient.queueing(name, b.newId(), LONG, MEDIUM);
+
+        assertThat(b.releaseAndQueue(name, b.newId(), request)).isEqualTo(new ReleaseReply(false, null));
+        assertHolder(a, name, holder);
+        assertThat(a.inspect(name).waiting()).isZero();
+    }
+
+    @Test
+    void whoDoesNotHoldAFreeNameIsNotGrantedItByQueueingAgain() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        expire(a, name, holder);
+        var request = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
+
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
+    }
+
+    @QueueTest
+    void aFreeNameGoesToTheHeadOfItsQueueWhoeverAsks() {
+        StoreClient a = client();
+        StoreClient b = client();
+        StoreClient c = client();
+        String holder = hold(a, name);
+        String head = queue(b, name);
+        expire(a, name, holder);
+
+        assertThat(busy(c.take(name, c.newId(), LONG)).holder()).isEqualTo(head);
+        awaitGranted(b, name, head);
+        assertThat(b.renew(name, head, LONG, 0)).isNotEqualTo(new Gone());
+    }
+
+    @QueueTest
+    void aFreeNameGoesToTheHeadWhenSomebodyJoinsBehindIt() {
+        StoreClient a = client();
+        StoreClient b = client();
+        StoreClient c = client();
+        String holder = hold(a, name);
+        String head = queue(b, name);
+        expire(a, name, holder);
+
+        Busy busy = busy(c.queue(name, c.newId(), LONG, MEDIUM));
+        assertThat(busy.holder()).isEqualTo(head);
+        assertThat(busy.ahead()).isZero();
+        awaitGranted(b, name, head);
+        assertThat(a.inspect(name).waiting()).isEqualTo(1);
+    }
+
+    @QueueTest
+    void aFreeNameGoesToTheHeadWhenSomebodyBehindItPolls() {
+        StoreClient a = client();
+        StoreClient b = client();
+        StoreClient c = client();
+        String holder = hold(a, name);
+        String head = queue(b, name);
+        String behind = queue(c, name);
+        expire(a, name, holder);
+
+        Busy busy = busy(c.queue(name, behind, LONG, MEDIUM));
+        assertThat(busy.holder()).isEqualTo(head);
+        assertThat(busy.ahead()).isZero();
+        awaitGranted(b, name, head);
+    }
+
+    @QueueTest
+    void aFreeNameGoesToTheHeadThatAsksByTheReplyForTheFullLease() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String head = queue(b, name);
+        queue(a, name);
+        expire(a, name, holder);
+
+        assertThat(granted(b.queue(name, head, LONG, MEDIUM)).waiting()).isEqualTo(1);
+        assertRemaining(b, name, LONG);
+        awaitQuiet();
+        assertThat(b.listener.messages(Kind.GRANTED)).isEmpty();
+    }
+
+    @QueueTest
+    void anExpiredNameWithAQueueIsShownFree() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        queue(client(), name);
+        expire(a, name, holder);
+        assertThat(a.inspect(name)).isEqualTo(StoreState.free(1));
+    }
+
+    @QueueTest
+    void aLateReleaseOfAnExpiredHoldTakesNothingFromTheQueue() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String head = queue(b, name);
+        expire(a, name, holder);
+
+        assertThat(a.release(name, holder)).isFalse();
+        assertThat(busy(a.take(name, a.newId(), LONG)).holder()).isEqualTo(head);
+    }
+
+    @QueueTest
+    void queuesOfTwoNamesAreIndependent() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String other = name + ":other";
+        String holder = hold(a, name);
+        String otherHolder = hold(a, other);
+        String next = queue(b, name);
+        String otherNext = queue(b, other);
+
+        a.release(other, otherHolder);
+        awaitGranted(b, other, otherNext);
+        assertHolder(a, name, holder);
+        assertThat(a.inspect(name).waiting()).isEqualTo(1);
+        a.release(name, holder);
+        awaitGranted(b, name, next);
+    }
+
+    @QueueTest
+    void theHolderLearnsWhenSomebodyBeginsToWaitAndOnlyThen() {
+        StoreClient a = client();
+        StoreClient b = client();
+        StoreClient c = client();
+        String holder = hold(a, name);
+        busy(c.take(name, c.newId(), LONG));
+        String first = queue(b, name);
+        awaitMessage(a, new Message(Kind.CONTENDED, name, holder));
+
+        busy(b.queue(name, first, LONG, MEDIUM));
+        String second = queue(c, name);
+        awaitQuiet();
+        assertThat(a.listener.messages(Kind.CONTENDED)).hasSize(1);
+
+        b.abandon(name, first);
+        c.abandon(name, second);
+        queue(b, name);
+        awaitMessages(a, Kind.CONTENDED, 2);
+        assertThat(b.listener.messages(Kind.CONTENDED)).isEmpty();
+        assertThat(c.listener.messages(Kind.CONTENDED)).isEmpty();
+    }
+
+    @QueueTest
+    void aHolderThatCameFromTheQueueLearnsToo() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String next = queue(b, name);
+        a.release(name, holder);
+        queue(a, name);
+        awaitMessage(b, new Message(Kind.CONTENDED, name, next));
+    }
+
+    @QueueTest
+    void whoBeginsToWaitBehindTheDeadBeginsToWait() {
+        StoreClient a = client();
+        StoreClient b = client();
+        hold(a, name);
+        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        elapse(AFTER_SHORT);
+        queue(b, name);
+        awaitMessages(a, Kind.CONTENDED, 2);
+    }
+}

@@ -1,0 +1,258 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.StoreState;
+import org.junit.jupiter.api.Test;
+
+/** The part of the contract on taking and ending holds. */
+abstract class HoldContract extends StoreHarness {
+
+    @Test
+    void aFreeNameIsGranted() {
+        StoreClient a = client();
+        var granted = granted(a.take(name, a.newId(), LONG));
+        assertThat(granted.base()).isPositive().isLessThan(1L << 47);
+        assertThat(granted.waiting()).isZero();
+    }
+
+    @Test
+    void aHeldNameIsBusyAndShowsItsHolder() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+
+        Busy busy = busy(b.take(name, b.newId(), LONG));
+        assertThat(busy.remainingMillis()).isGreaterThan(MEDIUM.toMillis()).isLessThanOrEqualTo(LONG.toMillis());
+        assertThat(busy.ahead()).isZero();
+        assertThat(busy.holder()).isEqualTo(holder);
+    }
+
+    @Test
+    void aNameHeldByTheSameClientUnderAnotherIdIsBusy() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(busy(a.take(name, a.newId(), LONG)).holder()).isEqualTo(holder);
+    }
+
+    @Test
+    void aRepeatedAcquireAnswersTheBaseOfTheHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        var first = granted(a.take(name, holder, LONG));
+        assertThat(granted(a.take(name, holder, LONG))).isEqualTo(first);
+    }
+
+    @Test
+    void aRepeatedAcquireDoesNotCountTwice() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        granted(a.take(name, holder, LONG));
+
+        assertThat(a.release(name, holder)).isTrue();
+        assertFree(a, name);
+    }
+
+    @Test
+    void aRepeatedAcquireLengthensTheHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        granted(a.take(name, holder, MEDIUM));
+        granted(a.take(name, holder, LONG));
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aRepeatedAcquireNeverShortensTheHold() {
+        assumeTrue(comparesLengths());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        granted(a.take(name, holder, SHORT));
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aHoldEndsWithItsLease() {
+        StoreClient a = client();
+        StoreClient b = client();
+        granted(a.take(name, a.newId(), SHORT));
+        elapse(AFTER_SHORT);
+
+        assertThat(b.inspect(name)).isEqualTo(StoreState.free(0));
+        granted(b.take(name, b.newId(), LONG));
+    }
+
+    @Test
+    void aReleasedNameIsFree() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        assertThat(a.release(name, holder)).isTrue();
+
+        assertThat(b.inspect(name)).isEqualTo(StoreState.free(0));
+        granted(b.take(name, b.newId(), LONG));
+    }
+
+    @Test
+    void aSecondReleaseFindsNothing() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.release(name, holder)).isTrue();
+        assertThat(a.release(name, holder)).isFalse();
+    }
+
+    @Test
+    void aReleaseByAnotherIdLeavesTheHoldAlone() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+
+        assertThat(b.release(name, b.newId())).isFalse();
+        assertThat(a.release(name, a.newId())).isFalse();
+        assertHolder(b, name, holder);
+        assertRemaining(b, name, LONG);
+    }
+
+    @Test
+    void aReleaseAfterTheExpiryFindsNothing() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        expire(a, name, holder);
+        assertThat(a.release(name, holder)).isFalse();
+    }
+
+    @Test
+    void aReleaseAfterATakeoverLeavesTheNewHoldAlone() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String old = hold(a, name);
+        expire(a, name, old);
+        String holder = hold(b, name);
+
+        assertThat(a.release(name, old)).isFalse();
+        assertHolder(a, name, holder);
+    }
+
+    @Test
+    void anAttemptWithoutAQueueLeavesNothingBehind() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        busy(b.take(name, b.newId(), LONG));
+        assertThat(a.inspect(name).waiting()).isZero();
+
+        a.release(name, holder);
+        awaitQuiet();
+        assertFree(a, name);
+        assertThat(b.listener.messages(RecordingListener.Kind.GRANTED)).isEmpty();
+    }
+
+    @Test
+    void anAbandonedHoldIsReleased() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.abandon(name, holder)).isTrue();
+        assertFree(a, name);
+        assertThat(a.abandon(name, holder)).isFalse();
+    }
+
+    @Test
+    void abandoningAnUnknownIdChangesNothing() {
+        StoreClient a = client();
+        StoreClient b = client();
+        assertThat(b.abandon(name, b.newId())).isFalse();
+
+        String holder = hold(a, name);
+        assertThat(b.abandon(name, b.newId())).isFalse();
+        assertHolder(a, name, holder);
+    }
+
+    @Test
+    void aForcedReleaseEndsAnybodysHold() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        assertThat(b.forceRelease(name)).isTrue();
+
+        assertFree(a, name);
+        assertThat(a.release(name, holder)).isFalse();
+        granted(b.take(name, b.newId(), LONG));
+    }
+
+    @Test
+    void aForcedReleaseOfAFreeNameFindsNothing() {
+        assertThat(client().forceRelease(name)).isFalse();
+    }
+
+    @Test
+    void anUnknownNameIsFree() {
+        assertThat(client().inspect(name)).isEqualTo(StoreState.free(0));
+    }
+
+    @Test
+    void aHeldNameShowsItsHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        long base = granted(a.take(name, holder, LONG)).base();
+
+        StoreState state = client().inspect(name);
+        assertThat(state.holder()).isEqualTo(holder);
+        assertThat(state.base()).isEqualTo(base);
+        assertThat(state.waiting()).isZero();
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void looksChangeNothing() {
+        StoreClient a = client();
+        String holder = a.newId();
+        granted(a.take(name, holder, SHORT));
+        a.inspect(name);
+        elapse(AFTER_SHORT);
+        assertFree(a, name);
+    }
+
+    @Test
+    void basesGrowAcrossEveryEndOfAHold() {
+        StoreClient a = client();
+        StoreClient b = client();
+        long last = 0;
+        for (int i = 0; i < 12; i++) {
+            StoreClient client = i % 3 == 0 ? a : b;
+            String holder = client.newId();
+            long base = granted(client.take(name, holder, LONG)).base();
+            assertThat(base).isGreaterThan(last);
+            last = base;
+            switch (i % 4) {
+                case 0 -> client.release(name, holder);
+                case 1 -> client.abandon(name, holder);
+                case 2 -> client.forceRelease(name);
+                default -> expire(client, name, holder);
+            }
+        }
+    }
+
+    @Test
+    void namesAreIndependent() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String other = name + ":other";
+        String holder = hold(a, name);
+        String otherHolder = hold(b, other);
+
+        assertThat(a.release(name, otherHolder)).isFalse();
+        assertThat(a.release(name, holder)).isTrue();
+        assertFree(a, name);
+        assertHolder(a, other, otherHolder);
+    }
+
+    @Test
+    void aStoreSaysWhatItIsAndClosesTwice() {
+        StoreClient a = client();
+        assertThat(a.store.describe()).isNotBlank();
+        a.close();
+        a.close();
+    }
+}

@@ -1,0 +1,116 @@
+package io.holdfast.testkit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Watches the critical section of one lock: records whenever two are inside at once, and whenever a fencing token is not
+ * larger than the one before it.
+ *
+ * <p>Call {@link #enter} once the lock is held and {@link #leave} before it is given up. Thread-safe: all threads and
+ * clients of this process share one detector for each lock name.
+ */
+public final class OverlapDetector {
+
+    /** Enough to see the pattern; a broken lock would else fill the memory. */
+    private static final int MAX_VIOLATIONS = 100;
+
+    private final String name;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final List<String> inside = new ArrayList<>(); // by lock
+    private final List<String> violations = new ArrayList<>(); // by lock
+    private long lastToken; // by lock
+    private long entries; // by lock
+    private long found; // by lock
+
+    /**
+     * Watches one critical section.
+     *
+     * @param name the lock's name, for the messages
+     */
+    public OverlapDetector(String name) {
+        this.name = name;
+    }
+
+    /**
+     * Someone has entered.
+     *
+     * @param token the fencing token of its lease
+     */
+    public void enter(long token) {
+        String entrant = "token " + token + " on " + Thread.currentThread().getName();
+        lock.lock();
+        try {
+            entries++;
+            if (!inside.isEmpty()) {
+                violation(entrant + " entered while " + String.join(" and ", inside) + " was inside");
+            }
+            if (entries > 1 && token <= lastToken) {
+                violation(entrant + " came after token " + lastToken);
+            }
+            lastToken = token;
+            inside.add(entrant);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Someone leaves, on whatever thread. */
+    public void leave() {
+        lock.lock();
+        try {
+            if (inside.isEmpty()) {
+                violation("somebody left on " + Thread.currentThread().getName() + " while nobody was inside");
+            } else {
+                inside.remove(0);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** How often somebody has entered. */
+    public long entries() {
+        lock.lock();
+        try {
+            return entries;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** What went wrong, each a sentence, at most the first hundred; empty if the lock was exclusive. */
+    public List<String> violations() {
+        lock.lock();
+        try {
+            return List.copyOf(violations);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Fails if anything went wrong.
+     *
+     * @throws AssertionError that lists the violations
+     */
+    public void assertClean() {
+        lock.lock();
+        try {
+            if (found > 0) {
+                throw new AssertionError(
+                        found + " violations in " + entries + " entries:\n" + String.join("\n", violations));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void violation(String sentence) {
+        found++;
+        if (violations.size() < MAX_VIOLATIONS) {
+            violations.add(name + ": " + sentence);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+package io.holdfast.testkit;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.util.Arrays;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * One client's connection through a {@link FaultProxy}. Each way has a thread that reads, so that what is in flight is
+ * off its sender's hands even while it is held, and a thread that writes.
+ *
+ * <p>The end of a stream travels in order behind its bytes: a request that is held when its client hangs up still
+ * arrives when it is let go, as it does in a network.
+ */
+final class ProxyConnection {
+
+    /** Bytes on their way, or the end of the stream if there are none. */
+    private static final class Chunk {
+        final byte[] bytes;
+        final long due;
+
+        Chunk(byte[] bytes, long due) {
+            this.bytes = bytes;
+            this.due = due;
+        }
+    }
+
+    private final Socket client;
+    private final Socket server;
+    private final Consumer<ProxyConnection> onEnd;
+    private final AtomicInteger openWays = new AtomicInteger(2);
+    private volatile boolean cut;
+
+    ProxyConnection(Socket client, Socket server, Consumer<ProxyConnection> onEnd) {
+        this.client = client;
+        this.server = server;
+        this.onEnd = onEnd;
+    }
+
+    void start(ProxyFlow requests, ProxyFlow replies) {
+        startWay("requests", client, server, requests);
+        startWay("replies", server, client, replies);
+    }
+
+    /** Closes both sides; what is in flight is lost. The flows must be woken after it. */
+    void cut() {
+        cut = true;
+        close(client);
+        close(server);
+    }
+
+    private void startWay(String way, Socket from, Socket to, ProxyFlow flow) {
+        BlockingQueue<Chunk> inFlight = new LinkedBlockingQueue<>();
+        daemon("read " + way, () -> read(from, flow, inFlight));
+        daemon("write " + way, () -> {
+            write(to, flow, inFlight);
+            if (openWays.decrementAndGet() == 0) {
+                cut();
+                onEnd.accept(this);
+            }
+        });
+    }
+
+    private static void read(Socket from, ProxyFlow flow, BlockingQueue<Chunk> inFlight) {
+        byte[] buffer = new byte[16_384];
+        try {
+            for (int n = from.getInputStream().read(buffer);
+                    n >= 0;
+                    n = from.getInputStream().read(buffer)) {
+                long due = flow.arrived(n);
+                if (due >= 0) {
+                    inFlight.add(new Chunk(Arrays.copyOf(buffer, n), due));
+                }
+            }
+        } catch (IOException e) {
+            // As good as the end of the stream.
+        }
+        inFlight.add(new Chunk(new byte[0], flow.arrived(0)));
+    }
+
+    /** Writes until the end of the stream; what comes after the receiver has gone is lost. */
+    private void write(Socket to, ProxyFlow flow, BlockingQueue<Chunk> inFlight) {
+        boolean usable = true;
+        try {
+            while (true) {
+                Chunk chunk = inFlight.take();
+                usable = usable && flow.awaitPassage(chunk.due, () -> cut) && write(chunk, to);
+                flow.passed(chunk.bytes.length);
+                if (chunk.bytes.length == 0) {
+                    return;
+                }
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static boolean write(Chunk chunk, Socket to) {
+        try {
+            if (chunk.bytes.length == 0) {
+                to.shutdownOutput();
+            } else {
+                to.getOutputStream().write(chunk.bytes);
+            }
+            return true;
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    private static void daemon(String name, Runnable body) {
+        Thread thread = new Thread(body, "fault-proxy " + name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    static void close(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // It is closed as far as we are concerned.
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package io.holdfast.testkit;
+
+import io.holdfast.spi.StoreListener;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Keeps the messages of a store in the order of their arrival. Thread-safe. */
+public final class RecordingListener implements StoreListener {
+
+    /** The kinds of messages, named as the methods of {@link StoreListener}. */
+    public enum Kind {
+        GRANTED,
+        CONTENDED,
+        RELEASED,
+        RECONNECTED
+    }
+
+    /**
+     * A message.
+     *
+     * @param name the lock name, or empty if the kind has none
+     * @param holderId the holder id, or empty if the kind has none
+     */
+    public record Message(Kind kind, String name, String holderId) {}
+
+    private final List<Message> messages = new CopyOnWriteArrayList<>();
+
+    @Override
+    public void granted(String name, String holderId) {
+        messages.add(new Message(Kind.GRANTED, name, holderId));
+    }
+
+    @Override
+    public void contended(String name, String holderId) {
+        messages.add(new Message(Kind.CONTENDED, name, holderId));
+    }
+
+    @Override
+    public void released(String name) {
+        messages.add(new Message(Kind.RELEASED, name, ""));
+    }
+
+    @Override
+    public void reconnected() {
+        messages.add(new Message(Kind.RECONNECTED, "", ""));
+    }
+
+    /** All messages so far. */
+    public List<Message> messages() {
+        return List.copyOf(messages);
+    }
+
+    /** The messages of one kind so far. */
+    public List<Message> messages(Kind kind) {
+        return messages.stream().filter(message -> message.kind() == kind).toList();
+    }
+}

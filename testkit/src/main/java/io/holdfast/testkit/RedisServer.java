@@ -1,0 +1,350 @@
+package io.holdfast.testkit;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A private Redis or Valkey server: a real one, in a process of its own, on a free port of the loopback interface, with
+ * nothing persisted. It accepts commands when {@link #start} returns; it ends with {@link #close} or with this JVM,
+ * however that ends, and leaves no process and no file.
+ *
+ * <p>Thread-safe. Needs {@code sh}, as every Linux and macOS has it, and no test library.
+ */
+public final class RedisServer implements AutoCloseable {
+
+    /**
+     * A server that can be run on this machine.
+     *
+     * @param label kind and version, for example {@code Redis 6.2.11}
+     * @param version the version alone
+     */
+    public record Installation(String label, Path executable, String version) {
+
+        /** Whether this is version {@code major.minor} or a later one. */
+        public boolean isAtLeast(int major, int minor) {
+            String[] parts = version.split("\\.", -1);
+            int itsMajor = Integer.parseInt(parts[0]);
+            return itsMajor > major || (itsMajor == major && parts.length > 1 && Integer.parseInt(parts[1]) >= minor);
+        }
+
+        @Override
+        public String toString() {
+            return label;
+        }
+    }
+
+    /** What a server shall be started with. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable Path executable;
+        private @Nullable String password;
+        private List<String> args = List.of();
+
+        private Builder() {}
+
+        /** The server's program; without it, the one bundled in embedded-redis, else one of the PATH. */
+        public Builder executable(Path executable) {
+            this.executable = executable;
+            return this;
+        }
+
+        /** A server out of {@link RedisServer#available()}. */
+        public Builder installation(Installation installation) {
+            return executable(installation.executable());
+        }
+
+        /** More arguments for the server's command line, for example {@code "--maxmemory", "2mb"}. */
+        public Builder args(String... args) {
+            this.args = List.of(args);
+            return this;
+        }
+
+        /** A password for the default user. */
+        public Builder password(String password) {
+            this.password = password;
+            return this;
+        }
+
+        /**
+         * Starts the server and waits until it answers.
+         *
+         * @throws IllegalStateException if it does not start; the message says why, with the end of the server's log
+         */
+        public RedisServer start() {
+            Path program = executable;
+            Installation installation = program == null
+                    ? RedisInstallations.preferred()
+                    : RedisInstallations.probe(program)
+                            .orElseThrow(() -> new IllegalStateException(
+                                    "executable: " + program + " (expected: a Redis or Valkey server that runs here)"));
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    return new RedisServer(installation, password, args, FreePort.next());
+                } catch (FreePort.TakenException e) {
+                    if (attempt == 5) {
+                        throw new IllegalStateException(installation + " found no free port", e);
+                    }
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        }
+    }
+
+    private static final String HOST = "127.0.0.1";
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
+
+    private final Installation installation;
+    private final @Nullable String password;
+    private final List<String> args;
+    private final Path dir;
+    private final Path log;
+    private final int port;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private ServerProcess process; // by lock
+    private boolean closed; // by lock
+
+    private RedisServer(Installation installation, @Nullable String password, List<String> args, int port)
+            throws IOException {
+        this.installation = installation;
+        this.password = password;
+        this.args = args;
+        this.port = port;
+        this.dir = Files.createTempDirectory("holdfast-redis");
+        this.log = dir.resolve("server.log");
+        this.process = ServerProcess.start(commandLine(), log, dir);
+        try {
+            awaitReady(process);
+        } catch (IOException | RuntimeException e) {
+            process.close();
+            throw e;
+        }
+    }
+
+    /** Starts a server with defaults. */
+    public static RedisServer start() {
+        return builder().start();
+    }
+
+    /** For a server with a password, arguments or a program of its own. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The servers that can be run here: the bundled one, those in the environment variable HOLDFAST_SERVERS (paths of
+     * programs, separated by {@code :}), those on the PATH; each version once.
+     */
+    public static List<Installation> available() {
+        return RedisInstallations.all();
+    }
+
+    public Installation installation() {
+        return installation;
+    }
+
+    /** The address as a store URI, with the password if there is one. */
+    public String uri() {
+        String user = password == null
+                ? ""
+                : ":" + URLEncoder.encode(password, StandardCharsets.UTF_8).replace("+", "%20") + "@";
+        return "redis://" + user + HOST + ":" + port;
+    }
+
+    public String host() {
+        return HOST;
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** The process id of the server itself. */
+    public long pid() {
+        lock.lock();
+        try {
+            return process.pid();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Stops the process as a long garbage collection or a frozen VM would: connections stay, nothing answers. */
+    public void pause() {
+        withProcess(server -> server.signal("STOP"));
+    }
+
+    /** Lets a paused process run on. */
+    public void resume() {
+        withProcess(server -> server.signal("CONT"));
+    }
+
+    /** Ends the process by SIGKILL. It is gone on return, with everything it had in memory. */
+    public void kill() {
+        withProcess(ServerProcess::kill);
+    }
+
+    /** Starts the server anew at the same port with the same arguments and directory; ends it first if it still runs. */
+    public void restart() {
+        withProcess(before -> {
+            before.leave();
+            try {
+                process = ServerProcess.start(commandLine(), log, dir);
+                awaitReady(process);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+    }
+
+    /**
+     * Sends one command on a connection of its own.
+     *
+     * @return a String, a Long, a List of these, or null
+     * @throws RespClient.ErrorReply if the server answers with an error
+     * @throws UncheckedIOException if it does not answer
+     */
+    public @Nullable Object command(String... command) {
+        try (RespClient client = connect()) {
+            return client.call(command);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /**
+     * How often each command was executed since the server's start, by its name in lower case ({@code evalsha},
+     * {@code config|get}). Counts those that scripts call and those of this class, too.
+     */
+    public Map<String, Long> commandCounts() {
+        Map<String, Long> counts = new TreeMap<>();
+        String prefix = "cmdstat_";
+        for (String line : String.valueOf(command("INFO", "commandstats")).split("\r\n", -1)) {
+            int calls = line.indexOf(":calls=");
+            if (line.startsWith(prefix) && calls > 0) {
+                String rest = line.substring(calls + ":calls=".length());
+                counts.put(line.substring(prefix.length(), calls), Long.valueOf(rest.split(",", 2)[0]));
+            }
+        }
+        return counts;
+    }
+
+    /** Ends the process, whatever state it is in, and removes its directory. Closing twice does nothing. */
+    @Override
+    public void close() {
+        lock.lock();
+        try {
+            if (!closed) {
+                closed = true;
+                process.close();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return installation + " at " + HOST + ":" + port;
+    }
+
+    private void withProcess(Consumer<ServerProcess> action) {
+        lock.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("the server is closed");
+            }
+            action.accept(process);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private List<String> commandLine() {
+        List<String> line = new ArrayList<>(List.of(
+                installation.executable().toString(),
+                "--port",
+                String.valueOf(port),
+                "--bind",
+                HOST,
+                "--dir",
+                dir.toString(),
+                "--save",
+                "",
+                "--appendonly",
+                "no"));
+        if (installation.isAtLeast(7, 0)) {
+            line.addAll(List.of("--enable-debug-command", "local"));
+        }
+        if (password != null) {
+            line.addAll(List.of("--requirepass", password));
+        }
+        line.addAll(args);
+        return line;
+    }
+
+    private RespClient connect() throws IOException {
+        RespClient client = RespClient.connect(HOST, port, REPLY_TIMEOUT);
+        try {
+            if (password != null) {
+                client.call("AUTH", password);
+            }
+            return client;
+        } catch (IOException | RuntimeException e) {
+            client.close();
+            throw e;
+        }
+    }
+
+    private void awaitReady(ServerProcess started) throws IOException {
+        long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+        while (started.isRunning()) {
+            if (isReady(started)) {
+                return;
+            }
+            if (System.nanoTime() - deadline > 0) {
+                throw new IllegalStateException(installation + " did not answer within " + START_TIMEOUT.toSeconds()
+                        + " s; its log ends with:\n" + ServerProcess.lastLines(log));
+            }
+            // A server gives no sign when it is ready; asking is the way to know.
+            LockSupport.parkNanos(5_000_000);
+            if (Thread.currentThread().isInterrupted()) {
+                throw new IllegalStateException("interrupted while " + installation + " was starting");
+            }
+        }
+        String said = ServerProcess.lastLines(log);
+        if (said.contains("in use")) {
+            throw new FreePort.TakenException(said);
+        }
+        throw new IllegalStateException(installation + " did not start; its log ends with:\n" + said);
+    }
+
+    private boolean isReady(ServerProcess started) {
+        try (RespClient client = connect()) {
+            client.call("PING");
+            Object info = client.call("INFO", "server");
+            // Somebody else's server may have taken the port just before ours, which is about to say so and end.
+            return String.valueOf(info).contains("process_id:" + started.pid() + "\r");
+        } catch (RespClient.ErrorReply e) {
+            String said = String.valueOf(e.getMessage());
+            return said.startsWith("NOPERM") || said.startsWith("NOAUTH"); // up, but not for this user
+        } catch (IOException e) {
+            return false;
+        }
+    }
+}

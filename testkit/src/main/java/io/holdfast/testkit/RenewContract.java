@@ -1,0 +1,266 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewReply.Superseded;
+import io.holdfast.spi.RenewRequest;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The part of the contract on renewals. */
+abstract class RenewContract extends HoldContract {
+
+    @Test
+    void aRenewalLengthensTheHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        long base = granted(a.take(name, holder, MEDIUM)).base();
+
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Renewed(base, 0));
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aRenewedHoldOutlivesItsFirstLease() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = a.newId();
+        granted(a.take(name, holder, Duration.ofSeconds(1)));
+        assertThat(a.renew(name, holder, LONG, 0)).isInstanceOf(Renewed.class);
+
+        elapse(Duration.ofMillis(1_200));
+        busy(b.take(name, b.newId(), LONG));
+        assertHolder(b, name, holder);
+    }
+
+    @Test
+    void aRenewalNeverShortensTheHold() {
+        assumeTrue(comparesLengths());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.renew(name, holder, SHORT, 0)).isInstanceOf(Renewed.class);
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aRenewalOfANameThatNobodyHoldsDoesNotTakeIt() {
+        StoreClient a = client();
+        assertThat(a.renew(name, a.newId(), LONG, 0)).isEqualTo(new Gone());
+        assertThat(a.set(name, a.newId(), LONG, 1)).isEqualTo(new Gone());
+        assertFree(a, name);
+    }
+
+    @Test
+    void aRenewalAfterTheExpiryFindsTheHoldGone() {
+        StoreClient a = client();
+        String holder = a.newId();
+        granted(a.take(name, holder, SHORT));
+        elapse(AFTER_SHORT);
+
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
+        assertFree(a, name);
+    }
+
+    @Test
+    void aRenewalAfterATakeoverLeavesTheNewHoldAlone() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String old = hold(a, name);
+        expire(a, name, old);
+        String holder = b.newId();
+        granted(b.take(name, holder, MEDIUM));
+
+        assertThat(a.renew(name, old, LONG, 2_000)).isEqualTo(new Gone());
+        assertThat(a.set(name, old, LONG, 2_001)).isEqualTo(new Gone());
+        assertHolder(b, name, holder);
+        assertRemaining(b, name, MEDIUM);
+        assertThat(b.renew(name, holder, LONG, 0)).isInstanceOf(Renewed.class);
+    }
+
+    @Test
+    void aRenewalAfterTheReleaseFindsTheHoldGone() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.release(name, holder);
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
+        assertFree(a, name);
+    }
+
+    @Test
+    void aRenewalAfterAForcedReleaseFindsTheHoldGone() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.forceRelease(name);
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
+    }
+
+    @Test
+    void aSettingShortensTheHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        long base = granted(a.take(name, holder, LONG)).base();
+        assertThat(a.set(name, holder, MEDIUM, 1)).isEqualTo(new Renewed(base, 0));
+        assertRemaining(a, name, MEDIUM);
+    }
+
+    @Test
+    void aShortenedHoldEndsWhenItWasToldTo() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.set(name, holder, SHORT, 1)).isInstanceOf(Renewed.class);
+        elapse(AFTER_SHORT);
+        assertFree(a, name);
+    }
+
+    @Test
+    void aSettingLengthensTheHold() {
+        StoreClient a = client();
+        String holder = a.newId();
+        granted(a.take(name, holder, MEDIUM));
+        assertThat(a.set(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aHoldCanBeSetAgain() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.set(name, holder, MEDIUM, 1)).isInstanceOf(Renewed.class);
+        assertThat(a.set(name, holder, LONG, 2)).isInstanceOf(Renewed.class);
+        assertThat(a.set(name, holder, MEDIUM, 3)).isInstanceOf(Renewed.class);
+        assertRemaining(a, name, MEDIUM);
+    }
+
+    @Test
+    void aRenewalSentAfterTheSettingLengthens() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.set(name, holder, MEDIUM, 1);
+        assertThat(a.renew(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aLateRenewalDoesNotUndoASetting() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.set(name, holder, MEDIUM, 1);
+
+        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Superseded());
+        assertRemaining(a, name, MEDIUM);
+    }
+
+    @Test
+    void aLateSettingDoesNotUndoTheNextOne() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.set(name, holder, LONG, 2);
+
+        assertThat(a.set(name, holder, SHORT, 1)).isEqualTo(new Superseded());
+        assertRemaining(a, name, LONG);
+    }
+
+    @Test
+    void aLateRepetitionOfASettingDoesNotShortenWhatWasRenewedSince() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.set(name, holder, MEDIUM, 1);
+        a.renew(name, holder, LONG, 1);
+
+        a.set(name, holder, MEDIUM, 1);
+        assertRemaining(a, name, LONG);
+    }
+
+    /** A renewal with the setting's number was sent after it, so its promise stands when the setting comes late. */
+    @Test
+    void aSettingThatComesLateDoesNotShortenWhatWasRenewedSince() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.renew(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
+
+        a.set(name, holder, MEDIUM, 1);
+        assertRemaining(a, name, LONG);
+    }
+
+    /** The client counts its deadline from the request that is answered: {@code Renewed} says that all of it is there. */
+    @Test
+    void aRepeatedSettingPromisesNoTimeThatIsNotThere() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = hold(a, name);
+        a.set(name, holder, MEDIUM, 1);
+        elapse(SHORT);
+
+        RenewReply again = a.set(name, holder, MEDIUM, 1);
+        long remaining = a.inspect(name).remainingMillis();
+        if (again instanceof Renewed) {
+            assertThat(remaining).isGreaterThan(MEDIUM.minus(SHORT).toMillis());
+        } else {
+            assertThat(again).isEqualTo(new Superseded());
+        }
+    }
+
+    @Test
+    void aLateAcquireDoesNotUndoASetting() {
+        assumeTrue(countsSettings());
+        StoreClient a = client();
+        String holder = a.newId();
+        var granted = granted(a.take(name, holder, LONG));
+        a.set(name, holder, MEDIUM, 1);
+
+        assertThat(granted(a.take(name, holder, LONG))).isEqualTo(granted);
+        assertRemaining(a, name, MEDIUM);
+    }
+
+    @Test
+    void settingsOfAnEarlierHoldDoNotCountForTheNext() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String old = hold(a, name);
+        a.set(name, old, LONG, 7);
+        a.release(name, old);
+
+        String holder = b.newId();
+        granted(b.take(name, holder, MEDIUM));
+        assertThat(b.renew(name, holder, LONG, 0)).isInstanceOf(Renewed.class);
+        assertRemaining(b, name, LONG);
+    }
+
+    @Test
+    void manyRenewalsAreAnsweredInTheirOrder() {
+        StoreClient a = client();
+        StoreClient b = client();
+        String[] names = {name + ":0", name + ":1", name + ":2", name + ":3"};
+        String[] holders = {a.newId(), a.newId(), b.newId(), a.newId()};
+        long first = granted(a.take(names[0], holders[0], MEDIUM)).base();
+        granted(b.take(names[2], holders[2], MEDIUM));
+        long last = granted(a.take(names[3], holders[3], MEDIUM)).base();
+
+        // The second is free, the third another client's.
+        List<RenewRequest> requests = List.of(
+                new RenewRequest(names[0], holders[0], LONG.toMillis(), 0, false),
+                new RenewRequest(names[1], holders[1], LONG.toMillis(), 0, false),
+                new RenewRequest(names[2], a.newId(), LONG.toMillis(), 0, false),
+                new RenewRequest(names[3], holders[3], LONG.toMillis(), 1, true));
+        assertThat(a.store.renewAll(requests).stream().map(StoreClient::get).toList())
+                .containsExactly(new Renewed(first, 0), new Gone(), new Gone(), new Renewed(last, 0));
+        assertRemaining(a, names[0], LONG);
+        assertFree(a, names[1]);
+        assertRemaining(a, names[2], MEDIUM);
+        assertRemaining(a, names[3], LONG);
+    }
+
+    @Test
+    void noRenewalsAreAnsweredByNothing() {
+        assertThat(client().store.renewAll(List.of())).isEmpty();
+    }
+}

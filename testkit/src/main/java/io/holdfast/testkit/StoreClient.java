@@ -1,0 +1,102 @@
+package io.holdfast.testkit;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/**
+ * A client of a store as the engine is one, for the contract: it has an id, makes holder ids and listens; its calls wait
+ * for the answer. Thread-safe.
+ */
+final class StoreClient implements AutoCloseable {
+
+    private static final long REPLY_SECONDS = 20;
+
+    final String id = "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
+    final RecordingListener listener = new RecordingListener();
+    final LockStore store;
+    private final AtomicLong ids = new AtomicLong();
+
+    StoreClient(Function<StoreContext, LockStore> opener, TimeSource time) {
+        store = opener.apply(new StoreContext(id, time));
+        store.listen(listener);
+    }
+
+    String newId() {
+        return id + ":" + ids.incrementAndGet();
+    }
+
+    /** Asks once, without waiting in the queue. */
+    AcquireReply take(String name, String holderId, Duration lease) {
+        return get(store.acquire(new AcquireRequest(name, holderId, lease.toMillis(), false, 1_000)));
+    }
+
+    AcquireReply queue(String name, String holderId, Duration lease, Duration poll) {
+        return get(store.acquire(queueing(name, holderId, lease, poll)));
+    }
+
+    static AcquireRequest queueing(String name, String holderId, Duration lease, Duration poll) {
+        return new AcquireRequest(name, holderId, lease.toMillis(), true, poll.toMillis());
+    }
+
+    RenewReply renew(String name, String holderId, Duration lease, long sequence) {
+        return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, false)));
+    }
+
+    RenewReply set(String name, String holderId, Duration lease, long sequence) {
+        return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, true)));
+    }
+
+    boolean release(String name, String holderId) {
+        return get(store.release(new ReleaseRequest(name, holderId, null))).wasHeld();
+    }
+
+    ReleaseReply releaseAndQueue(String name, String holderId, AcquireRequest again) {
+        return get(store.release(new ReleaseRequest(name, holderId, again)));
+    }
+
+    boolean abandon(String name, String holderId) {
+        return get(store.abandon(name, holderId));
+    }
+
+    boolean forceRelease(String name) {
+        return get(store.forceRelease(name));
+    }
+
+    StoreState inspect(String name) {
+        return get(store.inspect(name));
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    static <T> T get(CompletionStage<T> stage) {
+        try {
+            return stage.toCompletableFuture().get(REPLY_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw new AssertionError("the store failed: " + e.getCause(), e.getCause());
+        } catch (TimeoutException e) {
+            throw new AssertionError("no reply within " + REPLY_SECONDS + " s", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError("interrupted", e);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.RecordingListener.Kind;
+import io.holdfast.testkit.RecordingListener.Message;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+
+/** The hooks of {@link LockStoreContract}, and what its parts share. */
+abstract class StoreHarness {
+
+    /** Outlasts every test, however slow the machine. */
+    static final Duration LONG = Duration.ofSeconds(60);
+
+    /** Less than {@link #LONG} by more than any test takes. */
+    static final Duration MEDIUM = Duration.ofSeconds(20);
+
+    /** Short enough to wait for its end. */
+    static final Duration SHORT = Duration.ofMillis(300);
+
+    static final Duration AFTER_SHORT = SHORT.plusMillis(100);
+
+    /** Time for messages that should not come. */
+    private static final Duration QUIET = Duration.ofMillis(150);
+
+    private final List<StoreClient> clients = new CopyOnWriteArrayList<>();
+
+    /** A lock name of this test alone. */
+    final String name = "contract:" + UUID.randomUUID();
+
+    /** Opens the view of one client. Called several times in a test; all these clients share one server. */
+    protected abstract LockStore open(StoreContext context);
+
+    /** Lets this much time pass: a virtual time is advanced, for a real one the thread sleeps. */
+    protected abstract void elapse(Duration span);
+
+    /** The time that the clients are given. */
+    protected TimeSource time() {
+        return TimeSource.system();
+    }
+
+    /** Whether the store keeps a queue, passes released names on by itself and says so to the next client. */
+    protected boolean hasQueue() {
+        return true;
+    }
+
+    /** Whether a repeated acquire and a plain renewal leave a hold alone that lasts longer than they ask for. */
+    protected boolean comparesLengths() {
+        return true;
+    }
+
+    /** Whether the store counts exact settings, and so refuses renewals that were sent before one. */
+    protected boolean countsSettings() {
+        return true;
+    }
+
+    @AfterEach
+    final void closeClients() {
+        clients.forEach(StoreClient::close);
+    }
+
+    StoreClient client() {
+        StoreClient client = new StoreClient(this::open, time());
+        clients.add(client);
+        return client;
+    }
+
+    /** Takes a free name for long. Returns the holder id. */
+    String hold(StoreClient client, String name) {
+        String holder = client.newId();
+        granted(client.take(name, holder, LONG));
+        return holder;
+    }
+
+    /** Takes a place in the queue of a held name, that lives long without polls. Returns the holder id. */
+    String queue(StoreClient client, String name) {
+        String holder = client.newId();
+        busy(client.queue(name, holder, LONG, MEDIUM));
+        return holder;
+    }
+
+    /** Ends a hold by its time running out. */
+    void expire(StoreClient client, String name, String holder) {
+        client.set(name, holder, Duration.ofMillis(1), 1_000);
+        elapse(Duration.ofMillis(50));
+    }
+
+    static Granted granted(@Nullable AcquireReply reply) {
+        assertThat(reply).isInstanceOf(Granted.class);
+        return (Granted) Objects.requireNonNull(reply);
+    }
+
+    static Busy busy(@Nullable AcquireReply reply) {
+        assertThat(reply).isInstanceOf(Busy.class);
+        return (Busy) Objects.requireNonNull(reply);
+    }
+
+    static void assertHolder(StoreClient observer, String name, String holder) {
+        assertThat(observer.inspect(name).holder()).isEqualTo(holder);
+    }
+
+    static void assertFree(StoreClient observer, String name) {
+        assertThat(observer.inspect(name).holder()).isNull();
+    }
+
+    /** The time left is at most this, and not as little as the next shorter of this class's times. */
+    static void assertRemaining(StoreClient observer, String name, Duration atMost) {
+        Duration moreThan = atMost.compareTo(MEDIUM) > 0 ? MEDIUM : Duration.ZERO;
+        assertThat(observer.inspect(name).remainingMillis())
+                .isGreaterThan(moreThan.toMillis())
+                .isLessThanOrEqualTo(atMost.toMillis());
+    }
+
+    void awaitGranted(StoreClient client, String name, String holder) {
+        awaitMessage(client, new Message(Kind.GRANTED, name, holder));
+    }
+
+    void awaitMessage(StoreClient client, Message message) {
+        await().atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(2))
+                .untilAsserted(() -> {
+                    elapse(Duration.ZERO); // a virtual time delivers what is due
+                    assertThat(client.listener.messages()).contains(message);
+                });
+    }
+
+    void awaitMessages(StoreClient client, Kind kind, int count) {
+        await().atMost(Duration.ofSeconds(10))
+                .pollInterval(Duration.ofMillis(2))
+                .untilAsserted(() -> {
+                    elapse(Duration.ZERO);
+                    assertThat(client.listener.messages(kind)).hasSize(count);
+                });
+    }
+
+    /** Gives a message that should not come the time to come. */
+    void awaitQuiet() {
+        elapse(QUIET);
+    }
+}
