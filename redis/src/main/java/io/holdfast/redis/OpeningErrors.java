@@ -49,7 +49,7 @@ final class OpeningErrors {
         }
         return new StoreException(
                 NOT_EXECUTED,
-                server + " cannot be reached: " + last(error).getMessage()
+                server + " cannot be reached: " + reason(error)
                         + " (start the server, or correct host and port"
                         + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
                 error);
@@ -114,11 +114,11 @@ final class OpeningErrors {
         return null;
     }
 
-    private static Throwable last(Throwable error) {
+    private static String reason(Throwable error) {
         Throwable last = error;
         while (last.getCause() != null) {
             last = last.getCause();
         }
-        return last;
+        return last.getMessage() == null ? last.getClass().getSimpleName() : last.getMessage();
     }
 }

@@ -8,8 +8,10 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
@@ -71,7 +73,9 @@ final class RedisErrors {
         if (cause instanceof RedisException && wasNotSent(message)) {
             return new StoreException(NOT_EXECUTED, server + " is not connected; trying to reconnect", cause);
         }
-        if (cause instanceof RedisException && message.startsWith("Connection ")) {
+        if (cause instanceof IOException
+                || cause instanceof CancellationException
+                || (cause instanceof RedisException && message.startsWith("Connection "))) {
             return new StoreException(UNKNOWN, server + " cut the connection before it answered", cause);
         }
         // Whatever else: nothing says that the server has not executed it.

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a store's URI says.
  *
+ * @param host a name or an address, the latter without brackets
  * @param user the ACL user; null for the default one
  * @param password null for none
  * @param ca a PEM file with the certificates to trust; null for those of the JVM
@@ -64,6 +65,9 @@ record RedisSettings(
         if (!HOST.matcher(host).matches()) {
             throw wrong("host: \"" + host + "\"", "one host name or address; an IPv6 address in [ ]");
         }
+        if (host.startsWith("[")) {
+            host = host.substring(1, host.length() - 1);
+        }
         boolean tls = "rediss".equals(uri.getScheme().toLowerCase(Locale.ROOT));
         Map<String, String> options = options(uri.getRawQuery());
         return new RedisSettings(
@@ -81,7 +85,8 @@ record RedisSettings(
 
     /** The URI without login and options. */
     String describe() {
-        return (tls ? "rediss://" : "redis://") + host + ":" + port + "/" + database;
+        String address = host.indexOf(':') < 0 ? host : "[" + host + "]";
+        return (tls ? "rediss://" : "redis://") + address + ":" + port + "/" + database;
     }
 
     /** How often each connection is used at least, so that a dead one is noticed. */

@@ -14,31 +14,38 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreState;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is special about Redis: commands, keys, foreign keys, messages. The rest is in the contract. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.testkit.RedisServer#available")
 class RedisLockStoreTest {
 
     private static RedisServer server;
     private TestClient a;
     private TestClient b;
 
-    @BeforeAll
-    static void startServer() {
-        server = RedisServer.start();
+    RedisLockStoreTest(Installation installation) {}
+
+    @BeforeParameterizedClassInvocation
+    static void startServer(Installation installation) {
+        server = RedisServer.builder().installation(installation).start();
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     static void stopServer() {
         server.close();
     }

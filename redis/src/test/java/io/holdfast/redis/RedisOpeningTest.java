@@ -2,12 +2,14 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -15,24 +17,34 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.ServiceLoader;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each reason why a store cannot be opened is one sentence that says what to do. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.testkit.RedisServer#available")
 class RedisOpeningTest {
 
     private static RedisServer server;
     private static RedisServer guarded;
 
-    @BeforeAll
-    static void start() {
-        server = RedisServer.start();
-        guarded = RedisServer.builder().password("s3cret").start();
+    RedisOpeningTest(Installation installation) {}
+
+    @BeforeParameterizedClassInvocation
+    static void start(Installation installation) {
+        server = RedisServer.builder().installation(installation).start();
+        guarded = RedisServer.builder()
+                .installation(installation)
+                .password("s3cret")
+                .start();
     }
 
-    @AfterAll
+    @AfterParameterizedClassInvocation
     static void stop() {
         server.close();
         guarded.close();
@@ -168,6 +180,18 @@ class RedisOpeningTest {
             + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
+    @Test
+    void tooManyClients() {
+        try (RedisServer small = RedisServer.start()) {
+            small.command("CONFIG", "SET", "maxclients", "1");
+            StoreException error = failure(small.uri());
+            assertThat(error)
+                    .hasMessage("redis://127.0.0.1:" + small.port() + "/0 refused: ERR max number of clients reached"
+                            + " (raise its maxclients, or close connections)");
+            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+        }
+    }
+
     /** Locks work; those who wait poll. */
     @Test
     void messagesForbidden() {
@@ -178,6 +202,30 @@ class RedisOpeningTest {
             deaf.release("deaf", holder);
             assertThat(deaf.acquire("deaf", waiting, 30_000, true)).isInstanceOf(Granted.class);
         }
+    }
+
+    /** A subscription that the server refused after a reconnect is tried again. */
+    @Test
+    void messagesForbiddenForAWhile() {
+        server.command("ACL", "SETUSER", "moody", "on", ">pw", "~*", "&*", "+@all");
+        try (TestClient moody = new TestClient("redis://moody:pw@127.0.0.1:" + server.port() + "?timeout=1s");
+                TestClient other = new TestClient(server.uri())) {
+            server.command("ACL", "SETUSER", "moody", "resetchannels");
+            server.command("CLIENT", "KILL", "TYPE", "pubsub");
+            await().until(() -> listeners(moody) == 0);
+            server.command("ACL", "SETUSER", "moody", "allchannels");
+            moody.await("reconnected", 5_000);
+            await().until(() -> listeners(moody) == 1 && listeners(other) == 1);
+            String holder = other.hold("moody");
+            String waiting = moody.queue("moody");
+            other.release("moody", holder);
+            moody.await("granted moody " + waiting, 1_000);
+        }
+    }
+
+    private static long listeners(TestClient client) {
+        List<?> reply = (List<?>) server.command("PUBSUB", "NUMSUB", "holdfast:c:" + client.id);
+        return (Long) reply.get(1);
     }
 
     @Test

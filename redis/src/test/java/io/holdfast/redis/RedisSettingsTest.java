@@ -71,8 +71,8 @@ class RedisSettingsTest {
     @ParameterizedTest
     @CsvSource({
         "redis://127.0.0.1:1, 127.0.0.1, 1",
-        "'redis://[::1]:7000/', [::1], 7000",
-        "'redis://[fe80::1]', [fe80::1], 6379",
+        "'redis://[::1]:7000/', ::1, 7000",
+        "'redis://[fe80::1]', fe80::1, 6379",
         "REDIS://my_host:65535, my_host, 65535",
     })
     void addressesAreUnderstood(String uri, String host, int port) {

@@ -187,6 +187,25 @@ class RedissonWireTest {
         }
     }
 
+    /** Nor does a client that queues again behind nobody at every release. */
+    @Test
+    void ourRequeueingDoesNotStarveThem() {
+        String holder = client.hold("n");
+        CompletableFuture<Long> locked = waitingThread(redisson.getLock("n"));
+        awaitListeners(RedisKeys.redissonChannel("n"), 1);
+        boolean left = false;
+        for (int i = 0; i < 1_000 && !left; i++) {
+            String next = client.newHolder();
+            left = client.releaseAndRequeue("n", holder, next).requeued() instanceof Busy busy
+                    && busy.remainingMillis() <= 50
+                    && busy.ahead() == 0;
+            holder = next;
+        }
+        assertThat(left).isTrue();
+        locked.join();
+        assertThat(client.abandon("n", holder)).isFalse();
+    }
+
     /** They count as waiting, so that a client hands its lock on among its own threads for a short time only. */
     @Test
     void theirWaitersCountAsWaiting() {

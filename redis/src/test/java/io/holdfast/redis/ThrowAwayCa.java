@@ -24,45 +24,36 @@ final class ThrowAwayCa {
     ThrowAwayCa(Path dir, String names) throws IOException, InterruptedException, GeneralSecurityException {
         Files.createDirectories(dir);
         Path store = dir.resolve("keys.p12");
-        keytool(store, "-genkeypair", "-alias", "ca", "-keyalg", "EC", "-dname", "CN=Test CA", "-ext", "bc:c");
-        keytool(store, "-genkeypair", "-alias", "server", "-keyalg", "EC", "-dname", "CN=Test server");
-        Path request = dir.resolve("server.csr");
-        keytool(store, "-certreq", "-alias", "server", "-file", request.toString());
-        certificate = dir.resolve("server.pem");
-        keytool(
-                store,
-                "-gencert",
-                "-rfc",
-                "-alias",
-                "ca",
-                "-infile",
-                request.toString(),
-                "-outfile",
-                certificate.toString(),
-                "-ext",
-                "san=" + names);
-        ca = dir.resolve("ca.pem");
-        keytool(store, "-exportcert", "-rfc", "-alias", "ca", "-file", ca.toString());
-
+        keytool(store, "-alias", "ca", "-dname", "CN=Test CA", "-ext", "bc:c");
+        keytool(store, "-alias", "server", "-dname", "CN=Test server", "-signer", "ca", "-ext", "san=" + names);
         KeyStore keys = KeyStore.getInstance("PKCS12");
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD.toCharArray());
         }
-        byte[] secret = keys.getKey("server", PASSWORD.toCharArray()).getEncoded();
-        key = dir.resolve("server.key");
-        Files.writeString(
-                key,
-                "-----BEGIN PRIVATE KEY-----\n"
-                        + Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII))
-                                .encodeToString(secret)
-                        + "\n-----END PRIVATE KEY-----\n");
+        ca = pem(dir.resolve("ca.pem"), "CERTIFICATE", keys.getCertificate("ca").getEncoded());
+        certificate = pem(
+                dir.resolve("server.pem"),
+                "CERTIFICATE",
+                keys.getCertificate("server").getEncoded());
+        key = pem(
+                dir.resolve("server.key"),
+                "PRIVATE KEY",
+                keys.getKey("server", PASSWORD.toCharArray()).getEncoded());
+    }
+
+    private static Path pem(Path file, String label, byte[] content) throws IOException {
+        String base64 = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII))
+                .encodeToString(content);
+        String text = "-----BEGIN " + label + "-----\n" + base64 + "\n-----END " + label + "-----\n";
+        return Files.writeString(file, text);
     }
 
     private static void keytool(Path store, String... args) throws IOException, InterruptedException {
         List<String> line = new ArrayList<>();
         line.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        line.addAll(List.of("-genkeypair", "-keyalg", "EC", "-storetype", "PKCS12", "-storepass", PASSWORD));
+        line.addAll(List.of("-keystore", store.toString()));
         line.addAll(List.of(args));
-        line.addAll(List.of("-keystore", store.toString(), "-storetype", "PKCS12", "-storepass", PASSWORD));
         Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
         process.getOutputStream().close();
         String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -1,0 +1,68 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The contract on every server that runs on this machine. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("servers")
+class RedisContractTest extends LockStoreContract {
+
+    /** A server and how it is started. */
+    private record Variant(Installation installation, List<String> args, String label) {
+        @Override
+        public String toString() {
+            return label;
+        }
+    }
+
+    private static RedisServer server;
+
+    RedisContractTest(Variant variant) {}
+
+    static List<Variant> servers() {
+        List<Variant> variants = new ArrayList<>();
+        for (Installation installation : RedisServer.available()) {
+            variants.add(new Variant(installation, List.of(), installation.label()));
+        }
+        // Before 6.0 there is no HELLO, and connections speak RESP2, where messages come between replies.
+        Installation first = RedisServer.available().get(0);
+        variants.add(new Variant(first, List.of("--rename-command", "HELLO", ""), first.label() + " without HELLO"));
+        return variants;
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void start(Variant variant) {
+        server = RedisServer.builder()
+                .installation(variant.installation())
+                .args(variant.args().toArray(new String[0]))
+                .start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        server.close();
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new RedisLockStoreProvider().open(URI.create(server.uri()), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos());
+    }
+}

@@ -1,0 +1,167 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.TestClient.failure;
+import static io.holdfast.spi.StoreException.Outcome.FATAL;
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Servers that answer, but not as one would like. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.testkit.RedisServer#available")
+class SickServerTest {
+
+    private final Installation installation;
+
+    private RedisServer server;
+
+    SickServerTest(Installation installation) {
+        this.installation = installation;
+    }
+
+    @BeforeEach
+    void start() {
+        server = RedisServer.builder().installation(installation).start();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    /** A full server grants nothing new, but what is held can be renewed, released and passed on. */
+    @Test
+    void aFullServerRefusesOnlyWhatNeedsMemory() {
+        try (TestClient a = new TestClient(server.uri());
+                TestClient b = new TestClient(server.uri())) {
+            String holder = a.hold("n");
+            String next = b.queue("n");
+            server.command("CONFIG", "SET", "maxmemory", "1");
+
+            StoreException error = failure(a.store.acquire(a.request("other", a.newHolder(), 30_000, true)));
+            assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+            assertThat(error.getMessage()).contains("OOM").contains("maxmemory");
+            a.renew("n", holder, 60_000);
+            assertThat(a.inspect("n").remainingMillis()).isGreaterThan(50_000);
+            assertThat(a.release("n", holder)).isTrue();
+            b.await("granted n " + next, 1_000);
+            assertThat((Long) server.command("PTTL", "n")).isPositive();
+
+            server.command("CONFIG", "SET", "maxmemory", "0");
+            assertThat(a.acquire("other", a.newHolder(), 30_000, true)).isInstanceOf(Granted.class);
+        }
+    }
+
+    @Test
+    void aReplicaRefuses() {
+        try (TestClient a = new TestClient(server.uri())) {
+            String holder = a.hold("n");
+            server.command("REPLICAOF", "127.0.0.1", "1");
+            expect(a, holder, "READONLY", "connect to the master");
+        }
+    }
+
+    @Test
+    void aServerWithoutItsReplicasRefuses() {
+        try (TestClient a = new TestClient(server.uri())) {
+            String holder = a.hold("n");
+            server.command("CONFIG", "SET", "min-replicas-to-write", "1");
+            expect(a, holder, "NOREPLICAS", "min-replicas-to-write");
+            assertThat(a.inspect("n").holder()).isEqualTo(holder);
+        }
+    }
+
+    @Test
+    void aServerBusyWithAScriptRefuses() {
+        server.command("CONFIG", "SET", "lua-time-limit", "50");
+        try (TestClient a = new TestClient(server.uri())) {
+            String holder = a.hold("n");
+            var endless = CompletableFuture.runAsync(() -> {
+                try {
+                    server.command("EVAL", "while true do end", "0");
+                } catch (RuntimeException e) {
+                    // Killed below.
+                }
+            });
+            // Until the script has run for the limit, commands wait; then they are refused.
+            StoreException error = null;
+            while (error == null || error.outcome() == UNKNOWN) {
+                try {
+                    a.inspect("n");
+                } catch (StoreException e) {
+                    error = e;
+                }
+            }
+            assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+            assertThat(error.getMessage()).contains("BUSY");
+            server.command("SCRIPT", "KILL");
+            endless.join();
+            assertThat(a.release("n", holder)).isTrue();
+        }
+    }
+
+    @Test
+    void aMissingRightIsFatal() {
+        server.command("ACL", "SETUSER", "app", "on", ">pw", "~app:*", "~holdfast:*", "&*", "+@all");
+        try (TestClient a = new TestClient(server.uri().replace("redis://", "redis://app:pw@"))) {
+            a.hold("app:1");
+            StoreException error = failure(a.store.acquire(a.request("n", a.newHolder(), 30_000, true)));
+            assertThat(error.outcome()).isEqualTo(FATAL);
+            assertThat(error.getMessage())
+                    .contains("NOPERM")
+                    .contains("ACL SETUSER")
+                    .doesNotContain("pw");
+        }
+    }
+
+    @Test
+    void aServerThatIsDownIsNotConnected() {
+        try (TestClient a = new TestClient(server.uri())) {
+            String holder = a.hold("n");
+            server.kill();
+            StoreException error = failure(a.store.release(new ReleaseRequest("n", holder, null)));
+            while (error.outcome() == UNKNOWN) {
+                // The connection's end has not arrived here yet.
+                error = failure(a.store.release(new ReleaseRequest("n", holder, null)));
+            }
+            assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+            assertThat(error)
+                    .hasMessage("redis://127.0.0.1:" + server.port() + "/0 is not connected; trying to reconnect");
+        }
+    }
+
+    @Test
+    void aClosedStoreDoesNothing() {
+        TestClient a = new TestClient(server.uri());
+        a.close();
+        a.close();
+        StoreException error = failure(a.store.inspect("n"));
+        assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+        assertThat(error).hasMessage("The store redis://127.0.0.1:" + server.port() + "/0 is closed");
+    }
+
+    private void expect(TestClient client, String holder, String said, String wayOut) {
+        for (StoreException error : new StoreException[] {
+            failure(client.store.acquire(client.request("other", client.newHolder(), 30_000, true))),
+            failure(client.store.release(new ReleaseRequest("n", holder, null)))
+        }) {
+            assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+            assertThat(error.getMessage())
+                    .startsWith("redis://127.0.0.1:" + server.port() + "/0 refused: ")
+                    .contains(said)
+                    .contains(wayOut);
+        }
+    }
+}
