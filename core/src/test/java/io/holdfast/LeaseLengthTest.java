@@ -77,6 +77,19 @@ class LeaseLengthTest extends EngineFixture {
     }
 
     @Test
+    void the_answer_to_a_renewal_sent_before_the_setting_does_not_undo_it() {
+        Lease first = now(acquire(client, "a"));
+        store.renews = Fate.REPLY_HELD;
+        advance(1_000);
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(1)));
+        store.renews = Fate.PASS;
+        first.releaseAsync();
+        store.deliverReplies();
+
+        assertThat(now(next).remaining()).isEqualTo(ofMillis(988));
+    }
+
+    @Test
     void after_a_short_lease_the_next_renewed_one_gets_its_full_length() {
         Lease first = now(acquire(client, "a", DEFAULTS.leaseFor(ofMillis(500))));
         CompletableFuture<Lease> next = acquire(client, "a");
@@ -85,6 +98,38 @@ class LeaseLengthTest extends EngineFixture {
         assertThat(now(next).isValid()).isTrue();
         advance(30_000);
         assertThat(now(next).isValid()).isTrue();
+    }
+
+    @Test
+    void a_lease_that_is_renewed_follows_one_that_was_not_without_a_setting_and_is_renewed_from_then_on() {
+        Lease first = now(acquire(client, "a", DEFAULTS.holdAtMost(ofSeconds(2))));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        first.releaseAsync();
+        assertThat(now(next).isValid()).isTrue();
+        advance(30_000);
+
+        assertThat(now(next).isValid()).isTrue();
+    }
+
+    @Test
+    void a_local_hand_off_to_holdAtMost_sets_the_length_if_the_store_would_keep_the_lock_for_longer() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.holdAtMost(ofSeconds(1)));
+        first.releaseAsync();
+
+        assertThat(now(next).isValid()).isTrue();
+        assertThat(remainingAtStore()).isEqualTo(1_000);
+    }
+
+    @Test
+    void a_local_hand_off_to_a_longer_leaseFor_sets_its_full_length() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(10)));
+        first.releaseAsync();
+        advance(9_000);
+
+        assertThat(now(next).isValid()).isTrue();
+        assertThat(store.commands).containsExactly("acquire", "renew");
     }
 
     @Test

@@ -169,7 +169,8 @@ class LeaseValidityTest extends EngineFixture {
         store.renews = Fate.PASS;
         advance(5_000);
 
-        assertThat(failed).isBetween(3L, 6L);
+        // At 1.0 s, and from then on every quarter of a second.
+        assertThat(failed).isBetween(4L, 6L);
         assertThat(lease.isValid()).isTrue();
     }
 
@@ -182,5 +183,30 @@ class LeaseValidityTest extends EngineFixture {
         advance(5_000);
 
         assertThat(lease.isValid()).isTrue();
+    }
+
+    @Test
+    void a_lost_lock_is_not_entered_again_by_its_thread_but_acquired_anew() {
+        DistributedLock lock = client.getLock("a");
+        lock.lock();
+        long lost = lock.fencingToken();
+        time.stepWall(Duration.ofSeconds(4));
+        lock.lock();
+
+        assertThat(lock.fencingToken()).isGreaterThan(lost);
+        assertThat(lock.getHoldCount()).isEqualTo(1);
+        lock.unlock();
+    }
+
+    @Test
+    void each_unlock_of_a_lost_lock_says_so_also_the_nested_ones() {
+        DistributedLock lock = client.getLock("a");
+        lock.lock();
+        lock.lock();
+        time.stepWall(Duration.ofSeconds(4));
+
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
     }
 }

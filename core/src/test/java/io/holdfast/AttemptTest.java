@@ -1,0 +1,241 @@
+package io.holdfast;
+
+import static java.time.Duration.ofHours;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** Rules 4, 5, 10, 11 and 13 for one attempt at the store: what crosses, what fails, and what is found in the way. */
+class AttemptTest extends EngineFixture {
+
+    final LockClient other = client("other");
+
+    @Test
+    void an_acquire_given_up_on_its_way_whose_outcome_stays_unknown_is_withdrawn_once_more() {
+        List<CompletableFuture<AcquireReply>> unanswered = new ArrayList<>();
+        ProbeStore slow = answering("slow", request -> {
+            CompletableFuture<AcquireReply> reply = new CompletableFuture<>();
+            unanswered.add(reply);
+            return reply;
+        });
+        acquire(client("slow", slow, settings -> {}), "a").cancel(false);
+        assertThat(slow.count("abandon")).isEqualTo(1);
+        unanswered.get(0).completeExceptionally(new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null));
+
+        assertThat(slow.count("abandon")).isEqualTo(2);
+    }
+
+    @Test
+    void a_grant_that_overtakes_the_answer_busy_is_not_forgotten() {
+        Lease held = now(acquire(other, "a"));
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        held.release();
+        advance(1);
+        assertThat(waiting).isNotDone();
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void a_message_that_the_lock_was_released_makes_the_waiter_ask_at_once() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        store.messages = false;
+        held.release();
+        Objects.requireNonNull(store.listener).released("a");
+
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void one_failure_after_a_long_wait_that_went_well_is_not_the_end_of_it() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        advance(20_000);
+        store.acquires = Fate.FAIL;
+        advance(2_000);
+        assertThat(waiting).isNotDone();
+        store.acquires = Fate.PASS;
+        held.release();
+        advance(2_000);
+
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void a_wait_in_which_the_store_failed_and_then_said_busy_times_out() {
+        now(acquire(other, "a"));
+        store.acquires = Fate.FAIL;
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofSeconds(3)));
+        advance(500);
+        store.acquires = Fate.PASS;
+        advance(2_500);
+
+        assertThatThrownBy(waiting::join).hasCauseInstanceOf(LockTimeoutException.class);
+    }
+
+    @Test
+    void something_without_expiry_that_stays_in_the_way_is_an_error_and_not_waited_on_for_ever() {
+        ProbeStore blocked = answering("blocked", request -> busy(AcquireReply.Busy.NO_EXPIRY, 0));
+        CompletableFuture<Lease> waiting = acquire(client("blocked", blocked, settings -> {}), "a");
+        advance(1_000);
+
+        assertThatThrownBy(waiting::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("somebody without expiry");
+    }
+
+    @Test
+    void something_without_expiry_that_was_there_for_a_moment_is_waited_for() {
+        int[] asked = new int[1];
+        ProbeStore passing =
+                answering("passing", request -> asked[0]++ < 1 ? busy(AcquireReply.Busy.NO_EXPIRY, 0) : null);
+        CompletableFuture<Lease> waiting = acquire(client("passing", passing, settings -> {}), "a");
+        advance(1_000);
+
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void only_the_first_in_the_queue_asks_at_the_expiry_of_the_holder() {
+        ProbeStore second = answering("second", request -> busy(300, 1));
+        CompletableFuture<Lease> waiting = acquire(client("second", second, settings -> {}), "a");
+        advance(700);
+        assertThat(second.count("acquire")).isEqualTo(1);
+        advance(300);
+        assertThat(second.count("acquire")).isEqualTo(2);
+        waiting.cancel(false);
+    }
+
+    @Test
+    void a_grant_says_that_others_wait_so_the_tenure_ends() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> first = acquire(client, "a");
+        CompletableFuture<Lease> third = acquire(client("third"), "a");
+        held.release();
+        advance(1);
+        CompletableFuture<Lease> next = acquire(client, "a");
+        advance(20);
+        now(first).release();
+        advance(1);
+
+        assertThat(now(third).isValid()).isTrue();
+        assertThat(next).isNotDone();
+    }
+
+    @Test
+    void a_hold_is_used_once_before_it_is_given_away_however_short_the_tenure() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> first = acquire(client, "a", DEFAULTS.tenure(Duration.ZERO));
+        CompletableFuture<Lease> third = acquire(client("third"), "a");
+        held.release();
+        advance(1);
+
+        assertThat(now(first).isValid()).isTrue();
+        assertThat(third).isNotDone();
+    }
+
+    @Test
+    void a_hold_whose_release_and_requeue_failed_is_withdrawn() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        CompletableFuture<Lease> remote = acquire(other, "a");
+        advance(20);
+        store.releases = Fate.FAIL;
+        store.failure = new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null);
+        first.release();
+        advance(1);
+
+        assertThat(store.count("requeue")).isEqualTo(1);
+        assertThat(now(remote).isValid()).isTrue();
+        now(remote).release();
+        advance(1_000);
+        assertThat(now(next).isValid()).isTrue();
+    }
+
+    @Test
+    void a_release_and_requeue_that_finds_the_hold_gone_queues_all_the_same() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        CompletableFuture<Lease> remote = acquire(other, "a");
+        advance(20);
+        other.forceRelease("a");
+        first.release();
+        advance(1);
+        assertThat(next).isNotDone();
+        now(remote).release();
+        advance(1);
+
+        assertThat(now(next).isValid()).isTrue();
+    }
+
+    @Test
+    void a_wait_that_was_granted_leaves_no_timer_until_its_longest_time() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofHours(1)));
+        held.release();
+        advance(1);
+        now(waiting).release();
+        advance(5_000);
+
+        assertThat(time.pending()).isZero();
+    }
+
+    @Test
+    void a_wait_that_was_cancelled_leaves_no_poll() {
+        now(acquire(other, "a"));
+        int before = time.pending();
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        advance(1);
+        assertThat(time.pending()).isGreaterThan(before);
+        waiting.cancel(false);
+
+        assertThat(time.pending()).isEqualTo(before);
+    }
+
+    @Test
+    void an_engine_that_was_retired_takes_no_waiter_so_that_a_name_never_has_two() {
+        ActiveLease lease = now(acquire(client, "a"));
+        lease.release();
+
+        assertThat(lease.hold.engine.submit(Waiter.asynchronous(DEFAULTS, WaitMode.PATIENT, time.nanoTime())))
+                .isFalse();
+        assertThat(now(acquire(client, "a")).hold.engine).isNotSameAs(lease.hold.engine);
+    }
+
+    private interface Answer {
+        CompletionStage<AcquireReply> to(AcquireRequest request);
+    }
+
+    private static CompletionStage<AcquireReply> busy(long remainingMillis, int ahead) {
+        return CompletableFuture.completedFuture(new AcquireReply.Busy(remainingMillis, ahead, "somebody"));
+    }
+
+    /** A store that answers to an acquire what it is told to; where that is null, what is true. */
+    private ProbeStore answering(String id, Answer answer) {
+        LockStore real = probe(id);
+        return new ProbeStore(new ForwardingStore(real) {
+            @Override
+            public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+                CompletionStage<AcquireReply> told = answer.to(request);
+                return told != null ? told : super.acquire(request);
+            }
+        });
+    }
+}

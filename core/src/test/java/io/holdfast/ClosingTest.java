@@ -1,0 +1,55 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Rule 13 under real threads: whoever asks while the client is being closed is failed, or its lease is lost. */
+@Timeout(60)
+class ClosingTest {
+
+    @Test
+    void an_acquire_that_crosses_the_close_leaves_nothing() throws Exception {
+        MemoryLockStore.Server server = new MemoryLockStore.Server(TimeSource.system());
+        ExecutorService closer = Executors.newSingleThreadExecutor();
+        CyclicBarrier start = new CyclicBarrier(2);
+        try {
+            for (int round = 0; round < 20_000; round++) {
+                LockClient client = LockClient.builder()
+                        .store(server.connect(new StoreContext("one", TimeSource.system())))
+                        .callbackExecutor(Runnable::run)
+                        .settings(settings -> settings.clientId = "one")
+                        .build();
+                Future<?> closed = closer.submit(() -> {
+                    start.await();
+                    client.engine().closeAsync().toCompletableFuture().join();
+                    return null;
+                });
+                start.await();
+                int spin = round % 64;
+                while (spin-- > 0) {
+                    Thread.onSpinWait();
+                }
+                try {
+                    client.engine().submitAsync("a", LockOptions.defaults(), WaitMode.PATIENT);
+                } catch (LockClientClosedException e) {
+                    // too late: fine
+                }
+                closed.get();
+
+                assertThat(client.engine().size()).as("round " + round).isZero();
+                assertThat(server.size()).as("round " + round).isZero();
+            }
+        } finally {
+            closer.shutdownNow();
+        }
+    }
+}
