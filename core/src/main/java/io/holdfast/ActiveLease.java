@@ -124,10 +124,10 @@ final class ActiveLease implements Lease {
 
     @Override
     public void release() {
-        if (state.get() == State.RELEASED) {
-            return;
-        }
         if (!tryRelease()) {
+            if (state.get() == State.RELEASED) {
+                return;
+            }
             throw lostException();
         }
         // Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout.
@@ -138,11 +138,10 @@ final class ActiveLease implements Lease {
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        if (state.get() == State.RELEASED) {
-            return CompletableFuture.completedFuture(null);
-        }
         if (!tryRelease()) {
-            return CompletableFuture.failedFuture(lostException());
+            return state.get() == State.RELEASED
+                    ? CompletableFuture.completedFuture(null)
+                    : CompletableFuture.failedFuture(lostException());
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
         CompletionStage<Boolean> answer = ended;

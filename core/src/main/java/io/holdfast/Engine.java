@@ -38,11 +38,11 @@ final class Engine {
     private volatile @Nullable CompletionStage<Void> closing;
 
     Engine(LockStore store, EngineSettings settings) {
-        this.store = store;
+        this.store = new GuardedStore(store);
         this.settings = settings;
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
-        this.renewals = new Renewals(store, settings.time);
-        this.compensation = new Compensation(store, settings);
+        this.renewals = new Renewals(this.store, settings.time);
+        this.compensation = new Compensation(this.store, settings);
         store.listen(new Messages());
     }
 

@@ -176,9 +176,9 @@ final class NameEngine implements Effects {
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
         LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
-        engine.store()
-                .release(new ReleaseRequest(name, hold.holderId, request(attempt)))
-                .whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
+        var command = engine.store().release(new ReleaseRequest(name, hold.holderId, request(attempt)));
+        engine.compensation().track(command);
+        command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
     }
 
     @Override

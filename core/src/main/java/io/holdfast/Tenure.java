@@ -248,17 +248,13 @@ final class Tenure {
     }
 
     /**
-     * Whether the store need not be told another length for this waiter: a lease with a length of its own must end by
-     * then at the store too; any other needs only time enough for its first renewal.
+     * Whether the store need not be told another length for this waiter. A lease with a length of its own must end by
+     * then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after this.
+     * Any other lease needs only time enough for its first renewal.
      */
     private boolean hasRightLength(Hold held, Waiter next) {
-        long length = state.storeLease(next);
-        boolean enough = held.deadline.remainingNanos(time) >= length / HAND_OFF_MARGIN;
-        if (next.boundNanos() == 0) {
-            return enough;
-        }
-        boolean endsInTime = held.storeEndNanos - (time.nanoTime() + next.boundNanos()) <= 0;
-        return next.options.leaseFor().isEmpty() && enough && endsInTime;
+        return next.boundNanos() == 0
+                && held.deadline.remainingNanos(time) >= state.settings.leaseNanos / HAND_OFF_MARGIN;
     }
 
     private void prepare(Hold held, Waiter next) {
@@ -281,8 +277,7 @@ final class Tenure {
         boolean renewed = next.options.leaseFor().isEmpty();
         ActiveLease granted = new ActiveLease(held, held.nextToken(), now, limit, renewed, next.owner);
         lease = granted;
-        boolean reachesLimit = limit != ActiveLease.NO_LIMIT && held.storeEndNanos - limit >= -1_000_000;
-        if (reachesLimit) {
+        if (reachesLimit(held, granted)) {
             held.renewAtNanos = Hold.NEVER;
         } else if (held.renewAtNanos == Hold.NEVER) {
             held.renewAtNanos = now;
@@ -306,9 +301,9 @@ final class Tenure {
             renewed.deadline = deadline;
             renewed.storeEndNanos = now.nanos() + length;
         }
-        // A length below the usual one reaches to the end of its lease.
-        boolean last = length < state.settings.leaseNanos;
-        renewed.renewAtNanos = last ? Hold.NEVER : sent.nanos() + length / 3;
+        // By the lease that is out now: the renewal may have been sent for the one before.
+        ActiveLease out = lease;
+        renewed.renewAtNanos = out != null && reachesLimit(renewed, out) ? Hold.NEVER : sent.nanos() + length / 3;
         renewed.contended |= reply.waiting() > 0;
         return true;
     }
@@ -371,6 +366,11 @@ final class Tenure {
     private long clipped(ActiveLease out, long now) {
         long full = state.settings.leaseNanos;
         return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
+    }
+
+    /** Whether the hold lasts at the store for as long as the lease may: then no renewal is needed any more. */
+    private static boolean reachesLimit(Hold held, ActiveLease out) {
+        return out.limitNanos != ActiveLease.NO_LIMIT && held.storeEndNanos - out.limitNanos >= -1_000_000;
     }
 
     /** Sets when to look at the hold next: at its end, at its lease's end, or for its renewal. */

@@ -1,0 +1,92 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/**
+ * A store that reports errors through its stages, whatever the one behind it does: a command that throws would otherwise
+ * leave a waiter without an outcome.
+ */
+final class GuardedStore implements LockStore {
+
+    private final LockStore store;
+
+    GuardedStore(LockStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return guarded(() -> store.acquire(request));
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return guarded(() -> store.renew(request));
+    }
+
+    @Override
+    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        try {
+            return store.renewAll(requests);
+        } catch (RuntimeException e) {
+            return requests.stream()
+                    .<CompletionStage<RenewReply>>map(request -> CompletableFuture.failedFuture(e))
+                    .toList();
+        }
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return guarded(() -> store.release(request));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return guarded(() -> store.abandon(name, holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return guarded(() -> store.inspect(name));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return guarded(() -> store.forceRelease(name));
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        store.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return store.describe();
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
+        try {
+            return command.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+}
