@@ -75,8 +75,8 @@ final class MemoryName {
             }
         }
         String held = java.util.Objects.requireNonNull(holder());
+        dropDead();
         if (request.queue()) {
-            dropDead();
             boolean first = queue.isEmpty();
             Entry entry = queue.get(asker);
             if (entry == null) {
@@ -98,11 +98,17 @@ final class MemoryName {
         if (request.sequence() < sequence) {
             return new RenewReply.Superseded();
         }
+        // A plain renewal uses up the number, too: a setting with the same that comes later must not shorten it.
+        boolean fresh = request.sequence() > sequence;
+        sequence = request.sequence();
+        long leaseNanos = request.leaseMillis() * 1_000_000;
         if (!request.exact()) {
             extend(request.leaseMillis());
-        } else if (request.sequence() > sequence) {
-            sequence = request.sequence();
-            expiresNanos = server.nanoTime() + request.leaseMillis() * 1_000_000;
+        } else if (fresh) {
+            expiresNanos = server.nanoTime() + leaseNanos;
+        } else if (expiresNanos - server.nanoTime() < leaseNanos) {
+            // Done before, and time has passed since: the full time is not there to be promised.
+            return new RenewReply.Superseded();
         }
         return new RenewReply.Renewed(base, waiting());
     }

@@ -8,7 +8,7 @@ public sealed interface AcquireReply {
      *
      * @param base the base of this hold's fencing tokens: larger than that of every earlier hold on the name, at most
      *     2<sup>47</sup> − 1
-     * @param waiting how many clients wait in the store's queue behind it
+     * @param waiting how many clients wait behind it, roughly: enough to know whether anybody does
      */
     record Granted(long base, int waiting) implements AcquireReply {}
 
@@ -16,7 +16,7 @@ public sealed interface AcquireReply {
      * Somebody else holds the name, or is before this id in the queue.
      *
      * @param remainingMillis how long the present hold lasts if it is not renewed; {@link #NO_EXPIRY} if it has no end
-     * @param ahead how many live entries of the queue are before this id
+     * @param ahead how many live entries of the queue are before this id; all of them if it is not in the queue
      * @param holder for people: who holds, as the store shows it
      */
     record Busy(long remainingMillis, int ahead, String holder) implements AcquireReply {

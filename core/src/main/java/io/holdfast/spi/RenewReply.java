@@ -14,6 +14,9 @@ public sealed interface RenewReply {
     /** The holder id does not hold the name: expired, taken, or removed by force. */
     record Gone() implements RenewReply {}
 
-    /** The holder id holds the name, but a later exact setting was executed before this request: nothing changed. */
+    /**
+     * The holder id holds the name, but nothing was changed and nothing is promised: a later exact setting, or this very
+     * one, was executed before.
+     */
     record Superseded() implements RenewReply {}
 }

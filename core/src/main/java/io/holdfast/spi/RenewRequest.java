@@ -7,7 +7,8 @@ package io.holdfast.spi;
  * @param holderId the id that holds
  * @param leaseMillis the time the hold shall have left, from the execution on
  * @param sequence the number of exact settings of this hold so far; the store refuses a renewal with a smaller number
- *     than it has seen, so that a late one cannot undo a setting that came after it
+ *     than it has seen, so that a late one cannot undo a setting that came after it; a renewal with a larger one uses that
+ *     number up, whether it is exact or not
  * @param exact false: only ever lengthens. True: sets the time to exactly this, even if that is shorter
  */
 public record RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {}
