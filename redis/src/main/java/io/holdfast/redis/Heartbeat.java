@@ -21,10 +21,18 @@ final class Heartbeat {
 
     void start() {
         timer = time.schedule(interval.toNanos(), () -> {
-            if (!stopped) {
-                // First the next one, so that a beat that fails is not the last.
-                start();
+            if (stopped) {
+                return;
+            }
+            // First the next one, so that a beat that fails is not the last.
+            start();
+            try {
                 beat.run();
+            } catch (RuntimeException e) {
+                // Else it was stopped meanwhile, and what it uses was closed.
+                if (!stopped) {
+                    throw e;
+                }
             }
         });
     }

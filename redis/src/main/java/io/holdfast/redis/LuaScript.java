@@ -16,7 +16,7 @@ enum LuaScript {
     ABANDON("abandon", true),
     FORCE("force", true),
     INSPECT("inspect", true),
-    TIME("time", false);
+    PROBE("probe", false);
 
     private final String text;
     private final String digest;

@@ -75,12 +75,25 @@ final class OpeningErrors {
                 null);
     }
 
+    /** No script at all, or none with our keys. */
     StoreException noScripts(String said, Throwable error) {
+        boolean keys = said.startsWith("NOPERM") && said.contains(" key");
         return new StoreException(
                 FATAL,
-                server + " does not let " + userName() + " run scripts: " + said
-                        + " (grant them, for example: ACL SETUSER " + aclName() + " +@scripting)",
+                server + " does not let " + userName()
+                        + (keys ? " use keys that begin with " + settings.prefix() + ": " : " run scripts: ") + said
+                        + " (grant them, for example: ACL SETUSER " + aclName()
+                        + (keys ? " ~" + settings.prefix() + ":*)" : " +@scripting)"),
                 error);
+    }
+
+    /** @param rights the missing ones, as {@code ACL SETUSER} takes them */
+    StoreException noCommands(String rights) {
+        return new StoreException(
+                FATAL,
+                server + " does not let " + userName() + " run all commands that the scripts use"
+                        + " (grant them: ACL SETUSER " + aclName() + " " + rights + ")",
+                null);
     }
 
     private StoreException loginRefused(String said, Throwable error) {

@@ -83,7 +83,7 @@ final class RedisErrors {
     }
 
     /** What the server said no to. */
-    StoreException refused(String said, Throwable cause) {
+    StoreException refused(String said, @Nullable Throwable cause) {
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);

@@ -34,6 +34,12 @@ final class RedisKeys {
         return prefix + ":{" + tag(name) + "}:q:" + name;
     }
 
+    /** Three keys in one slot that no lock has: the next part after a tag is always one letter there. */
+    String[] probe(String clientId) {
+        String start = prefix + ":{" + clientId + "}:probe:";
+        return new String[] {start + 1, start + 2, start + 3};
+    }
+
     /** What the channels of all clients begin with. */
     String clientChannels() {
         return prefix + ":c:";

@@ -42,9 +42,10 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
         listener = receiver;
     }
 
-    /** Nothing is told from now on. */
+    /** Nothing is told, and nothing sent, from now on. */
     void stop() {
         listener = null;
+        commands = null;
     }
 
     RedissonReleases redisson() {

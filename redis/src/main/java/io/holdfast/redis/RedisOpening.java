@@ -58,9 +58,9 @@ final class RedisOpening {
         ServerClock clock = new ServerClock(context.time());
         Scripts scripts = new Scripts(commands, commandErrors);
         load(commands);
-        readTime(scripts, clock);
-
         RedisKeys keys = new RedisKeys(settings.prefix());
+        probe(scripts, keys, clock);
+
         RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId());
         subscribe(messages);
         connection.addListener(new RedisConnectionStateListener() {
@@ -109,12 +109,15 @@ final class RedisOpening {
         }
     }
 
-    private void readTime(Scripts scripts, ServerClock clock) {
+    /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
+    private void probe(Scripts scripts, RedisKeys keys, ServerClock clock) {
+        List<Object> reply;
         try {
-            await(scripts.<Boolean>run(LuaScript.TIME, new String[0], new String[0], (reply, outcome) -> {
-                clock.observe((Long) reply.get(0));
-                outcome.complete(true);
-            }));
+            reply = await(scripts.<List<Object>>run(
+                    LuaScript.PROBE,
+                    keys.probe(context.clientId()),
+                    new String[0],
+                    (answer, outcome) -> outcome.complete(answer)));
         } catch (ExecutionException e) {
             StoreException failure = commandErrors.of(e);
             if (failure.outcome() == StoreException.Outcome.FATAL
@@ -122,6 +125,12 @@ final class RedisOpening {
                 throw errors.noScripts(String.valueOf(said.getMessage()), said);
             }
             throw failure;
+        }
+        clock.observe((Long) reply.get(0));
+        String said = (String) reply.get(1);
+        // A replica, say, or a full server: that may pass.
+        if (!said.isEmpty() && commandErrors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
+            throw errors.noCommands((String) reply.get(2));
         }
     }
 

@@ -33,6 +33,8 @@ record RedisSettings(
         String prefix,
         @Nullable Path ca) {
 
+    private record Login(@Nullable String user, @Nullable String password) {}
+
     private static final List<String> OPTIONS = List.of("timeout", "clientName", "prefix", "ca");
     private static final String EXAMPLE = "redis://user:password@host:6379/0";
     private static final Pattern HOST =
@@ -52,7 +54,7 @@ record RedisSettings(
         // The parts that Java's parser makes of host and port fail on names with an underscore; so by hand.
         int at = authority.lastIndexOf('@');
         refuseMisplacedSecret(uri, at);
-        String[] login = login(at < 0 ? null : authority.substring(0, at));
+        Login login = login(at < 0 ? null : authority.substring(0, at));
         String address = authority.substring(at + 1);
         int colon = address.lastIndexOf(':');
         if (address.endsWith("]")) {
@@ -75,8 +77,8 @@ record RedisSettings(
                 host,
                 colon < 0 ? 6379 : port(address.substring(colon + 1)),
                 database(uri.getRawPath()),
-                login[0],
-                login[1],
+                login.user(),
+                login.password(),
                 timeout(options.getOrDefault("timeout", "3s")),
                 clientName(options.getOrDefault("clientName", "holdfast")),
                 prefix(options.getOrDefault("prefix", "holdfast")),
@@ -116,9 +118,9 @@ record RedisSettings(
         }
     }
 
-    private static @Nullable String[] login(@Nullable String userInfo) {
+    private static Login login(@Nullable String userInfo) {
         if (userInfo == null || userInfo.isEmpty()) {
-            return new @Nullable String[] {null, null};
+            return new Login(null, null);
         }
         int colon = userInfo.indexOf(':');
         String user = colon <= 0 ? null : decode(userInfo.substring(0, colon), "user");
@@ -126,7 +128,7 @@ record RedisSettings(
         if (password.isEmpty()) {
             throw wrong("password: empty", "user:password@, or :password@ for the default user");
         }
-        return new @Nullable String[] {user, password};
+        return new Login(user, password);
     }
 
     private static int port(String text) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RedisContractTest extends LockStoreContract {
 
     /** A server and how it is started. */
-    private record Variant(Installation installation, List<String> args, String label) {
+    record Variant(Installation installation, List<String> args, String label) {
         @Override
         public String toString() {
             return label;

@@ -139,6 +139,37 @@ class RedisOpeningTest {
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
     }
 
+    @Test
+    void keysForbidden() {
+        server.command("ACL", "SETUSER", "app3", "on", ">s3cret", "~app:*", "&*", "+@all");
+        assertThat(failure("redis://app3:s3cret@127.0.0.1:" + server.port()).getMessage())
+                .startsWith("redis://127.0.0.1:" + server.port()
+                        + "/0 does not let the user app3 use keys that begin with holdfast: NOPERM")
+                .endsWith("(grant them, for example: ACL SETUSER app3 ~holdfast:*)");
+    }
+
+    /** Found out now, not when a lock has been written and its expiry is refused. */
+    @Test
+    void commandsForbidden() {
+        server.command("ACL", "SETUSER", "app4", "on", ">s3cret", "~*", "&*", "+@all", "-pexpire", "-zadd", "-zrank");
+        assertThat(failure("redis://app4:s3cret@127.0.0.1:" + server.port()))
+                .hasMessage("redis://127.0.0.1:" + server.port() + "/0 does not let the user app4 run all commands that"
+                        + " the scripts use (grant them: ACL SETUSER app4 +pexpire +zrank)");
+        server.command("ACL", "SETUSER", "app4", "+pexpire", "+zrank");
+        assertThat(failure("redis://app4:s3cret@127.0.0.1:" + server.port()).getMessage())
+                .endsWith("(grant them: ACL SETUSER app4 +zadd)");
+        assertThat((List<?>) server.command("KEYS", "holdfast:*probe*")).isEmpty();
+    }
+
+    /** What passes by itself is no reason not to start. */
+    @Test
+    void aReplicaCanBeOpened() {
+        try (RedisServer replica = RedisServer.start()) {
+            replica.command("REPLICAOF", "127.0.0.1", "1");
+            new TestClient(replica.uri()).close();
+        }
+    }
+
     /** SCRIPT LOAD and INFO are a convenience, not a need. */
     @Test
     void onlyEvalAllowed() {
