@@ -1,0 +1,35 @@
+package io.holdfast.bench.agent;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.locks.LockSupport;
+
+/** Points of time that parent and children share (one Linux host has one nanoTime), CPU time and heap. */
+public final class Clock {
+
+    private static final OperatingSystemMXBean SYSTEM =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+    private Clock() {}
+
+    public static void sleepUntil(long nanoTime) {
+        for (long left = nanoTime - System.nanoTime(); left > 0; left = nanoTime - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    /** CPU time of this process so far, in ns. */
+    static long cpu() {
+        return SYSTEM.getProcessCpuTime();
+    }
+
+    /** Live heap after a few collections, in bytes. */
+    static long heapInUse() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+            LockSupport.parkNanos(50_000_000);
+        }
+        Runtime runtime = Runtime.getRuntime();
+        return runtime.totalMemory() - runtime.freeMemory();
+    }
+}

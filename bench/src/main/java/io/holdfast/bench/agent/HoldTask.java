@@ -1,0 +1,46 @@
+package io.holdfast.bench.agent;
+
+import io.holdfast.bench.peer.Handle;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Many names held by one thread while nothing else happens. Order: {@code names}, {@code name}, {@code phase}:
+ * {@code take} answers the heap for each held lock, {@code watch} CPU between {@code from} and {@code to}, and
+ * {@code give} gives all back. The same thread answers all orders, so it is the owner.
+ */
+final class HoldTask implements Task {
+
+    @Override
+    public Map<String, Double> run(Handle handle, Message order) throws Exception {
+        int names = order.count("names");
+        String name = order.text("name");
+        switch (order.text("phase")) {
+            case "take" -> {
+                // Loads the classes. Held on, because some peers' renewal is not the same after a lull.
+                handle.lock(name + "-first");
+                long before = Clock.heapInUse();
+                for (int i = 0; i < names; i++) {
+                    handle.lock(name + "-" + i);
+                }
+                return Map.of("heapPerLock", (double) (Clock.heapInUse() - before) / names);
+            }
+            case "watch" -> {
+                Map<String, Double> figures = new LinkedHashMap<>();
+                CpuWindow.watch(order).report(figures);
+                return figures;
+            }
+            default -> {
+                int lost = 0;
+                for (int i = 0; i < names; i++) {
+                    try {
+                        handle.unlock(name + "-" + i);
+                    } catch (RuntimeException e) {
+                        lost++;
+                    }
+                }
+                return Map.of("lost", (double) lost);
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package io.holdfast.bench.harness;
+
+import io.holdfast.bench.agent.Clock;
+import io.holdfast.bench.agent.Message;
+import io.holdfast.bench.peer.Peer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What cases measure with: the server, its meter, and the children of the running case. Used by one thread. */
+final class Bench {
+
+    static final Duration LEASE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final int ATTEMPTS = 4;
+
+    /** Later than this part of a window is too late. */
+    private static final int LATE_PART = 8;
+
+    private final String uri;
+    private final ServerMeter meter;
+    private final Agents agents;
+    private final Profile profile;
+    private final Path scratch;
+    private final Set<String> warm = new HashSet<>();
+    private int names;
+
+    Bench(String uri, ServerMeter meter, Agents agents, Profile profile, Path scratch) {
+        this.uri = uri;
+        this.meter = meter;
+        this.agents = agents;
+        this.profile = profile;
+        this.scratch = scratch;
+    }
+
+    Profile profile() {
+        return profile;
+    }
+
+    ServerMeter meter() {
+        return meter;
+    }
+
+    /** A lock name that nobody has used, of the same length each time. */
+    String freshName() {
+        return "bench:" + (100_000 + names++);
+    }
+
+    Path scratchFile(String name) {
+        return scratch.resolve(name);
+    }
+
+    List<AgentProcess> open(String peer, int count, Duration lease) throws IOException, InterruptedException {
+        return agents.open(peer, count, uri, lease);
+    }
+
+    void close(List<AgentProcess> used) throws InterruptedException {
+        agents.close(used);
+    }
+
+    /** After a child of the peer was killed, or failed. */
+    void forget(String peer) {
+        agents.kill(peer);
+        warm.removeIf(key -> key.startsWith(peer + "/"));
+    }
+
+    /** One answer of each child. */
+    List<Message> await(List<AgentProcess> used) throws InterruptedException {
+        List<Message> answers = new ArrayList<>();
+        for (AgentProcess agent : used) {
+            answers.add(agent.await(PATIENCE));
+        }
+        return answers;
+    }
+
+    /** Makes the orders for one attempt, one for each child. */
+    @FunctionalInterface
+    interface Work {
+        List<Message> orders() throws IOException;
+    }
+
+    /**
+     * What a window gave: one answer of each child, and the server's load in the window.
+     *
+     * @param lateNanos how late the latest of all readings at its borders was
+     */
+    record Observed(List<Message> answers, ServerMeter.Load load, Map<String, Double> figures, long lateNanos) {}
+
+    /**
+     * Has the children do the same work in one window, with a warm-up before it, and meters the server in it. A window
+     * at whose borders somebody read a clock or counter too late is measured again, a few times.
+     *
+     * @throws IllegalStateException if that did not help: the machine is too busy
+     */
+    Observed window(String peer, List<AgentProcess> used, Work work) throws IOException, InterruptedException {
+        long tolerated = profile.window().toNanos() / LATE_PART;
+        for (int attempt = 1; ; attempt++) {
+            Observed observed = once(peer, used, work.orders());
+            if (observed.lateNanos() <= tolerated) {
+                return observed;
+            }
+            if (attempt == ATTEMPTS) {
+                throw new IllegalStateException("the machine is too busy: figures were read "
+                        + observed.lateNanos() / 1_000_000 + " ms late, in " + ATTEMPTS + " attempts");
+            }
+        }
+    }
+
+    private Observed once(String peer, List<AgentProcess> used, List<Message> orders)
+            throws IOException, InterruptedException {
+        boolean first = warm.add(peer + "/" + used.size());
+        long from = System.nanoTime() + (first ? profile.firstWarmUp() : profile.warmUp()).toNanos();
+        long to = from + profile.window().toNanos();
+        for (int i = 0; i < used.size(); i++) {
+            used.get(i).send(orders.get(i).with("from", from).with("to", to));
+        }
+        Clock.sleepUntil(from);
+        meter.start();
+        long late = System.nanoTime() - from;
+        Clock.sleepUntil(to);
+        ServerMeter.Load load = meter.stop();
+        late = Math.max(late, System.nanoTime() - to);
+        List<Message> answers = await(used);
+        late = Math.max(late, (long) max(answers, "lateNs"));
+        return new Observed(answers, load, common(peer, answers, load, profile.window()), late);
+    }
+
+    /** The figures that every window has. */
+    private static Map<String, Double> common(
+            String peer, List<Message> answers, ServerMeter.Load load, Duration window) {
+        double acquisitions = sum(answers, "acquisitions");
+        Map<String, Double> figures = new LinkedHashMap<>();
+        figures.put("rate", acquisitions / (window.toNanos() / 1e9));
+        figures.put("commands", Peer.of(peer).onTheWire(load.commands()) / acquisitions);
+        figures.put("bytesIn", load.bytesIn() / acquisitions);
+        figures.put("bytesOut", load.bytesOut() / acquisitions);
+        figures.put("clientCpuUs", sum(answers, "cpuNs") / 1e3 / acquisitions);
+        figures.put("serverCpuUs", load.cpuMicros() / acquisitions);
+        figures.put("violations", sum(answers, "violations"));
+        return figures;
+    }
+
+    static double sum(List<Message> answers, String figure) {
+        return answers.stream()
+                .mapToDouble(answer -> Double.parseDouble(answer.fields().getOrDefault(figure, "0")))
+                .sum();
+    }
+
+    static double max(List<Message> answers, String figure) {
+        return answers.stream()
+                .mapToDouble(answer -> Double.parseDouble(answer.text(figure)))
+                .max()
+                .orElse(Double.NaN);
+    }
+
+    static double min(List<Message> answers, String figure) {
+        return answers.stream()
+                .mapToDouble(answer -> Double.parseDouble(answer.text(figure)))
+                .min()
+                .orElse(Double.NaN);
+    }
+}

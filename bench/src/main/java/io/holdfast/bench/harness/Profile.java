@@ -1,0 +1,75 @@
+package io.holdfast.bench.harness;
+
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * How much is measured.
+ *
+ * @param rounds of each cell, the peers interleaved within each
+ * @param warmUp before each window
+ * @param firstWarmUp before the first window of a process
+ * @param jvms numbers of processes
+ * @param rivals peers besides those that the goals need
+ */
+public record Profile(
+        String name,
+        int rounds,
+        Duration firstWarmUp,
+        Duration warmUp,
+        Duration window,
+        List<Integer> jvms,
+        List<Integer> crowdedJvms,
+        int held,
+        Duration churn,
+        List<String> rivals) {
+
+    public static final Profile SHORT = new Profile(
+            "short",
+            2,
+            Duration.ofMillis(1_500),
+            Duration.ofMillis(400),
+            Duration.ofMillis(800),
+            List.of(2, 4, 8),
+            List.of(2, 8),
+            10_000,
+            Duration.ofSeconds(5),
+            List.of());
+
+    public static final Profile FULL = new Profile(
+            "full",
+            5,
+            Duration.ofMillis(5_000),
+            Duration.ofMillis(1_500),
+            Duration.ofMillis(2_500),
+            List.of(2, 4, 8, 16),
+            List.of(2, 4, 8),
+            10_000,
+            Duration.ofSeconds(60),
+            List.of("redisson-fair", "redisson-spin", "spring-pubsub", "lock4j"));
+
+    /** For the test that keeps the harness alive; its figures mean nothing. */
+    public static final Profile SMOKE = new Profile(
+            "smoke",
+            1,
+            Duration.ofMillis(100),
+            Duration.ofMillis(100),
+            Duration.ofMillis(200),
+            List.of(2),
+            List.of(2),
+            20,
+            Duration.ofSeconds(1),
+            List.of());
+
+    boolean isShort() {
+        return rivals.isEmpty();
+    }
+
+    public static Profile of(String name) {
+        return switch (name) {
+            case "short" -> SHORT;
+            case "full" -> FULL;
+            default -> throw new IllegalArgumentException("profile: " + name + " (expected: short or full)");
+        };
+    }
+}

@@ -1,0 +1,105 @@
+package io.holdfast.bench.harness;
+
+import io.holdfast.bench.report.Results;
+import io.holdfast.testkit.RedisServer;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** Runs cases against one server: round by round, and within each round size by size, peer after peer. */
+public final class Runner {
+
+    private static final List<Case> CASES = List.of(
+            new PairCases.Counted(),
+            new PairCases.Uncontended(),
+            new PairCases.Reentrant(),
+            new PairCases.Async(),
+            new PairCases.OneName(),
+            ProcessesCase.ONE_THREAD,
+            ProcessesCase.FOUR_THREADS,
+            new TimeCases.Held(),
+            new TimeCases.Churn(),
+            new TimeCases.Killed(),
+            new TimeCases.VirtualThreads());
+
+    private final Profile profile;
+    private final List<String> only;
+    private final List<String> peers;
+    private final Path scratch;
+    private final Results results = new Results();
+
+    /**
+     * Sets up a run.
+     *
+     * @param only ids of cases; empty for all
+     * @param peers labels of peers; empty for all
+     * @param scratch a folder for journals and the children's logs
+     */
+    public Runner(Profile profile, List<String> only, List<String> peers, Path scratch) {
+        this.profile = profile;
+        this.only = List.copyOf(only);
+        this.peers = List.copyOf(peers);
+        this.scratch = scratch;
+        List<String> ids = CASES.stream().map(Case::id).toList();
+        if (!ids.containsAll(only)) {
+            throw new IllegalArgumentException("case: " + only + " (expected: some of " + ids + ")");
+        }
+    }
+
+    public Results run(RedisServer server) throws IOException, InterruptedException {
+        Files.createDirectories(scratch);
+        for (Case question : CASES) {
+            if (only.isEmpty() || only.contains(question.id())) {
+                run(question, server);
+            }
+        }
+        return results;
+    }
+
+    private void run(Case question, RedisServer server) throws IOException, InterruptedException {
+        List<String> asked = question.peers(profile).stream()
+                .filter(peer -> peers.isEmpty() || peers.contains(peer))
+                .toList();
+        if (question.sizes(profile).isEmpty()) {
+            results.note(question.id() + ": not on Java " + Runtime.version().feature());
+        }
+        long before = System.nanoTime();
+        try (Agents agents = new Agents(question.jvmArgs(), scratch.resolve("agents.log"));
+                ServerMeter meter = new ServerMeter(server)) {
+            Bench bench = new Bench(server.uri(), meter, agents, profile, scratch);
+            for (int round = 0; round < question.rounds(profile); round++) {
+                for (int size : question.sizes(profile)) {
+                    for (String peer : asked) {
+                        measure(question, bench, peer, size);
+                    }
+                }
+            }
+        }
+        progress(question.id() + " took "
+                + Duration.ofNanos(System.nanoTime() - before).toSeconds() + " s");
+    }
+
+    private void measure(Case question, Bench bench, String peer, int size) throws InterruptedException {
+        Results.Cell cell = new Results.Cell(question.id(), size, peer);
+        try {
+            Map<String, Double> figures = question.measure(bench, peer, size);
+            results.add(cell, figures);
+            progress(question.id() + " " + size + " " + peer + " " + figures);
+        } catch (InterruptedException e) {
+            throw e;
+        } catch (Exception e) {
+            String said = String.valueOf(e.getMessage());
+            results.note(question.id() + " " + size + " " + peer + " failed: "
+                    + said.lines().findFirst().orElse(""));
+            progress(question.id() + " " + size + " " + peer + " FAILED: " + said);
+            bench.forget(peer);
+        }
+    }
+
+    private static void progress(String what) {
+        System.err.println(what);
+    }
+}

@@ -1,0 +1,239 @@
+package io.holdfast.bench.harness;
+
+import io.holdfast.bench.agent.Clock;
+import io.holdfast.bench.agent.Message;
+import io.holdfast.bench.peer.Peer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+
+/** Cases about time: renewal of what is held, of what is not, expiry after a crash, and very many threads. */
+final class TimeCases {
+
+    private TimeCases() {}
+
+    /** Many names held with a short lease; the size is their number. */
+    static final class Held implements Case {
+
+        private static final Duration LEASE = Duration.ofSeconds(3);
+        private static final int PERIODS = 4;
+
+        @Override
+        public String id() {
+            return "held";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return profile.isShort()
+                    ? List.of("holdfast", "redisson")
+                    : List.of("holdfast", "redisson", "spring-renewing");
+        }
+
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return List.of(profile.held());
+        }
+
+        @Override
+        public int rounds(Profile profile) {
+            return Math.min(3, Math.max(1, profile.rounds() - 1));
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            List<AgentProcess> used = bench.open(peer, 1, LEASE);
+            Message order = Message.of("hold").with("names", size).with("name", bench.freshName());
+            used.get(0).send(order.with("phase", "take"));
+            Message taken = bench.await(used).get(0);
+            Duration window = LEASE.multipliedBy(PERIODS).dividedBy(3);
+            long from = System.nanoTime() + LEASE.toNanos() / 2;
+            long to = from + window.toNanos();
+            used.get(0).send(order.with("phase", "watch").with("from", from).with("to", to));
+            Clock.sleepUntil(from);
+            bench.meter().start();
+            long started = System.nanoTime();
+            Clock.sleepUntil(to);
+            ServerMeter.Load load = bench.meter().stop();
+            // What it really was: a busy machine wakes us late.
+            double periods = 3.0 * (System.nanoTime() - started) / LEASE.toNanos();
+            Message watched = bench.await(used).get(0);
+            used.get(0).send(order.with("phase", "give"));
+            Message given = bench.await(used).get(0);
+            bench.forget(peer);
+            return Map.of(
+                    "heapPerLock",
+                    Double.valueOf(taken.text("heapPerLock")),
+                    "commandsPerPeriod",
+                    Peer.of(peer).onTheWire(load.commands()) / periods,
+                    "bytesInPerPeriod",
+                    (double) load.bytesIn() / periods,
+                    "clientCpuPercent",
+                    100 * Double.parseDouble(watched.text("cpuNs")) / window.toNanos(),
+                    "serverCpuPercent",
+                    100 * load.cpuMicros() * 1e3 / (periods * LEASE.toNanos() / 3),
+                    "lost",
+                    Double.valueOf(given.text("lost")));
+        }
+    }
+
+    /** 2,000 pairs a second on 100 names, then nothing; the size is the rate. */
+    static final class Churn implements Case {
+
+        private static final Duration IDLE_MIN = Duration.ofSeconds(11);
+
+        @Override
+        public String id() {
+            return "churn";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return profile.isShort() ? List.of("holdfast") : List.of("holdfast", "redisson");
+        }
+
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return List.of(2_000);
+        }
+
+        @Override
+        public int rounds(Profile profile) {
+            return 1;
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            List<AgentProcess> used = bench.open(peer, 1, Bench.LEASE);
+            Message order = Message.of("count").with("name", bench.freshName());
+            used.get(0).send(order.with("pairs", 20));
+            bench.await(used);
+            bench.meter().start();
+            Duration time = bench.profile().churn();
+            used.get(0)
+                    .send(Message.of("churn")
+                            .with("rate", size)
+                            .with("name", bench.freshName())
+                            .with("to", System.nanoTime() + time.toNanos()));
+            double pairs = Bench.sum(bench.await(used), "acquisitions");
+            ServerMeter.Load busy = bench.meter().stop();
+            bench.meter().start();
+            // Renewals come each 10 s: those of the last pairs would come in this time.
+            Clock.sleepUntil(System.nanoTime() + Math.max(IDLE_MIN.toNanos(), time.toNanos() / 3));
+            ServerMeter.Load idle = bench.meter().stop();
+            bench.close(used);
+            double seconds = time.toNanos() / 1e9;
+            return Map.of(
+                    "rate", pairs / seconds,
+                    "extraPerSecond", (scripts(busy) - 2 * pairs) / seconds,
+                    "idleScripts", scripts(idle));
+        }
+
+        private static double scripts(ServerMeter.Load load) {
+            return load.commands().getOrDefault("evalsha", 0L) + load.commands().getOrDefault("eval", 0L);
+        }
+    }
+
+    /** A process that holds ten names is killed while another waits for each of them. */
+    static final class Killed implements Case {
+
+        private static final Duration LEASE = Duration.ofSeconds(2);
+
+        @Override
+        public String id() {
+            return "killed";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return PairCases.with(List.of("holdfast", "redisson", "lettuce"), profile).stream()
+                    .filter(peer -> !peer.equals("lock4j"))
+                    .toList();
+        }
+
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return List.of(10);
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            String name = bench.freshName();
+            List<AgentProcess> used = bench.open(peer, 2, LEASE);
+            AgentProcess holder = used.get(0);
+            AgentProcess waiter = used.get(1);
+            Message order = Message.of("take").with("name", name).with("names", size);
+            holder.send(order.with("keep", true));
+            bench.await(List.of(holder));
+            waiter.send(order);
+            Clock.sleepUntil(System.nanoTime() + 300_000_000);
+            holder.kill();
+            List<Double> expiries = new ArrayList<>();
+            for (int i = 0; i < size; i++) {
+                String key = Peer.of(peer).key(name + "-" + i);
+                String left = bench.meter().call("PTTL", key);
+                expiries.add(System.currentTimeMillis() + Double.parseDouble(left));
+            }
+            Message granted = bench.await(List.of(waiter)).get(0);
+            bench.forget(peer);
+            List<Double> late = new ArrayList<>();
+            for (int i = 0; i < size; i++) {
+                late.add(Double.parseDouble(granted.text("at" + i)) - expiries.get(i));
+            }
+            Collections.sort(late);
+            return Map.of("lateP50Ms", (late.get(4) + late.get(5)) / 2, "lateMaxMs", late.get(size - 1));
+        }
+    }
+
+    /** One pair by each of 10,000 virtual threads on 100 names; the size is the number of threads. */
+    static final class VirtualThreads implements Case {
+
+        private static final int LIMIT_SECONDS = 45;
+
+        @Override
+        public String id() {
+            return "virtual-threads";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return PairCases.with(List.of("holdfast", "redisson", "spring-spin"), profile).stream()
+                    .filter(peer -> !peer.equals("lock4j"))
+                    .toList();
+        }
+
+        /** None on a Java without them. */
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return Runtime.version().feature() >= 21 ? List.of(10_000) : List.of();
+        }
+
+        @Override
+        public int rounds(Profile profile) {
+            return Math.min(3, profile.rounds());
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            List<AgentProcess> used = bench.open(peer, 1, Bench.LEASE);
+            bench.meter().start();
+            used.get(0)
+                    .send(Message.of("virtual")
+                            .with("threads", size)
+                            .with("names", 100)
+                            .with("name", bench.freshName())
+                            .with("limit", LIMIT_SECONDS));
+            Message answer = bench.await(used).get(0);
+            ServerMeter.Load load = bench.meter().stop();
+            // What still waits would disturb the next round.
+            bench.forget(peer);
+            return Map.of(
+                    "seconds", Double.valueOf(answer.text("seconds")),
+                    "completed", Double.valueOf(answer.text("completed")),
+                    "commands", Peer.of(peer).onTheWire(load.commands()) / size,
+                    "violations", Double.valueOf(answer.text("violations")));
+        }
+    }
+}

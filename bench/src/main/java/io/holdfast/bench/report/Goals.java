@@ -1,0 +1,212 @@
+package io.holdfast.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import java.util.function.DoubleUnaryOperator;
+
+/** The goals of the project beside what a run reached. Ratios are medians of ratios within a round. */
+final class Goals {
+
+    /**
+     * A line of the table.
+     *
+     * @param met yes, no, or not measured
+     */
+    record Line(String question, String goal, String reached, String met) {}
+
+    private static final String US = "holdfast";
+
+    private final Results results;
+    private final List<Line> lines = new ArrayList<>();
+
+    Goals(Results results) {
+        this.results = results;
+    }
+
+    List<Line> lines() {
+        commands();
+        pairs("1 thread, own name", "uncontended", 1, 0.85, 2.5);
+        pairs("64 threads, own names", "uncontended", 64, 0.8, 10);
+        pairs("async, 1,000 in flight", "async", 1_000, 0.8, 5);
+        for (int threads : List.of(8, 64, 256)) {
+            oneName(threads);
+        }
+        processes();
+        crowded();
+        time();
+        return List.copyOf(lines);
+    }
+
+    private void commands() {
+        double plain = results.median("counted", 1, US, "commands");
+        double nested = results.median("counted", 2, US, "commands");
+        double local = results.median("one-name", 64, US, "commands");
+        add(
+                "commands on the wire: uncontended pair / reentrant pair / local hand-off",
+                "2 / 0 / 0",
+                String.format(Locale.ROOT, "%.2f / %.2f / %.4f", plain, nested, local),
+                known(plain, nested, local),
+                Math.abs(plain - 2) < 0.05 && nested < 0.05 && local < 0.01);
+    }
+
+    private void pairs(String question, String id, int size, double ofLettuce, double ofRedisson) {
+        atLeast(
+                question + ": pairs/s, × plain Lettuce with the same scripts",
+                ofLettuce,
+                ratio(id, size, "lettuce-scripts"));
+        atLeast(question + ": pairs/s, × Redisson", ofRedisson, ratio(id, size, "redisson"));
+        // Says what the ratios of rates cannot on a machine that others use, too.
+        inform(
+                question + ": client CPU per pair, × plain Lettuce with the same scripts",
+                results.ratio(id, size, "clientCpuUs", US, "lettuce-scripts"));
+        inform(question + ": client CPU per pair, × Redisson", results.ratio(id, size, "clientCpuUs", US, "redisson"));
+    }
+
+    private void oneName(int threads) {
+        String question = "one process, one name, " + threads + " threads: ";
+        atLeast(question + "acquisitions/s, × Redisson", 50, ratio("one-name", threads, "redisson"));
+        atLeast(question + "acquisitions/s, × the best peer", 20, bestPeer("one-name", threads, "rate"));
+        atMost(question + "most / least per thread", 3, spread("one-name", threads, "most", "least"));
+        if (threads == 64) {
+            atMost(question + "longest wait, ms", 50, results.median("one-name", threads, US, "longestWaitMs"));
+        }
+    }
+
+    private void processes() {
+        for (int jvms : results.sizes("processes-x1")) {
+            atMost(
+                    jvms + " processes × 1 thread: commands per acquisition",
+                    3.2,
+                    results.median("processes-x1", jvms, US, "commands"));
+        }
+        flat("processes × 1 thread: commands per acquisition, most / least over J", "processes-x1", "commands");
+        flat("processes × 1 thread: bytes out of the server, most / least over J", "processes-x1", "bytesOut");
+        atMost("hand-off between processes, p50, × Redisson, J = 2", 0.5, handoff(2));
+        atMost("hand-off between processes, p50, × Redisson, J = 8", 0.25, handoff(8));
+    }
+
+    private double handoff(int jvms) {
+        return results.ratio("processes-x1", jvms, "handoffP50us", US, "redisson");
+    }
+
+    private void crowded() {
+        for (int jvms : results.sizes("processes-x4")) {
+            atMost(
+                    jvms + " processes × 4 threads: commands per remote hand-off",
+                    2.2,
+                    results.median("processes-x4", jvms, US, "commandsPerHandoff"));
+            atMost(
+                    jvms + " processes × 4 threads: commands per acquisition (far below 1)",
+                    0.2,
+                    results.median("processes-x4", jvms, US, "commands"));
+        }
+        atLeast("8 processes × 4 threads: acquisitions/s, × Redisson", 5, ratio("processes-x4", 8, "redisson"));
+        atLeast("8 processes × 4 threads: acquisitions/s, × the fastest peer", 1, bestPeer("processes-x4", 8, "rate"));
+        atMost(
+                "8 processes × 4 threads: most / least per process",
+                1.5,
+                spread("processes-x4", 8, "mostOfProcess", "leastOfProcess"));
+    }
+
+    private void time() {
+        for (int held : results.sizes("held")) {
+            atMost(
+                    held + " held: commands per renewal period",
+                    100,
+                    results.median("held", held, US, "commandsPerPeriod"));
+            atMost(
+                    held + " held: client CPU, × Redisson",
+                    0.5,
+                    results.ratio("held", held, "clientCpuPercent", US, "redisson"));
+            atMost(held + " held: heap per held lock, bytes", 500, results.median("held", held, US, "heapPerLock"));
+        }
+        double extra = results.median("churn", 2_000, US, "extraPerSecond");
+        double idle = results.median("churn", 2_000, US, "idleScripts");
+        add(
+                "churn of 2,000 pairs/s: renewals of released locks a second / when idle",
+                "0 / 0",
+                String.format(Locale.ROOT, "%.2f / %.0f", extra, idle),
+                known(extra, idle),
+                extra < 1 && idle == 0);
+        atMost(
+                "holder killed: next grant after the expiry, median, ms",
+                10,
+                results.median("killed", 10, US, "lateP50Ms"));
+        atMost(
+                "10,000 virtual threads on 100 names: time, × the best peer",
+                0.5,
+                best("virtual-threads", 10_000, "seconds", ratio -> 1 / ratio, Double.NaN));
+    }
+
+    /** Of Redisson's and all other real peers' figures the best one; the ratio of ours to it. */
+    private double bestPeer(String id, int size, String figure) {
+        return best(id, size, figure, ratio -> ratio, Double.NaN);
+    }
+
+    /** The ratio to that peer which looks best beside us; {@code orientation} makes more be better for us. */
+    private double best(String id, int size, String figure, DoubleUnaryOperator orientation, double none) {
+        double worst = none;
+        for (String peer : results.peers(id)) {
+            double ratio = results.ratio(id, size, figure, US, peer);
+            if (peer.equals(US) || Double.isNaN(ratio)) {
+                continue;
+            }
+            if (Double.isNaN(worst) || orientation.applyAsDouble(ratio) < orientation.applyAsDouble(worst)) {
+                worst = ratio;
+            }
+        }
+        return worst;
+    }
+
+    private double ratio(String id, int size, String peer) {
+        return results.ratio(id, size, "rate", US, peer);
+    }
+
+    private double spread(String id, int size, String most, String least) {
+        List<Double> ratios = new ArrayList<>();
+        List<Double> above = results.values(id, size, US, most);
+        List<Double> below = results.values(id, size, US, least);
+        for (int i = 0; i < above.size(); i++) {
+            ratios.add(above.get(i) / below.get(i));
+        }
+        return Results.median(ratios);
+    }
+
+    private void flat(String question, String id, String figure) {
+        TreeSet<Double> medians = new TreeSet<>();
+        for (int size : results.sizes(id)) {
+            double median = results.median(id, size, US, figure);
+            if (!Double.isNaN(median)) {
+                medians.add(median);
+            }
+        }
+        atMost(question, 1.25, medians.isEmpty() ? Double.NaN : medians.last() / medians.first());
+    }
+
+    private void atLeast(String question, double goal, double reached) {
+        add(question, "≥ " + Numbers.text(goal), Numbers.text(reached), known(reached), reached >= goal);
+    }
+
+    private void atMost(String question, double goal, double reached) {
+        add(question, "≤ " + Numbers.text(goal), Numbers.text(reached), known(reached), reached <= goal);
+    }
+
+    private void inform(String question, double reached) {
+        lines.add(new Line(question, "", Numbers.text(reached), ""));
+    }
+
+    private void add(String question, String goal, String reached, boolean known, boolean met) {
+        lines.add(new Line(question, goal, known ? reached : "–", known ? met ? "yes" : "**no**" : "not measured"));
+    }
+
+    private static boolean known(double... values) {
+        for (double value : values) {
+            if (Double.isNaN(value)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

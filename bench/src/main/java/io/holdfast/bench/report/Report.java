@@ -1,0 +1,241 @@
+package io.holdfast.bench.report;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The page about a run, as Markdown. Holds no figure that was not measured in it. */
+public final class Report {
+
+    /** A table: its case, its title, what a size means, and the figures shown with their headings. */
+    private record Table(String caseId, String title, String size, Map<String, String> columns) {}
+
+    private final Results results;
+    private final StringBuilder page = new StringBuilder();
+
+    private Report(Results results) {
+        this.results = results;
+    }
+
+    /**
+     * Writes the page.
+     *
+     * @param facts about machine and run, one sentence each
+     * @param plots file names relative to the page, by title
+     */
+    public static String of(Results results, List<String> facts, Map<String, String> plots, String jmh) {
+        Report report = new Report(results);
+        report.head(facts);
+        report.goals();
+        plots.forEach((title, file) -> report.line("![" + title + "](" + file + ")\n"));
+        tables().forEach(report::table);
+        if (!jmh.isEmpty()) {
+            report.line("## In one process, over the memory store (JMH)\n\n```\n" + jmh + "```\n");
+        }
+        report.notes();
+        return report.page.toString();
+    }
+
+    private void head(List<String> facts) {
+        line("# Benchmarks\n");
+        line(
+                "Written by `bench/run`; every figure is of one run on one machine. Trust, in this order: commands and bytes");
+        line("(the server's own counts), CPU per operation, ratios within a round, and last the absolute rates.\n");
+        line("## How it was run\n");
+        facts.forEach(fact -> line("- " + fact));
+        line("""
+                - Each peer runs in child JVMs of its own, with its defaults. Peers take turns within each round. A cell is the
+                  median of the rounds (least–most); a ratio is the median of the ratios within a round.
+                - *lettuce* and *jedis* are the limit: `SET NX PX` and a compare-and-delete script, retried each millisecond.
+                  *lettuce-scripts* is Holdfast's ceiling: Holdfast's own two scripts on plain Lettuce, nothing around them.
+                - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what the peer sends
+                  besides; calls made by scripts are not counted. A heartbeat in the window counts. Bytes are from `INFO stats`.
+                - In each contended case a detector looks for two holders at once, in the process and between processes (all stays
+                  merged by time). One overlap fails the run.
+                - A window at whose borders a counter was read late by more than an eighth of it is measured again: a thread of
+                  the harness that gets no processor would otherwise spoil rates and counts without a sign.
+                - A wait is cut at the borders of its window. CPU is that of the whole process, compiler and collector included.
+                """);
+    }
+
+    private void goals() {
+        line("## Goals and what was reached\n");
+        line("| | goal | reached | met |\n|---|---|---|---|");
+        for (Goals.Line goal : new Goals(results).lines()) {
+            line("| " + goal.question() + " | " + goal.goal() + " | " + goal.reached() + " | " + goal.met() + " |");
+        }
+        line("");
+    }
+
+    private void table(Table table) {
+        List<String> peers = results.peers(table.caseId());
+        if (peers.isEmpty()) {
+            return;
+        }
+        line("## " + table.title() + "\n");
+        line("| " + table.size() + " | peer | "
+                + String.join(" | ", table.columns().values()) + " |");
+        line("|---".repeat(table.columns().size() + 2) + "|");
+        for (int size : results.sizes(table.caseId())) {
+            for (String peer : peers) {
+                row(table, size, peer);
+            }
+        }
+        line("");
+    }
+
+    private void row(Table table, int size, String peer) {
+        List<String> cells = new ArrayList<>();
+        boolean measured = false;
+        for (String figure : table.columns().keySet()) {
+            List<Double> values = results.values(table.caseId(), size, peer, figure);
+            measured |= !values.isEmpty();
+            cells.add(Numbers.cell(values));
+        }
+        if (measured) {
+            line("| " + size + " | " + peer + " | " + String.join(" | ", cells) + " |");
+        }
+    }
+
+    private void notes() {
+        line("## Notes of this run\n");
+        line("- Overlaps found: " + results.violations() + ".");
+        results.notes().forEach(note -> line("- " + note));
+    }
+
+    private void line(String text) {
+        page.append(text).append('\n');
+    }
+
+    private static List<Table> tables() {
+        Map<String, String> pairs = columns(
+                "rate",
+                "pairs/s",
+                "p50us",
+                "p50 µs",
+                "p99us",
+                "p99 µs",
+                "commands",
+                "commands/pair",
+                "clientCpuUs",
+                "client CPU µs",
+                "serverCpuUs",
+                "server CPU µs");
+        Map<String, String> contended = columns(
+                "rate",
+                "acquisitions/s",
+                "commands",
+                "commands/acq.",
+                "bytesOut",
+                "server bytes out/acq.",
+                "handoffP50us",
+                "remote hand-off p50 µs",
+                "handoffP99us",
+                "p99 µs",
+                "remotePerSecond",
+                "remote hand-offs/s",
+                "commandsPerHandoff",
+                "commands/remote hand-off",
+                "longestWaitMs",
+                "longest wait ms",
+                "mostOfProcess",
+                "most per process",
+                "leastOfProcess",
+                "least per process",
+                "clientCpuUs",
+                "client CPU µs/acq.");
+        return List.of(
+                new Table(
+                        "counted",
+                        "Exact cost of 500 pairs (1: plain, 2: reentrant)",
+                        "kind",
+                        columns(
+                                "commands",
+                                "commands/pair",
+                                "bytesIn",
+                                "bytes to server",
+                                "bytesOut",
+                                "bytes from server")),
+                new Table("uncontended", "Uncontended pairs, a name for each thread", "threads", pairs),
+                new Table("reentrant", "Reentrant pairs", "threads", pairs),
+                new Table(
+                        "async",
+                        "Asynchronous pairs in flight",
+                        "in flight",
+                        columns(
+                                "rate",
+                                "pairs/s",
+                                "commands",
+                                "commands/pair",
+                                "clientCpuUs",
+                                "client CPU µs",
+                                "serverCpuUs",
+                                "server CPU µs")),
+                new Table(
+                        "one-name",
+                        "One process, one name, empty section",
+                        "threads",
+                        columns(
+                                "rate",
+                                "acquisitions/s",
+                                "most",
+                                "most per thread",
+                                "least",
+                                "least per thread",
+                                "longestWaitMs",
+                                "longest wait ms",
+                                "commands",
+                                "commands/acq.",
+                                "clientCpuUs",
+                                "client CPU µs")),
+                new Table("processes-x1", "J processes × 1 thread, one name, empty section", "J", contended),
+                new Table("processes-x4", "J processes × 4 threads, one name, empty section", "J", contended),
+                new Table(
+                        "held",
+                        "Held with a lease of 3 s, renewed each second",
+                        "held",
+                        columns(
+                                "commandsPerPeriod",
+                                "commands/period",
+                                "bytesInPerPeriod",
+                                "bytes/period",
+                                "clientCpuPercent",
+                                "client CPU %",
+                                "serverCpuPercent",
+                                "server CPU %",
+                                "heapPerLock",
+                                "client heap B/lock",
+                                "lost",
+                                "lost")),
+                new Table(
+                        "churn",
+                        "Churn, then idle",
+                        "pairs/s wanted",
+                        columns(
+                                "rate",
+                                "pairs/s",
+                                "extraPerSecond",
+                                "scripts/s beyond 2 per pair",
+                                "idleScripts",
+                                "scripts when idle")),
+                new Table(
+                        "killed",
+                        "Holder killed: lateness of the next grant after the expiry (lease 2 s)",
+                        "names",
+                        columns("lateP50Ms", "p50 ms", "lateMaxMs", "worst ms")),
+                new Table(
+                        "virtual-threads",
+                        "Virtual threads, one pair each, on 100 names",
+                        "threads",
+                        columns("seconds", "seconds", "completed", "completed", "commands", "commands/pair")));
+    }
+
+    private static Map<String, String> columns(String... figuresAndHeadings) {
+        Map<String, String> columns = new LinkedHashMap<>();
+        for (int i = 0; i < figuresAndHeadings.length; i += 2) {
+            columns.put(figuresAndHeadings[i], figuresAndHeadings[i + 1]);
+        }
+        return columns;
+    }
+}
