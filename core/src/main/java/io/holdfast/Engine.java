@@ -41,7 +41,7 @@ final class Engine {
         this.store = new GuardedStore(store);
         this.settings = settings;
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
-        this.renewals = new Renewals(this.store, settings.time);
+        this.renewals = new Renewals(this.store, settings);
         this.compensation = new Compensation(this.store, settings);
         store.listen(new Messages());
     }

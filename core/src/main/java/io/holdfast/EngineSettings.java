@@ -58,6 +58,11 @@ final class EngineSettings {
         return copy;
     }
 
+    /** A tenth of the time between two renewals. */
+    long renewEarlyNanos() {
+        return leaseNanos / 30;
+    }
+
     /** A delay between three quarters of the given one and all of it, so that clients do not fall into step. */
     long jittered(long nanos) {
         return nanos - random.applyAsLong(nanos / 4 + 1);

@@ -22,6 +22,10 @@ final class Renewals {
 
     private final LockStore store;
     private final TimeSource time;
+
+    /** By how much a renewal may come early so that it shares a command with others. */
+    private final long earlyNanos;
+
     private final ReentrantLock lock = new ReentrantLock();
     private final TreeSet<Hold> holds = new TreeSet<>(
             Comparator.<Hold>comparingLong(h -> h.dueNanos).thenComparingLong(h -> h.dueOrder)); // by lock
@@ -29,9 +33,10 @@ final class Renewals {
     private TimeSource.@Nullable Timer timer; // by lock
     private long timerNanos; // by lock; when the timer runs, if there is one
 
-    Renewals(LockStore store, TimeSource time) {
+    Renewals(LockStore store, EngineSettings settings) {
         this.store = store;
-        this.time = time;
+        this.time = settings.time;
+        this.earlyNanos = settings.renewEarlyNanos();
     }
 
     /** Looks at the hold at this instant, instead of any set before. */
@@ -114,8 +119,9 @@ final class Renewals {
         lock.lock();
         try {
             timer = null;
-            long now = time.nanoTime();
-            while (!holds.isEmpty() && holds.first().dueNanos - now <= 0) {
+            // Those due a little later go along: locks taken one after the other fill whole commands this way.
+            long until = time.nanoTime() + earlyNanos;
+            while (!holds.isEmpty() && holds.first().dueNanos - until <= 0) {
                 Hold hold = holds.first();
                 holds.remove(hold);
                 hold.watched = false;

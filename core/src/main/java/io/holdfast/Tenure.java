@@ -176,7 +176,10 @@ final class Tenure {
         }
         long now = time.nanoTime();
         ActiveLease out = lease;
-        if (out == null || !isRenewed(out) || now - due.renewAtNanos < 0) {
+        if (out == null
+                || !isRenewed(out)
+                || due.renewAtNanos == Hold.NEVER
+                || due.renewAtNanos - now > state.settings.renewEarlyNanos()) {
             watch(due);
             return null;
         }

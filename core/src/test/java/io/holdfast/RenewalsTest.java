@@ -26,6 +26,19 @@ class RenewalsTest extends EngineFixture {
     }
 
     @Test
+    void holds_taken_shortly_after_each_other_share_a_renewal_and_each_is_renewed_every_third_of_its_lease() {
+        List<List<String>> batches = new ArrayList<>();
+        LockClient many = clientWith(batches, "");
+        for (int i = 0; i < 10; i++) {
+            now(acquire(many, "n" + i));
+            advance(9);
+        }
+        advance(9_910);
+
+        assertThat(batches).hasSize(10).allSatisfy(batch -> assertThat(batch).hasSize(10));
+    }
+
+    @Test
     void a_hold_whose_renewal_hangs_delays_nobody_else() {
         List<List<String>> batches = new ArrayList<>();
         LockClient many = clientWith(batches, "hung");
