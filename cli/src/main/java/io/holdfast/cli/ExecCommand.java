@@ -176,7 +176,8 @@ final class ExecCommand implements Callable<Integer> {
             process = supervisor.start(builder);
         } catch (IOException e) {
             // Found but not started: a script whose interpreter is missing, a binary of another machine.
-            String why = String.valueOf(e.getMessage()).replaceFirst(".*error=\\d+, ", "");
+            // "error=2, No such file", or from JDK 25 on "error: 2 (No such file)".
+            String why = String.valueOf(e.getMessage()).replaceFirst("(?s).*error[=:] ?\\d+[, (]+(.*?)\\)?$", "$1");
             throw new CliException(ExitCode.NOT_EXECUTABLE, command.get(0) + ": cannot be run: " + why, e);
         }
         if (process == null) {
