@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Chains of asynchronous pairs, each on a name of its own, the next begun when the last is complete. Order:
@@ -42,7 +43,7 @@ final class AsyncTask implements Task {
         private final long to;
         final CountDownLatch ended;
         final LongAdder done = new LongAdder();
-        final AtomicReference<Throwable> failure = new AtomicReference<>();
+        final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
         Chains(Handle handle, long from, long to, int flight) {
             this.handle = handle;
