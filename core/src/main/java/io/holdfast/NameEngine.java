@@ -10,6 +10,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -225,23 +226,18 @@ final class NameEngine implements Effects {
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
         outbox.add(() -> waiter.complete(lease, null));
-        if (engine.callbacks().hasListener()) {
-            Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
-            outbox.add(() -> engine.callbacks().tell(l -> l.acquired(name, lease.fencingToken(), waited)));
-        }
+        Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
+        tell(l -> l.acquired(name, lease.fencingToken(), waited));
     }
 
     @Override
     public void released(ActiveLease lease, boolean wasGone) {
         outbox.add(() -> lease.end(wasGone));
-        if (engine.callbacks().hasListener()) {
-            long token = lease.fencingToken();
+        if (wasGone) {
+            tell(l -> l.lost(name, lease.fencingToken(), "the store did not know it at its release"));
+        } else {
             Duration held = Duration.ofNanos(settings.time.nanoTime() - lease.grantedNanos);
-            outbox.add(() -> engine.callbacks()
-                    .tell(
-                            wasGone
-                                    ? l -> l.lost(name, token, "the store did not know it at its release")
-                                    : l -> l.released(name, token, held)));
+            tell(l -> l.released(name, lease.fencingToken(), held));
         }
     }
 
@@ -251,7 +247,7 @@ final class NameEngine implements Effects {
         Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
         outbox.add(() -> waiter.complete(null, error));
-        outbox.add(() -> engine.callbacks().tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage()))));
+        tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage())));
     }
 
     @Override
@@ -260,12 +256,18 @@ final class NameEngine implements Effects {
             engine.lostHolds().add(lease.owner, name, lease.holds);
         }
         outbox.add(lease::runLossCallbacks);
-        outbox.add(() -> engine.callbacks().tell(l -> l.lost(name, lease.fencingToken(), why)));
+        tell(l -> l.lost(name, lease.fencingToken(), why));
     }
 
     @Override
     public void renewalFailed(Throwable cause) {
-        outbox.add(() -> engine.callbacks().tell(l -> l.renewalFailed(name, StoreErrors.of(cause))));
+        tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+    }
+
+    private void tell(Consumer<LockListener> event) {
+        if (callbacks().hasListener()) {
+            outbox.add(() -> callbacks().tell(event));
+        }
     }
 
     // --- the machinery ---

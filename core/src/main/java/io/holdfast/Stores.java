@@ -17,8 +17,7 @@ final class Stores {
     /** Schemes of our own modules, to tell a missing module from a mistyped scheme. */
     private static final Map<String, String> MODULES = Map.of(
             "redis", "holdfast-redis",
-            "rediss", "holdfast-redis",
-            "memory", "holdfast-core");
+            "rediss", "holdfast-redis");
 
     private Stores() {}
 

@@ -184,17 +184,15 @@ final class Tenure {
             return null;
         }
         long length = clipped(out, now);
-        if (length < state.settings.leaseNanos) {
-            // The last one: it reaches to the lease's limit.
-            due.renewAtNanos = length < Limits.LEASE_MIN.toNanos() ? Hold.NEVER : now + length / 6;
-        } else {
-            // If this one stays unanswered, the next goes out while there is still time for it.
-            due.renewAtNanos = now + length / 6;
-        }
-        watch(due);
-        if (due.renewAtNanos == Hold.NEVER) {
+        if (length < Limits.LEASE_MIN.toNanos()) {
+            // So near the lease's limit that nothing would be won.
+            due.renewAtNanos = Hold.NEVER;
+            watch(due);
             return null;
         }
+        // If this one stays unanswered, the next goes out while there is still time for it.
+        due.renewAtNanos = now + length / 6;
+        watch(due);
         due.leaseNanos = length;
         return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false);
     }

@@ -38,7 +38,6 @@ final class Waiter {
     static final long NO_DEADLINE = Long.MAX_VALUE;
 
     final LockOptions options;
-    final WaitMode mode;
 
     /** The thread that will own the lease as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
@@ -75,7 +74,6 @@ final class Waiter {
     private Waiter(
             LockOptions options, WaitMode mode, @Nullable Thread owner, @Nullable Thread parked, long arrivedNanos) {
         this.options = options;
-        this.mode = mode;
         this.owner = owner;
         this.parked = parked;
         this.future = parked == null ? new CompletableFuture<>() : null;
