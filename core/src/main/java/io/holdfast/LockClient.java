@@ -3,11 +3,13 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,7 +189,7 @@ public final class LockClient implements AutoCloseable {
     public static final class Builder {
 
         private @Nullable String uri;
-        private @Nullable LockStore store;
+        private @Nullable Function<? super StoreContext, ? extends LockStore> opener;
         private final EngineSettings settings = new EngineSettings();
 
         Builder() {}
@@ -200,7 +202,17 @@ public final class LockClient implements AutoCloseable {
 
         /** A store made by the caller, which the client closes when it is closed. */
         public Builder store(LockStore store) {
-            this.store = requireNonNull(store, "store");
+            requireNonNull(store, "store");
+            return store(context -> store);
+        }
+
+        /**
+         * A store that is opened for this client: for stores that are configured in code instead of by a URI. The client
+         * closes it when it is closed. What the opener throws, {@link #build} throws; a {@code StoreException} as {@link
+         * LockStoreException}.
+         */
+        public Builder store(Function<? super StoreContext, ? extends LockStore> opener) {
+            this.opener = requireNonNull(opener, "opener");
             return this;
         }
 
@@ -259,10 +271,12 @@ public final class LockClient implements AutoCloseable {
          * @throws LockStoreException if the store cannot be reached or refuses the connection
          */
         public LockClient build() {
-            if ((uri == null) == (store == null)) {
+            if ((uri == null) == (opener == null)) {
                 throw new IllegalStateException("A LockClient needs either a uri or a store, and not both");
             }
-            LockStore opened = store != null ? store : Stores.open(requireNonNull(uri), settings.context());
+            LockStore opened = opener != null
+                    ? Stores.open(opener, settings.context())
+                    : Stores.open(requireNonNull(uri), settings.context());
             return new LockClient(new Engine(opened, settings.snapshot()));
         }
     }

@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.function.Function;
 
 /** Finds the store for a URI. */
 final class Stores {
@@ -17,7 +18,13 @@ final class Stores {
     /** Schemes of our own modules, to tell a missing module from a mistyped scheme. */
     private static final Map<String, String> MODULES = Map.of(
             "redis", "holdfast-redis",
-            "rediss", "holdfast-redis");
+            "rediss", "holdfast-redis",
+            "redis-sentinel", "holdfast-redis",
+            "rediss-sentinel", "holdfast-redis",
+            "redis-cluster", "holdfast-redis",
+            "rediss-cluster", "holdfast-redis",
+            "redlock", "holdfast-redis",
+            "zookeeper", "holdfast-zookeeper");
 
     private Stores() {}
 
@@ -28,7 +35,7 @@ final class Stores {
         for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class, Stores.class.getClassLoader())) {
             known.addAll(provider.schemes());
             if (provider.schemes().contains(scheme)) {
-                return open(provider, uri, context);
+                return open(c -> provider.open(uri, c), context);
             }
         }
         String module = MODULES.get(scheme);
@@ -39,9 +46,9 @@ final class Stores {
                         : "store URI scheme: \"" + scheme + "\" (expected: one of " + known + ")");
     }
 
-    private static LockStore open(LockStoreProvider provider, URI uri, StoreContext context) {
+    static LockStore open(Function<? super StoreContext, ? extends LockStore> opener, StoreContext context) {
         try {
-            return provider.open(uri, context);
+            return opener.apply(context);
         } catch (StoreException e) {
             throw new LockStoreException(e);
         }
