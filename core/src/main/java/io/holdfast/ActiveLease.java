@@ -1,12 +1,14 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,13 @@ final class ActiveLease implements Lease {
 
     static final long NO_LIMIT = Long.MAX_VALUE;
 
+    private static final AtomicReferenceFieldUpdater<ActiveLease, State> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, State.class, "state");
+
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<ActiveLease, Queue> LOSS_CALLBACKS =
+            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, Queue.class, "lossCallbacks");
+
     final Hold hold;
     final long grantedNanos;
 
@@ -53,11 +62,14 @@ final class ActiveLease implements Lease {
     final Holds holds = new Holds();
 
     private final long token;
-    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-    private final Queue<Runnable> lossCallbacks = new ConcurrentLinkedQueue<>();
+    private volatile State state = State.HELD; // changed through STATE only
+    private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
-    /** Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already. */
-    private final CompletableFuture<Boolean> ended = new CompletableFuture<>();
+    /**
+     * Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already. Made by
+     * the one who releases, before the engine hears of it.
+     */
+    private @Nullable CompletableFuture<Boolean> ended;
 
     ActiveLease(Hold hold, long token, long grantedNanos, long limitNanos, boolean renewed, @Nullable Thread owner) {
         this.hold = hold;
@@ -80,7 +92,7 @@ final class ActiveLease implements Lease {
 
     @Override
     public boolean isValid() {
-        if (state.get() != State.HELD) {
+        if (state != State.HELD) {
             return false;
         }
         if (!isOver()) {
@@ -106,7 +118,7 @@ final class ActiveLease implements Lease {
         if (isValid()) {
             return;
         }
-        if (state.get() == State.RELEASED) {
+        if (state == State.RELEASED) {
             throw new IllegalStateException("The lease on " + name() + " was released");
         }
         throw lostException();
@@ -114,10 +126,13 @@ final class ActiveLease implements Lease {
 
     @Override
     public void onLost(Runnable callback) {
-        java.util.Objects.requireNonNull(callback, "callback");
-        lossCallbacks.add(callback);
+        requireNonNull(callback, "callback");
+        if (lossCallbacks == null) {
+            LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
+        }
+        requireNonNull(lossCallbacks).add(callback);
         isValid();
-        if (state.get() == State.LOST) {
+        if (state == State.LOST) {
             runLossCallbacks();
         }
     }
@@ -125,13 +140,13 @@ final class ActiveLease implements Lease {
     @Override
     public void release() {
         if (!tryRelease()) {
-            if (state.get() == State.RELEASED) {
+            if (state == State.RELEASED) {
                 return;
             }
             throw lostException();
         }
         // Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout.
-        if (ended.join()) {
+        if (requireNonNull(ended).join()) {
             throw unknownAtRelease();
         }
     }
@@ -139,12 +154,12 @@ final class ActiveLease implements Lease {
     @Override
     public CompletionStage<Void> releaseAsync() {
         if (!tryRelease()) {
-            return state.get() == State.RELEASED
+            return state == State.RELEASED
                     ? CompletableFuture.completedFuture(null)
                     : CompletableFuture.failedFuture(lostException());
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
-        CompletionStage<Boolean> answer = ended;
+        CompletionStage<Boolean> answer = requireNonNull(ended);
         answer.whenComplete((wasGone, never) -> hold.engine.callbacks().execute(() -> {
             if (wasGone) {
                 done.completeExceptionally(unknownAtRelease());
@@ -162,11 +177,11 @@ final class ActiveLease implements Lease {
 
     /** As {@link #isValid()}, but without telling the engine: for observers of a simulation. */
     boolean isHeldNow() {
-        return state.get() == State.HELD && !isOver();
+        return state == State.HELD && !isOver();
     }
 
     boolean hasEnded() {
-        return state.get() != State.HELD;
+        return state != State.HELD;
     }
 
     /** Whether its time has passed, by the clocks alone. */
@@ -181,24 +196,32 @@ final class ActiveLease implements Lease {
     /** By the engine: HELD → LOST. False if it has ended before. */
     boolean lose(String why) {
         holds.lostWhy = why;
-        return state.compareAndSet(State.HELD, State.LOST);
+        return STATE.compareAndSet(this, State.HELD, State.LOST);
     }
 
     void runLossCallbacks() {
-        for (Runnable callback = lossCallbacks.poll(); callback != null; callback = lossCallbacks.poll()) {
+        Queue<Runnable> callbacks = lossCallbacks;
+        if (callbacks == null) {
+            return;
+        }
+        for (Runnable callback = callbacks.poll(); callback != null; callback = callbacks.poll()) {
             hold.engine.callbacks().execute(callback);
         }
     }
 
     /** By the engine, once, after the owner released. */
     void end(boolean wasGone) {
-        ended.complete(wasGone);
+        CompletableFuture<Boolean> awaited = ended;
+        if (awaited != null) {
+            awaited.complete(wasGone);
+        }
     }
 
     private boolean tryRelease() {
-        if (!isValid() || !state.compareAndSet(State.HELD, State.RELEASED)) {
+        if (!isValid() || !STATE.compareAndSet(this, State.HELD, State.RELEASED)) {
             return false;
         }
+        ended = new CompletableFuture<>();
         hold.engine.released(this);
         return true;
     }

@@ -4,12 +4,12 @@ package io.holdfast;
  * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
  *
  * <p>All fields but {@link #deadline} are guarded by the lock of the name's engine; {@code deadline} is written under it
- * and read anywhere. {@link #dueNanos} belongs to {@link Renewals} and is guarded by its lock.
+ * and read anywhere. The fields for the {@link DueQueue} are guarded by the lock of {@link Renewals}.
  */
 final class Hold {
 
     /** Hand-offs count in the low 16 bits of the token. */
-    private static final long HAND_OFFS_MAX = 1 << 16;
+    private static final int HAND_OFFS_MAX = 1 << 16;
 
     /** No renewal is needed any more. */
     static final long NEVER = Long.MAX_VALUE;
@@ -37,13 +37,16 @@ final class Hold {
     /** Whether somebody waits at another client. */
     boolean contended;
 
-    private long handOffs;
+    private int handOffs;
 
-    /** Guarded by the lock of {@link Renewals}: when to look at this hold, and its place among those of the same time. */
+    /** Guarded by the lock of {@link Renewals}: when to look at this hold. */
     long dueNanos;
 
-    long dueOrder;
-    boolean watched;
+    /** Among those of the same time, who was scheduled first. Compared by difference: it may overflow. */
+    int dueOrder;
+
+    /** Its place in the {@link DueQueue}; −1: nowhere. */
+    int dueIndex = -1;
 
     Hold(
             NameEngine engine,

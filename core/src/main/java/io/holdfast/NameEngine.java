@@ -31,8 +31,8 @@ final class NameEngine implements Effects {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final NameState state; // by lock
-    private final ArrayDeque<Runnable> inbox = new ArrayDeque<>(2); // by lock
-    private final List<Runnable> outbox = new ArrayList<>(2); // by lock
+    private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
+    private @Nullable List<Runnable> outbox; // by lock
     private boolean running; // by lock; an event is being handled by this thread
     private boolean retired; // by lock; not in the engine's map any more
     private TimeSource.@Nullable Timer pollTimer; // by lock
@@ -217,7 +217,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void nudge(Waiter waiter) {
-        outbox.add(waiter::nudge);
+        later(waiter::nudge);
     }
 
     @Override
@@ -225,14 +225,14 @@ final class NameEngine implements Effects {
         settle(waiter, Waiter.State.GRANTED);
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
-        outbox.add(() -> waiter.complete(lease, null));
+        later(() -> waiter.complete(lease, null));
         Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
         tell(l -> l.acquired(name, lease.fencingToken(), waited));
     }
 
     @Override
     public void released(ActiveLease lease, boolean wasGone) {
-        outbox.add(() -> lease.end(wasGone));
+        later(() -> lease.end(wasGone));
         if (wasGone) {
             tell(l -> l.lost(name, lease.fencingToken(), "the store did not know it at its release"));
         } else {
@@ -246,7 +246,7 @@ final class NameEngine implements Effects {
         settle(waiter, outcome);
         Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
-        outbox.add(() -> waiter.complete(null, error));
+        later(() -> waiter.complete(null, error));
         tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage())));
     }
 
@@ -255,7 +255,7 @@ final class NameEngine implements Effects {
         if (lease.owner != null) {
             engine.lostHolds().add(lease.owner, name, lease.holds);
         }
-        outbox.add(lease::runLossCallbacks);
+        later(lease::runLossCallbacks);
         tell(l -> l.lost(name, lease.fencingToken(), why));
     }
 
@@ -266,37 +266,40 @@ final class NameEngine implements Effects {
 
     private void tell(Consumer<LockListener> event) {
         if (callbacks().hasListener()) {
-            outbox.add(() -> callbacks().tell(event));
+            later(() -> callbacks().tell(event));
         }
     }
 
     // --- the machinery ---
 
     private void handle(Runnable event) {
-        List<Runnable> after = List.of();
+        List<Runnable> after;
         lock.lock();
         try {
-            inbox.add(event);
             if (running) {
+                if (inbox == null) {
+                    inbox = new ArrayDeque<>(2);
+                }
+                inbox.add(event);
                 return;
             }
             running = true;
-            runInbox();
+            runWithInbox(event);
             running = false;
             current = state.lease();
             tidy();
-            if (!outbox.isEmpty()) {
-                after = List.copyOf(outbox);
-                outbox.clear();
-            }
+            after = outbox;
+            outbox = null;
         } finally {
             lock.unlock();
         }
-        after.forEach(Runnable::run);
+        if (after != null) {
+            after.forEach(Runnable::run);
+        }
     }
 
-    private void runInbox() {
-        for (Runnable next = inbox.poll(); next != null; next = inbox.poll()) {
+    private void runWithInbox(Runnable event) {
+        for (Runnable next = event; next != null; next = inbox == null ? null : inbox.poll()) {
             try {
                 next.run();
             } catch (RuntimeException | Error e) {
@@ -305,6 +308,15 @@ final class NameEngine implements Effects {
                 LOG.log(System.Logger.Level.ERROR, "An event of " + name + " failed; this is a defect in Holdfast", e);
             }
         }
+        inbox = null;
+    }
+
+    /** To be done when the lock is released. */
+    private void later(Runnable effect) {
+        if (outbox == null) {
+            outbox = new ArrayList<>(2);
+        }
+        outbox.add(effect);
     }
 
     /** Nothing stays scheduled that is not needed, and per-name state goes when nobody holds or waits (rule 13). */

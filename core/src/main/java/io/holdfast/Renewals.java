@@ -5,9 +5,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +25,7 @@ final class Renewals {
     private final long earlyNanos;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final TreeSet<Hold> holds = new TreeSet<>(
-            Comparator.<Hold>comparingLong(h -> h.dueNanos).thenComparingLong(h -> h.dueOrder)); // by lock
-    private long order; // by lock
+    private final DueQueue holds = new DueQueue(); // by lock
     private TimeSource.@Nullable Timer timer; // by lock
     private long timerNanos; // by lock; when the timer runs, if there is one
 
@@ -43,12 +39,7 @@ final class Renewals {
     void watch(Hold hold, long atNanos) {
         lock.lock();
         try {
-            if (hold.watched) {
-                holds.remove(hold);
-            }
-            hold.dueNanos = atNanos;
-            hold.dueOrder = order++;
-            hold.watched = holds.add(hold);
+            holds.schedule(hold, atNanos);
             if (timer == null || atNanos - timerNanos < 0) {
                 arm(atNanos);
             }
@@ -64,10 +55,7 @@ final class Renewals {
     void forget(Hold hold) {
         lock.lock();
         try {
-            if (hold.watched) {
-                holds.remove(hold);
-                hold.watched = false;
-            }
+            holds.remove(hold);
         } finally {
             lock.unlock();
         }
@@ -121,14 +109,14 @@ final class Renewals {
             timer = null;
             // Those due a little later go along: locks taken one after the other fill whole commands this way.
             long until = time.nanoTime() + earlyNanos;
-            while (!holds.isEmpty() && holds.first().dueNanos - until <= 0) {
-                Hold hold = holds.first();
-                holds.remove(hold);
-                hold.watched = false;
-                due.add(hold);
+            Hold next = holds.first();
+            while (next != null && next.dueNanos - until <= 0) {
+                holds.remove(next);
+                due.add(next);
+                next = holds.first();
             }
-            if (!holds.isEmpty()) {
-                arm(holds.first().dueNanos);
+            if (next != null) {
+                arm(next.dueNanos);
             }
         } finally {
             lock.unlock();

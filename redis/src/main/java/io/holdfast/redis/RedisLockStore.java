@@ -252,16 +252,23 @@ final class RedisLockStore implements LockStore {
     }
 
     private static String[] renewalArgs(List<RenewRequest> requests) {
-        String[] args = new String[5 * requests.size()];
+        String[] args = new String[2 * requests.size()];
+        RenewRequest before = null;
         int at = 0;
         for (RenewRequest request : requests) {
             args[at++] = request.holderId();
-            args[at++] = Long.toString(request.leaseMillis());
-            args[at++] = Long.toString(request.sequence());
-            args[at++] = request.exact() ? "1" : "0";
-            args[at++] = RedisKeys.redissonChannel(request.name());
+            args[at++] = before != null && isSetAlike(request, before)
+                    ? ""
+                    : request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
+            before = request;
         }
         return args;
+    }
+
+    private static boolean isSetAlike(RenewRequest one, RenewRequest other) {
+        return one.leaseMillis() == other.leaseMillis()
+                && one.sequence() == other.sequence()
+                && one.exact() == other.exact();
     }
 
     private RenewReply renewed(RenewRequest request, List<Object> reply, int index) {

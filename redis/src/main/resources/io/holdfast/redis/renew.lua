@@ -1,7 +1,8 @@
 -- Renews holds. Loaded without common.lua: it grants nothing.
 --
 -- KEYS    lock and queue of each hold
--- ARGV    holder id, lease in ms, sequence, exact (0 or 1), Redisson's channel, of each hold
+-- ARGV    holder id, setting, of each hold. The setting is "lease:sequence:exact", in ms, a number, 0 or 1; empty: as for
+--         the hold before it, which is what most of a batch are
 -- Result  {now, code, base, waiting, code, base, waiting, …}
 --         code 1: it holds the lock, for at least the lease; 0: it does not; 2: it does, but a later setting was
 --         executed before, and nothing changed
@@ -12,10 +13,10 @@
 
 local clock = redis.call('TIME')
 local result = {clock[1] * 1000 + math.floor(clock[2] / 1000)}
+local lease, sequence, exact = 0, 0, false
 
--- Returns the code.
-local function renew(key, lease, sequence, exact)
-  local seen = tonumber(redis.call('HGET', key, '~seq')) or 0
+-- Returns the code. "seen" is the last sequence that was executed.
+local function renew(key, seen)
   if sequence < seen then
     return 2
   end
@@ -33,19 +34,37 @@ local function renew(key, lease, sequence, exact)
   return 1
 end
 
+-- The channel on which Redisson announces the release of a lock.
+local function channel(lock)
+  return 'redisson_lock__channel:' .. (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}')
+end
+
+local channels = {}
 for i = 1, #KEYS / 2 do
-  local lock, queue, arg = KEYS[2 * i - 1], KEYS[2 * i], 5 * (i - 1)
-  local code, base, waiting = 0, redis.pcall('HGET', lock, ARGV[arg + 1]), 0
-  if type(base) == 'table' and not string.find(base.err, 'WRONGTYPE', 1, true) then
-    return base
+  local lock, queue = KEYS[2 * i - 1], KEYS[2 * i]
+  if ARGV[2 * i] ~= '' then
+    local l, s, e = string.match(ARGV[2 * i], '^(%d+):(%d+):(%d)$')
+    lease, sequence, exact = tonumber(l), tonumber(s), e == '1'
   end
-  if type(base) == 'string' then
-    code = renew(lock, tonumber(ARGV[arg + 2]), tonumber(ARGV[arg + 3]), ARGV[arg + 4] == '1')
-    waiting = redis.call('ZCARD', queue)
-      + (tonumber(redis.pcall('PUBSUB', 'NUMSUB', ARGV[arg + 5])[2]) or 0)
+  local held = redis.pcall('HMGET', lock, ARGV[2 * i - 1], '~seq')
+  if held.err and not string.find(held.err, 'WRONGTYPE', 1, true) then
+    return held
   end
-  result[3 * i - 1] = code
-  result[3 * i] = code == 0 and 0 or tonumber(base) or 0
-  result[3 * i + 1] = waiting
+  -- A key of another type is somebody else's; so is one that lacks the field.
+  local holds = not held.err and held[1]
+  result[3 * i - 1] = holds and renew(lock, tonumber(held[2]) or 0) or 0
+  result[3 * i] = holds and tonumber(held[1]) or 0
+  result[3 * i + 1] = holds and redis.call('ZCARD', queue) or 0
+  channels[i] = channel(lock)
+end
+
+-- Those who wait at Redisson are not in the queue.
+local listeners = redis.pcall('PUBSUB', 'NUMSUB', unpack(channels))
+if not listeners.err then
+  for i = 1, #channels do
+    if result[3 * i - 1] ~= 0 then
+      result[3 * i + 1] = result[3 * i + 1] + tonumber(listeners[2 * i])
+    end
+  end
 end
 return result
