@@ -27,15 +27,31 @@ final class FreePort {
 
     /** A port of 127.0.0.1 on which nobody listens at this moment. */
     static int next() throws IOException {
-        InetAddress loopback = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
-            try (ServerSocket probe = new ServerSocket()) {
-                probe.bind(new InetSocketAddress(loopback, port));
+            if (isFree(port)) {
                 return port;
-            } catch (BindException e) {
-                // In use: the next one.
             }
+        }
+    }
+
+    /** The same for a node of a cluster, which takes the port 10,000 above, too; that is below the system's as well. */
+    static int nextWithBus() throws IOException {
+        while (true) {
+            int port = ThreadLocalRandom.current().nextInt(12_000, 22_700);
+            if (isFree(port) && isFree(port + 10_000)) {
+                return port;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) throws IOException {
+        InetAddress loopback = InetAddress.getByAddress(new byte[] {127, 0, 0, 1});
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(loopback, port));
+            return true;
+        } catch (BindException e) {
+            return false; // in use: the next one
         }
     }
 }

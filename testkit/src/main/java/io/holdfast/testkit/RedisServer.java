@@ -52,6 +52,7 @@ public final class RedisServer implements AutoCloseable {
         private @Nullable Path executable;
         private @Nullable String password;
         private List<String> args = List.of();
+        private ServerRole role = ServerRole.SERVER;
 
         private Builder() {}
 
@@ -69,6 +70,11 @@ public final class RedisServer implements AutoCloseable {
         /** More arguments for the server's command line, for example {@code "--maxmemory", "2mb"}. */
         public Builder args(String... args) {
             this.args = List.of(args);
+            return this;
+        }
+
+        Builder role(ServerRole role) {
+            this.role = role;
             return this;
         }
 
@@ -92,7 +98,7 @@ public final class RedisServer implements AutoCloseable {
                                     "executable: " + program + " (expected: a Redis or Valkey server that runs here)"));
             for (int attempt = 1; ; attempt++) {
                 try {
-                    return new RedisServer(installation, password, args, FreePort.next());
+                    return new RedisServer(installation, role, password, args, role.freePort());
                 } catch (FreePort.TakenException e) {
                     if (attempt == 5) {
                         throw new IllegalStateException(installation + " found no free port", e);
@@ -109,6 +115,7 @@ public final class RedisServer implements AutoCloseable {
     private static final Duration REPLY_TIMEOUT = Duration.ofSeconds(5);
 
     private final Installation installation;
+    private final ServerRole role;
     private final @Nullable String password;
     private final List<String> args;
     private final Path dir;
@@ -117,11 +124,14 @@ public final class RedisServer implements AutoCloseable {
 
     private final ReentrantLock lock = new ReentrantLock();
     private ServerProcess process; // by lock
+    private boolean paused; // by lock
     private boolean closed; // by lock
 
-    private RedisServer(Installation installation, @Nullable String password, List<String> args, int port)
+    private RedisServer(
+            Installation installation, ServerRole role, @Nullable String password, List<String> args, int port)
             throws IOException {
         this.installation = installation;
+        this.role = role;
         this.password = password;
         this.args = args;
         this.port = port;
@@ -174,6 +184,11 @@ public final class RedisServer implements AutoCloseable {
         return port;
     }
 
+    /** {@code 127.0.0.1:PORT}. */
+    public String address() {
+        return HOST + ":" + port;
+    }
+
     /** The process id of the server itself. */
     public long pid() {
         lock.lock();
@@ -186,12 +201,28 @@ public final class RedisServer implements AutoCloseable {
 
     /** Stops the process as a long garbage collection or a frozen VM would: connections stay, nothing answers. */
     public void pause() {
-        withProcess(server -> server.signal("STOP"));
+        withProcess(server -> {
+            server.signal("STOP");
+            paused = true;
+        });
+    }
+
+    /** Whether the process runs: it is neither paused nor killed. */
+    public boolean isUp() {
+        lock.lock();
+        try {
+            return !closed && !paused && process.isRunning();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Lets a paused process run on. */
     public void resume() {
-        withProcess(server -> server.signal("CONT"));
+        withProcess(server -> {
+            server.signal("CONT");
+            paused = false;
+        });
     }
 
     /** Ends the process by SIGKILL. It is gone on return, with everything it had in memory. */
@@ -203,6 +234,7 @@ public final class RedisServer implements AutoCloseable {
     public void restart() {
         withProcess(before -> {
             before.leave();
+            paused = false;
             try {
                 process = ServerProcess.start(commandLine(), log, dir);
                 awaitReady(process);
@@ -260,7 +292,7 @@ public final class RedisServer implements AutoCloseable {
 
     @Override
     public String toString() {
-        return installation + " at " + HOST + ":" + port;
+        return installation + " at " + address();
     }
 
     private void withProcess(Consumer<ServerProcess> action) {
@@ -275,20 +307,12 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    private List<String> commandLine() {
-        List<String> line = new ArrayList<>(List.of(
-                installation.executable().toString(),
-                "--port",
-                String.valueOf(port),
-                "--bind",
-                HOST,
-                "--dir",
-                dir.toString(),
-                "--save",
-                "",
-                "--appendonly",
-                "no"));
-        if (installation.isAtLeast(7, 0)) {
+    private List<String> commandLine() throws IOException {
+        List<String> line = new ArrayList<>();
+        line.add(installation.executable().toString());
+        line.addAll(role.firstArguments(dir));
+        line.addAll(List.of("--port", String.valueOf(port), "--bind", HOST, "--dir", dir.toString()));
+        if (role != ServerRole.SENTINEL && installation.isAtLeast(7, 0)) {
             line.addAll(List.of("--enable-debug-command", "local"));
         }
         if (password != null) {

@@ -1,0 +1,336 @@
+package io.holdfast.testkit;
+
+import io.holdfast.testkit.RedisServer.Installation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Redis Cluster of real servers on free ports of the loopback interface: three masters that share the slots evenly,
+ * each with a replica, unless told otherwise. Each node is a {@link RedisServer} that a test may pause, kill and restart.
+ * When {@link Builder#start} returns, every node knows every other and all slots are served.
+ *
+ * <p>Thread-safe, but for tests that change roles from one thread. Ends like its servers, with {@link #close} or with
+ * this JVM. Needs no {@code redis-cli}.
+ */
+public final class RedisCluster implements AutoCloseable {
+
+    /** How many slots every cluster has. */
+    public static final int SLOTS = 16_384;
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+    /** What to start. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable Installation installation;
+        private int masters = 3;
+        private int replicasEach = 1;
+        private Duration nodeTimeout = Duration.ofSeconds(2);
+        private List<String> args = List.of();
+
+        private Builder() {}
+
+        /** A server out of {@link RedisServer#available()}; the bundled one without it. */
+        public Builder installation(Installation installation) {
+            this.installation = installation;
+            return this;
+        }
+
+        /** How many masters, 3 unless told; below three nobody can vote on a failover. */
+        public Builder masters(int masters) {
+            this.masters = masters;
+            return this;
+        }
+
+        /** How many replicas each master has, 1 unless told. */
+        public Builder replicasEach(int replicasEach) {
+            this.replicasEach = replicasEach;
+            return this;
+        }
+
+        /** How long a node must be silent until the others take it for failed, 2 seconds unless told. */
+        public Builder nodeTimeout(Duration nodeTimeout) {
+            this.nodeTimeout = nodeTimeout;
+            return this;
+        }
+
+        /** More arguments for the command line of each node. */
+        public Builder args(String... args) {
+            this.args = List.of(args);
+            return this;
+        }
+
+        /**
+         * Starts all nodes and waits until they are a cluster.
+         *
+         * @throws IllegalStateException if they do not become one; nothing is left running then
+         */
+        public RedisCluster start() {
+            List<String> all = new ArrayList<>(List.of(
+                    "--cluster-node-timeout",
+                    String.valueOf(nodeTimeout.toMillis()),
+                    // However long a replica was cut off: tests want the failover with the loss.
+                    "--cluster-replica-validity-factor",
+                    "0",
+                    "--repl-diskless-sync",
+                    "yes",
+                    "--repl-diskless-sync-delay",
+                    "0"));
+            all.addAll(args);
+            RedisServer.Builder node =
+                    RedisServer.builder().role(ServerRole.CLUSTER_NODE).args(all.toArray(new String[0]));
+            if (installation != null) {
+                node.installation(installation);
+            }
+            List<RedisServer> nodes = Topology.startAll(masters * (1 + replicasEach), node::start);
+            try {
+                RedisCluster cluster = new RedisCluster(nodes);
+                cluster.form(masters);
+                return cluster;
+            } catch (RuntimeException e) {
+                Topology.closeAll(nodes);
+                throw e;
+            }
+        }
+    }
+
+    private final List<RedisServer> nodes;
+
+    private RedisCluster(List<RedisServer> nodes) {
+        this.nodes = nodes;
+    }
+
+    /** Starts three masters with a replica each. */
+    public static RedisCluster start() {
+        return builder().start();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** All nodes in the order in which they were started; the first ones were the masters at the start. */
+    public List<RedisServer> nodes() {
+        return nodes;
+    }
+
+    /** The masters that serve slots, as a running node sees it, in the order of {@link #nodes}. */
+    public List<RedisServer> masters() {
+        ClusterView view = view();
+        return nodes.stream()
+                .filter(node -> {
+                    ClusterView.Node its = view.at(node.port());
+                    return its.isMaster() && !its.slots().isEmpty();
+                })
+                .toList();
+    }
+
+    /** The replicas of a master, as a running node sees it. */
+    public List<RedisServer> replicasOf(RedisServer master) {
+        ClusterView view = view();
+        String id = view.at(master.port()).id();
+        return nodes.stream()
+                .filter(node -> id.equals(view.at(node.port()).masterId()))
+                .toList();
+    }
+
+    /** The address as a store URI: {@code redis-cluster://host:port,host:port,…} with all nodes. */
+    public String uri() {
+        return "redis-cluster://"
+                + String.join(",", nodes.stream().map(RedisServer::address).toList());
+    }
+
+    /** The slot of a key. */
+    public int slotOf(String key) {
+        Object slot = running().command("CLUSTER", "KEYSLOT", key);
+        return Math.toIntExact((Long) Objects.requireNonNull(slot));
+    }
+
+    /** The master that serves a slot, as a running node sees it. */
+    public RedisServer nodeOf(int slot) {
+        return byPort(view().masterOf(slot).port());
+    }
+
+    /** The master that serves a key's slot. */
+    public RedisServer nodeOf(String key) {
+        return nodeOf(slotOf(key));
+    }
+
+    /**
+     * Begins to move a slot to another master: from now on the old one answers ASK for keys that it does not have. Stays
+     * so until the caller goes on.
+     */
+    public SlotMigration migrate(int slot, RedisServer to) {
+        return SlotMigration.begin(this, slot, nodeOf(slot), to);
+    }
+
+    /**
+     * Lets a master's first replica take over in good order, without loss, and waits until everybody knows.
+     *
+     * @return the new master
+     */
+    public RedisServer failover(RedisServer master) {
+        int slot = aSlotOf(master);
+        RedisServer replica = replicasOf(master).get(0);
+        replica.command("CLUSTER", "FAILOVER");
+        return awaitMasterOtherThan(master, slot);
+    }
+
+    /**
+     * Waits until a slot has another master: after this one was killed, paused or cut off.
+     *
+     * @return the new master, as every other node that is up sees it
+     */
+    public RedisServer awaitMasterOtherThan(RedisServer before, int slot) {
+        Topology.await("slot " + slot + " has another master than " + before, TIMEOUT, () -> {
+            int port = -1;
+            for (RedisServer node : nodes) {
+                if (node != before && node.isUp()) {
+                    int seen = ClusterView.of(node).masterOf(slot).port();
+                    if (seen == before.port() || (port >= 0 && port != seen) || !isOk(node)) {
+                        return false;
+                    }
+                    port = seen;
+                }
+            }
+            return port >= 0;
+        });
+        return view().nodes().stream()
+                .filter(node -> node.isMaster() && node.serves(slot) && node.port() != before.port())
+                .map(node -> byPort(node.port()))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** A slot that this master serves. */
+    public int aSlotOf(RedisServer master) {
+        List<int[]> slots = view().at(master.port()).slots();
+        if (slots.isEmpty()) {
+            throw new IllegalStateException(master + " serves no slot");
+        }
+        return slots.get(0)[0];
+    }
+
+    /**
+     * Stops replication from a master, so that what it is told from now on reaches no replica; or lets it go on. The nodes
+     * go on seeing each other.
+     */
+    public void cutReplication(RedisServer master, boolean cut) {
+        Topology.refuseReplicas(master, cut);
+        if (!cut) {
+            awaitReplicas(master);
+        }
+    }
+
+    /** Waits until every running node says that all slots are served. */
+    public void awaitOk() {
+        for (RedisServer node : nodes) {
+            if (node.isUp()) {
+                Topology.await(node + " sees a cluster that works", TIMEOUT, () -> isOk(node));
+            }
+        }
+    }
+
+    /** Ends all nodes. */
+    @Override
+    public void close() {
+        Topology.closeAll(nodes);
+    }
+
+    String idOf(RedisServer node) {
+        return ClusterView.of(node).myself().id();
+    }
+
+    private void form(int masters) {
+        for (int i = 0; i < nodes.size(); i++) {
+            RedisServer node = nodes.get(i);
+            // Else all nodes begin with the same epoch, and first have to settle that among themselves.
+            node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
+            if (i < masters) {
+                node.command(addSlots(SLOTS * i / masters, SLOTS * (i + 1) / masters));
+            }
+        }
+        for (RedisServer node : nodes) {
+            for (RedisServer other : nodes) {
+                if (other != node) {
+                    node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.port()));
+                }
+            }
+        }
+        for (RedisServer node : nodes) {
+            Topology.await(node + " knows all others", TIMEOUT, () -> {
+                ClusterView view = ClusterView.of(node);
+                return view.nodes().size() == nodes.size()
+                        && view.nodes().stream()
+                                .allMatch(n -> n.linked() && !n.flags().contains("handshake"));
+            });
+        }
+        for (int i = masters; i < nodes.size(); i++) {
+            String id = idOf(nodes.get(i % masters));
+            RedisServer replica = nodes.get(i);
+            Topology.await(replica + " becomes a replica", TIMEOUT, () -> {
+                replica.command("CLUSTER", "REPLICATE", id);
+                return true;
+            });
+        }
+        awaitOk();
+        for (RedisServer node : nodes) {
+            Topology.await(
+                    node + " knows who replicates whom",
+                    TIMEOUT,
+                    () -> ClusterView.of(node).nodes().stream()
+                                    .filter(ClusterView.Node::isMaster)
+                                    .count()
+                            == masters);
+        }
+        nodes.subList(0, masters).forEach(this::awaitReplicas);
+    }
+
+    private void awaitReplicas(RedisServer master) {
+        for (RedisServer replica : replicasOf(master)) {
+            if (replica.isUp()) {
+                Topology.await(
+                        replica + " is in step with " + master,
+                        TIMEOUT,
+                        () -> Topology.info(replica, "replication", "master_link_status")
+                                .equals("up"));
+            }
+        }
+    }
+
+    private static String[] addSlots(int from, int to) {
+        List<String> command = new ArrayList<>(List.of("CLUSTER", "ADDSLOTS"));
+        for (int slot = from; slot < to; slot++) {
+            command.add(String.valueOf(slot));
+        }
+        return command.toArray(new String[0]);
+    }
+
+    private static boolean isOk(RedisServer node) {
+        return String.valueOf(node.command("CLUSTER", "INFO")).contains("cluster_state:ok");
+    }
+
+    /** As the first node sees it that answers and is sure of itself. */
+    private ClusterView view() {
+        return ClusterView.of(running());
+    }
+
+    private RedisServer running() {
+        for (RedisServer node : nodes) {
+            if (node.isUp()) {
+                return node;
+            }
+        }
+        throw new IllegalStateException("no node answers");
+    }
+
+    private RedisServer byPort(int port) {
+        return nodes.stream()
+                .filter(node -> node.port() == port)
+                .findFirst()
+                .orElseThrow(() -> new IllegalStateException("no node of ours at port " + port));
+    }
+}

@@ -1,0 +1,289 @@
+package io.holdfast.testkit;
+
+import io.holdfast.testkit.RedisServer.Installation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A master with replicas and, if wanted, three sentinels that watch over it: real servers on free ports of the loopback
+ * interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start} returns, the
+ * replicas are in step and the sentinels know each other.
+ *
+ * <p>Thread-safe, but for tests that change roles from one thread. Ends like its servers, with {@link #close} or with
+ * this JVM.
+ */
+public final class RedisReplication implements AutoCloseable {
+
+    /** The master's name at the sentinels. */
+    public static final String MASTER_NAME = "holdfast";
+
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(40);
+    private static final Duration FAILOVER_TIMEOUT = Duration.ofSeconds(40);
+
+    /** What to start. Not thread-safe. */
+    public static final class Builder {
+
+        private @Nullable Installation installation;
+        private int replicas = 2;
+        private int sentinels;
+        private Duration downAfter = Duration.ofSeconds(1);
+        private List<String> args = List.of();
+
+        private Builder() {}
+
+        /** A server out of {@link RedisServer#available()}; the bundled one without it. */
+        public Builder installation(Installation installation) {
+            this.installation = installation;
+            return this;
+        }
+
+        /** How many replicas, 2 unless told. */
+        public Builder replicas(int replicas) {
+            this.replicas = replicas;
+            return this;
+        }
+
+        /** With three sentinels, of which two must agree. */
+        public Builder sentinels() {
+            this.sentinels = 3;
+            return this;
+        }
+
+        /** How long a server must be silent until a sentinel takes it for down, a second unless told. */
+        public Builder downAfter(Duration downAfter) {
+            this.downAfter = downAfter;
+            return this;
+        }
+
+        /** More arguments for the command line of master and replicas. */
+        public Builder args(String... args) {
+            this.args = List.of(args);
+            return this;
+        }
+
+        /**
+         * Starts all servers and waits until they are in step.
+         *
+         * @throws IllegalStateException if they do not come up; nothing is left running then
+         */
+        public RedisReplication start() {
+            RedisServer.Builder server = RedisServer.builder().args(args.toArray(new String[0]));
+            RedisServer.Builder sentinel = RedisServer.builder().role(ServerRole.SENTINEL);
+            if (installation != null) {
+                server.installation(installation);
+                sentinel.installation(installation);
+            }
+            List<RedisServer> servers = Topology.startAll(1 + replicas, server::start);
+            List<RedisServer> watchers = List.of();
+            try {
+                watchers = Topology.startAll(sentinels, sentinel::start);
+                RedisReplication all = new RedisReplication(servers, watchers);
+                all.form(downAfter);
+                return all;
+            } catch (RuntimeException e) {
+                Topology.closeAll(watchers);
+                Topology.closeAll(servers);
+                throw e;
+            }
+        }
+    }
+
+    private final List<RedisServer> servers;
+    private final List<RedisServer> sentinels;
+
+    private RedisReplication(List<RedisServer> servers, List<RedisServer> sentinels) {
+        this.servers = servers;
+        this.sentinels = sentinels;
+    }
+
+    /** A master and two replicas without sentinels, unless told otherwise. */
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /**
+     * The server that is the master: the one that most sentinels name, else the one running server that says so of
+     * itself.
+     *
+     * @throws IllegalStateException if there is none, or more than one and no sentinel to say which
+     */
+    public RedisServer master() {
+        List<RedisServer> found = new ArrayList<>();
+        for (RedisServer server : servers) {
+            boolean master = sentinels.isEmpty() ? isMaster(server) : votes(server) > sentinels.size() / 2;
+            if (master) {
+                found.add(server);
+            }
+        }
+        if (found.size() != 1) {
+            throw new IllegalStateException("expected one master, found " + found);
+        }
+        return found.get(0);
+    }
+
+    /** All servers but the master, running or not. */
+    public List<RedisServer> replicas() {
+        RedisServer master = master();
+        return servers.stream().filter(server -> server != master).toList();
+    }
+
+    /** Master and replicas in the order in which they were started; the first was the first master. */
+    public List<RedisServer> servers() {
+        return servers;
+    }
+
+    public List<RedisServer> sentinels() {
+        return sentinels;
+    }
+
+    /** The address as a store URI: {@code redis-sentinel://host:port,host:port,host:port/0#holdfast}. */
+    public String sentinelUri() {
+        List<String> addresses = sentinels.stream().map(RedisServer::address).toList();
+        return "redis-sentinel://" + String.join(",", addresses) + "/0#" + MASTER_NAME;
+    }
+
+    /**
+     * Makes a replica the master while the old one is up, as an operator does, and waits until everybody knows. With
+     * sentinels by their order, without them by hand. What the new master has not got yet is lost.
+     *
+     * @return the new master
+     */
+    public RedisServer failover() {
+        RedisServer before = master();
+        if (sentinels.isEmpty()) {
+            RedisServer next = replicas().get(0);
+            promote(next);
+            return next;
+        }
+        // Refused while the sentinel has not yet heard from a replica that could be promoted.
+        Topology.await("a sentinel begins a failover", FAILOVER_TIMEOUT, () -> {
+            sentinels.get(0).command("SENTINEL", "FAILOVER", MASTER_NAME);
+            return true;
+        });
+        return awaitMasterOtherThan(before);
+    }
+
+    /**
+     * Waits until there is another master: after this one was killed, paused or cut off.
+     *
+     * @return the new master, which calls itself that and which all sentinels name
+     */
+    public RedisServer awaitMasterOtherThan(RedisServer before) {
+        Topology.await("there is another master than " + before, FAILOVER_TIMEOUT, () -> {
+            RedisServer now = master();
+            return now != before && isMaster(now) && (sentinels.isEmpty() || votes(now) == sentinels.size());
+        });
+        return master();
+    }
+
+    /** Promotes a replica by hand and lets the other running servers follow it, the old master included. */
+    public void promote(RedisServer replica) {
+        replica.command("REPLICAOF", "NO", "ONE");
+        for (RedisServer server : servers) {
+            if (server != replica && server.isUp()) {
+                follow(server, replica);
+            }
+        }
+        awaitInStep(replica);
+    }
+
+    /**
+     * Stops replication from the master, so that what it is told from now on reaches no replica; or lets it go on.
+     * Everything else keeps its connections: the sentinels see a healthy master. (To stop the replicas' processes would not
+     * do: what waits in their sockets is applied when they go on.)
+     */
+    public void cutReplication(boolean cut) {
+        RedisServer master = master();
+        Topology.refuseReplicas(master, cut);
+        if (!cut) {
+            awaitInStep(master);
+        }
+    }
+
+    /** Waits until every running replica has what the master has. */
+    public void awaitInStep() {
+        awaitInStep(master());
+    }
+
+    /** Ends all servers. */
+    @Override
+    public void close() {
+        Topology.closeAll(sentinels);
+        Topology.closeAll(servers);
+    }
+
+    private void form(Duration downAfter) {
+        RedisServer master = servers.get(0);
+        for (RedisServer server : servers) {
+            server.command("CONFIG", "SET", "repl-diskless-sync", "yes");
+            server.command("CONFIG", "SET", "repl-diskless-sync-delay", "0");
+            if (server != master) {
+                follow(server, master);
+            }
+        }
+        awaitInStep(master);
+        for (RedisServer sentinel : sentinels) {
+            sentinel.command(
+                    "SENTINEL",
+                    "MONITOR",
+                    MASTER_NAME,
+                    master.host(),
+                    String.valueOf(master.port()),
+                    String.valueOf(sentinels.size() / 2 + 1));
+            sentinel.command(
+                    "SENTINEL",
+                    "SET",
+                    MASTER_NAME,
+                    "down-after-milliseconds",
+                    String.valueOf(downAfter.toMillis()),
+                    "failover-timeout",
+                    String.valueOf(Math.max(3_000, 3 * downAfter.toMillis())),
+                    "parallel-syncs",
+                    String.valueOf(servers.size()));
+        }
+        for (RedisServer sentinel : sentinels) {
+            Topology.await(sentinel + " knows all others", START_TIMEOUT, () -> {
+                List<?> others = (List<?>) sentinel.command("SENTINEL", "SENTINELS", MASTER_NAME);
+                List<?> replicas = (List<?>) sentinel.command("SENTINEL", "REPLICAS", MASTER_NAME);
+                return others != null
+                        && others.size() == sentinels.size() - 1
+                        && replicas != null
+                        && replicas.size() == servers.size() - 1;
+            });
+        }
+    }
+
+    private void awaitInStep(RedisServer master) {
+        for (RedisServer server : servers) {
+            if (server != master && server.isUp()) {
+                Topology.await(
+                        server + " is in step with " + master,
+                        START_TIMEOUT,
+                        () -> Topology.info(server, "replication", "master_link_status")
+                                        .equals("up")
+                                && Topology.info(server, "replication", "master_port")
+                                        .equals(String.valueOf(master.port()))
+                                && Long.parseLong(Topology.info(server, "replication", "slave_repl_offset"))
+                                        >= Long.parseLong(Topology.info(master, "replication", "master_repl_offset")));
+            }
+        }
+    }
+
+    private long votes(RedisServer server) {
+        return sentinels.stream()
+                .filter(sentinel -> sentinel.isUp()
+                        && List.of(server.host(), String.valueOf(server.port()))
+                                .equals(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME)))
+                .count();
+    }
+
+    private static void follow(RedisServer replica, RedisServer master) {
+        replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
+    }
+
+    private static boolean isMaster(RedisServer server) {
+        return server.isUp() && Topology.info(server, "replication", "role").equals("master");
+    }
+}

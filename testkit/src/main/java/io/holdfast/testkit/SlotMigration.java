@@ -1,0 +1,77 @@
+package io.holdfast.testkit;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A cluster's slot on its way from one master to another, step by step, so that a test can stop between any two: the
+ * keys move one by one, then {@link #finish} makes the target the slot's master. Until then the source serves the keys
+ * that it still has, and answers ASK for others.
+ *
+ * <p>Not thread-safe.
+ */
+public final class SlotMigration {
+
+    private final RedisCluster cluster;
+    private final int slot;
+    private final RedisServer from;
+    private final RedisServer to;
+
+    private SlotMigration(RedisCluster cluster, int slot, RedisServer from, RedisServer to) {
+        this.cluster = cluster;
+        this.slot = slot;
+        this.from = from;
+        this.to = to;
+    }
+
+    static SlotMigration begin(RedisCluster cluster, int slot, RedisServer from, RedisServer to) {
+        SlotMigration migration = new SlotMigration(cluster, slot, from, to);
+        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", cluster.idOf(from));
+        from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", cluster.idOf(to));
+        return migration;
+    }
+
+    public RedisServer from() {
+        return from;
+    }
+
+    public RedisServer to() {
+        return to;
+    }
+
+    /** The keys of the slot that are still at the source. */
+    public List<String> remainingKeys() {
+        List<String> keys = new ArrayList<>();
+        if (from.command("CLUSTER", "GETKEYSINSLOT", String.valueOf(slot), "10000") instanceof List<?> found) {
+            found.forEach(key -> keys.add(String.valueOf(key)));
+        }
+        return keys;
+    }
+
+    /** Moves one key with its expiry; nothing if the source does not have it. */
+    public void moveKey(String key) {
+        from.command("MIGRATE", to.host(), String.valueOf(to.port()), key, "0", "5000");
+    }
+
+    /** Moves all keys, also those that are written meanwhile, and makes the target the slot's master for everybody. */
+    public void finish() {
+        String id = cluster.idOf(to);
+        Topology.await("slot " + slot + " is empty at " + from, Duration.ofSeconds(20), () -> {
+            remainingKeys().forEach(this::moveKey);
+            return remainingKeys().isEmpty();
+        });
+        // The target first: it must never be that nobody takes the slot for its own.
+        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
+        Topology.await("slot " + slot + " leaves " + from, Duration.ofSeconds(20), () -> {
+            // Refused while a key is left there.
+            from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
+            return true;
+        });
+        for (RedisServer node : cluster.masters()) {
+            if (node != from && node != to) {
+                node.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
+            }
+        }
+    }
+}
