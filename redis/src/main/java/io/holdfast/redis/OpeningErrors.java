@@ -33,7 +33,7 @@ final class OpeningErrors {
             return new StoreException(
                     FATAL,
                     "No TLS connection to " + server + ": " + tls.getMessage() + " (the certificate must be for "
-                            + settings.host() + " and from "
+                            + settings.hosts() + " and from "
                             + (settings.ca() == null
                                     ? "a CA that the JVM trusts; name another one with ?ca=/path/ca.pem)"
                                     : "the CA in " + settings.ca() + ")"),

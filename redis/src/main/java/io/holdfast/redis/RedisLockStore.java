@@ -37,27 +37,27 @@ final class RedisLockStore implements LockStore {
     private final RedisKeys keys;
     private final Scripts scripts;
     private final RedisErrors errors;
-    private final ServerClock clock;
+    private final RedisConnections connections;
     private final RedisMessages messages;
-    private final Runnable connections;
+    private final Runnable closing;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    /** @param connections closes them */
+    /** @param closing closes the connections */
     RedisLockStore(
             RedisSettings settings,
             RedisKeys keys,
             Scripts scripts,
             RedisErrors errors,
-            ServerClock clock,
+            RedisConnections connections,
             RedisMessages messages,
-            Runnable connections) {
+            Runnable closing) {
         this.settings = settings;
         this.keys = keys;
         this.scripts = scripts;
         this.errors = errors;
-        this.clock = clock;
-        this.messages = messages;
         this.connections = connections;
+        this.messages = messages;
+        this.closing = closing;
     }
 
     @Override
@@ -76,14 +76,14 @@ final class RedisLockStore implements LockStore {
             Long.toString(request.leaseMillis()),
             Long.toString(request.pollMillis()),
             request.queue() ? "1" : "0",
-            notAfter()
+            notAfter(name)
         };
         scripts.run(
                 LuaScript.ACQUIRE,
                 keys.of(name),
                 args,
                 (reply, unused) -> {
-                    observe(reply, 1);
+                    observe(name, reply, 1);
                     int code = integer(reply, 0);
                     if (code == LATE && again) {
                         // Held up, or the server's clock was set: that is known now.
@@ -103,7 +103,7 @@ final class RedisLockStore implements LockStore {
     public CompletionStage<RenewReply> renew(RenewRequest request) {
         return scripts.run(
                 LuaScript.RENEW, renewalKeys(List.of(request)), renewalArgs(List.of(request)), (reply, outcome) -> {
-                    observe(reply, 0);
+                    observe(request.name(), reply, 0);
                     outcome.complete(renewed(request, reply, 0));
                 });
     }
@@ -115,7 +115,7 @@ final class RedisLockStore implements LockStore {
             List<RenewRequest> chunk = requests.subList(from, Math.min(from + RENEWALS_PER_COMMAND, requests.size()));
             CompletableFuture<List<Object>> command =
                     scripts.run(LuaScript.RENEW, renewalKeys(chunk), renewalArgs(chunk), (reply, outcome) -> {
-                        observe(reply, 0);
+                        observe(chunk.get(0).name(), reply, 0);
                         outcome.complete(reply);
                     });
             for (int i = 0; i < chunk.size(); i++) {
@@ -138,10 +138,10 @@ final class RedisLockStore implements LockStore {
             requeue == null ? "" : requeue.holderId(),
             requeue == null ? "0" : Long.toString(requeue.leaseMillis()),
             requeue == null ? "0" : Long.toString(requeue.pollMillis()),
-            requeue == null ? "0" : notAfter()
+            requeue == null ? "0" : notAfter(name)
         };
         return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
-            observe(reply, 1);
+            observe(name, reply, 1);
             messages.redisson().unwatch(name, request.holderId());
             boolean wasHeld = integer(reply, 0) == 1;
             if (!wasHeld || requeue == null) {
@@ -165,7 +165,7 @@ final class RedisLockStore implements LockStore {
     public CompletionStage<Boolean> abandon(String name, String holderId) {
         String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), holderId};
         CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
-            observe(reply, 1);
+            observe(name, reply, 1);
             outcome.complete(integer(reply, 0) == 1);
         });
         // Not before: an acquire of this id may be under way, whose answer would begin to listen.
@@ -175,7 +175,7 @@ final class RedisLockStore implements LockStore {
     @Override
     public CompletionStage<StoreState> inspect(String name) {
         return scripts.run(LuaScript.INSPECT, keys.of(name), new String[0], (reply, outcome) -> {
-            observe(reply, 0);
+            observe(name, reply, 0);
             String holder = (String) reply.get(4);
             int waiting = integer(reply, 3);
             outcome.complete(
@@ -189,7 +189,7 @@ final class RedisLockStore implements LockStore {
     public CompletionStage<Boolean> forceRelease(String name) {
         String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), ""};
         return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
-            observe(reply, 1);
+            observe(name, reply, 1);
             if (integer(reply, 0) == UNUSABLE_KEY) {
                 outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
             } else {
@@ -213,7 +213,7 @@ final class RedisLockStore implements LockStore {
         if (closed.compareAndSet(false, true)) {
             messages.stop();
             scripts.close();
-            connections.run();
+            closing.run();
         }
     }
 
@@ -282,12 +282,13 @@ final class RedisLockStore implements LockStore {
     }
 
     /** When a command that is sent now is too late: nobody waits for its answer then. */
-    private String notAfter() {
-        return Long.toString(clock.millis() + settings.timeout().toMillis());
+    private String notAfter(String name) {
+        return Long.toString(
+                connections.clock(name).millis() + settings.timeout().toMillis());
     }
 
-    private void observe(List<Object> reply, int index) {
-        clock.observe((Long) reply.get(index));
+    private void observe(String name, List<Object> reply, int index) {
+        connections.clock(name).observe((Long) reply.get(index));
     }
 
     private static int integer(List<Object> reply, int index) {

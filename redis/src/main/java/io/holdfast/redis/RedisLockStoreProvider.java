@@ -48,6 +48,6 @@ public final class RedisLockStoreProvider implements LockStoreProvider {
 
     @Override
     public LockStore open(URI uri, StoreContext context) {
-        return RedisOpening.open(RedisSettings.parse(uri), context);
+        return RedisOpening.open(RedisUris.parse(uri), context);
     }
 }

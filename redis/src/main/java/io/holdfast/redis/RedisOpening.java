@@ -3,13 +3,9 @@ package io.holdfast.redis;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
-import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -31,14 +27,14 @@ final class RedisOpening {
     private final StoreContext context;
     private final OpeningErrors errors;
     private final RedisErrors commandErrors;
-    private final RedisLink link;
+    private final ServerConnections connections;
 
     private RedisOpening(RedisSettings settings, StoreContext context) {
         this.settings = settings;
         this.context = context;
         this.errors = new OpeningErrors(settings);
         this.commandErrors = new RedisErrors(settings.describe(), settings.timeout());
-        this.link = new RedisLink(settings);
+        this.connections = new ServerConnections(settings, context.time());
     }
 
     static LockStore open(RedisSettings settings, StoreContext context) {
@@ -46,41 +42,33 @@ final class RedisOpening {
         try {
             return opening.open();
         } catch (RuntimeException e) {
-            opening.link.close();
+            opening.connections.close();
             throw e;
         }
     }
 
     private LockStore open() {
-        StatefulRedisConnection<String, String> connection = connect(link.connectCommands(settings));
-        RedisAsyncCommands<String, String> commands = connection.async();
-        checkVersion(commands);
-        ServerClock clock = new ServerClock(context.time());
-        Scripts scripts = new Scripts(commands, commandErrors);
-        load(commands);
         RedisKeys keys = new RedisKeys(settings.prefix());
-        probe(scripts, keys, clock);
-
         RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId());
+        connect(connections.connect(messages::reconnected));
+        checkVersion(connections.commands());
+        Scripts scripts = new Scripts(connections, commandErrors);
+        load(connections.commands());
+        probe(scripts, keys);
         subscribe(messages);
-        connection.addListener(new RedisConnectionStateListener() {
-            @Override
-            public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
-                messages.reconnected();
-            }
-        });
+
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             messages.beat();
-            var unused = commands.ping();
+            var unused = connections.commands().ping();
         });
         heartbeat.start();
-        return new RedisLockStore(settings, keys, scripts, commandErrors, clock, messages, () -> {
+        return new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, () -> {
             heartbeat.stop();
-            link.close();
+            connections.close();
         });
     }
 
-    private void checkVersion(RedisAsyncCommands<String, String> commands) {
+    private void checkVersion(RedisClusterAsyncCommands<String, String> commands) {
         String info;
         try {
             info = await(commands.info("server"));
@@ -95,7 +83,7 @@ final class RedisOpening {
     }
 
     /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
-    private void load(RedisAsyncCommands<String, String> commands) {
+    private void load(RedisClusterAsyncCommands<String, String> commands) {
         List<CompletionStage<String>> loading = new ArrayList<>();
         for (LuaScript script : LuaScript.values()) {
             loading.add(commands.scriptLoad(script.text()));
@@ -110,14 +98,12 @@ final class RedisOpening {
     }
 
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
-    private void probe(Scripts scripts, RedisKeys keys, ServerClock clock) {
+    private void probe(Scripts scripts, RedisKeys keys) {
+        String[] probed = keys.probe(context.clientId());
         List<Object> reply;
         try {
             reply = await(scripts.<List<Object>>run(
-                    LuaScript.PROBE,
-                    keys.probe(context.clientId()),
-                    new String[0],
-                    (answer, outcome) -> outcome.complete(answer)));
+                    LuaScript.PROBE, probed, new String[0], (answer, outcome) -> outcome.complete(answer)));
         } catch (ExecutionException e) {
             StoreException failure = commandErrors.of(e);
             if (failure.outcome() == StoreException.Outcome.FATAL
@@ -126,7 +112,7 @@ final class RedisOpening {
             }
             throw failure;
         }
-        clock.observe((Long) reply.get(0));
+        connections.clock(probed[0]).observe((Long) reply.get(0));
         String said = (String) reply.get(1);
         // A replica, say, or a full server: that may pass.
         if (!said.isEmpty() && commandErrors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
@@ -136,7 +122,7 @@ final class RedisOpening {
 
     /** A server that forbids the messages is still good for locks: slower, not less safe. */
     private void subscribe(RedisMessages messages) {
-        StatefulRedisPubSubConnection<String, String> connection = connect(link.connectMessages(settings));
+        StatefulRedisPubSubConnection<String, String> connection = connect(connections.connectMessages());
         try {
             await(messages.attach(connection));
         } catch (ExecutionException e) {

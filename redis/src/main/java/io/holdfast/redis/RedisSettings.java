@@ -1,94 +1,88 @@
 package io.holdfast.redis;
 
-import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.resource.ClientResources;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store's URI says.
+ * What a store is opened with, whether a URI said it ({@link RedisUris}) or code ({@link RedisStores}).
  *
- * @param host a name or an address, the latter without brackets
- * @param user the ACL user; null for the default one
- * @param password null for none
- * @param ca a PEM file with the certificates to trust; null for those of the JVM
+ * @param nodes {@link Topology#SERVER}: the server; {@link Topology#SENTINEL}: one URI that contains the Sentinels;
+ *     {@link Topology#CLUSTER}: nodes to learn the others from. With login, TLS, database, client name and timeout in
+ *     each. Never changed
+ * @param timeout how long to wait for the answer to a command
+ * @param prefix what Holdfast's own keys and channels begin with
+ * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
+ * @param ca a PEM file with the certificates to trust; null for those of {@code ssl} or the JVM
+ * @param ssl how TLS is done; null for the driver's defaults
+ * @param resources the user's threads, which are not shut down here; null for threads of our own
  */
 record RedisSettings(
-        boolean tls,
-        String host,
-        int port,
-        int database,
-        @Nullable String user,
-        @Nullable String password,
+        Topology topology,
+        List<RedisURI> nodes,
         Duration timeout,
-        String clientName,
         String prefix,
-        @Nullable Path ca) {
+        RedisMode mode,
+        int minReplicas,
+        @Nullable Path ca,
+        @Nullable SslOptions ssl,
+        @Nullable ClientResources resources) {
 
-    private record Login(@Nullable String user, @Nullable String password) {}
+    /** Who is talked to. */
+    enum Topology {
+        /** One server: always the same address (which a name server may point elsewhere). */
+        SERVER("redis"),
+        /** The server that the Sentinels call the master. */
+        SENTINEL("redis-sentinel"),
+        /** The masters of a Redis Cluster, each with a part of the slots. */
+        CLUSTER("redis-cluster");
 
-    private static final List<String> OPTIONS = List.of("timeout", "clientName", "prefix", "ca");
-    private static final String EXAMPLE = "redis://user:password@host:6379/0";
-    private static final Pattern HOST =
-            Pattern.compile("[\\w.-]+|\\[[0-9a-fA-F:.%]+\\]", Pattern.UNICODE_CHARACTER_CLASS);
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s)");
+        final String scheme;
 
-    /**
-     * Reads a URI.
-     *
-     * @throws IllegalArgumentException naming the part that is wrong, never with the password
-     */
-    static RedisSettings parse(URI uri) {
-        String authority = uri.getRawAuthority();
-        if (uri.isOpaque() || authority == null) {
-            throw wrong("host: missing", "for example " + EXAMPLE);
+        Topology(String scheme) {
+            this.scheme = scheme;
         }
-        // The parts that Java's parser makes of host and port fail on names with an underscore; so by hand.
-        int at = authority.lastIndexOf('@');
-        refuseMisplacedSecret(uri, at);
-        Login login = login(at < 0 ? null : authority.substring(0, at));
-        String address = authority.substring(at + 1);
-        int colon = address.lastIndexOf(':');
-        if (address.endsWith("]")) {
-            colon = -1;
-        }
-        String host = colon < 0 ? address : address.substring(0, colon);
-        if (host.isEmpty()) {
-            throw wrong("host: missing", "for example " + EXAMPLE);
-        }
-        if (!HOST.matcher(host).matches()) {
-            throw wrong("host: \"" + host + "\"", "one host name or address; an IPv6 address in [ ]");
-        }
-        if (host.startsWith("[")) {
-            host = host.substring(1, host.length() - 1);
-        }
-        boolean tls = "rediss".equals(uri.getScheme().toLowerCase(Locale.ROOT));
-        Map<String, String> options = options(uri.getRawQuery());
-        return new RedisSettings(
-                tls,
-                host,
-                colon < 0 ? 6379 : port(address.substring(colon + 1)),
-                database(uri.getRawPath()),
-                login.user(),
-                login.password(),
-                timeout(options.getOrDefault("timeout", "3s")),
-                clientName(options.getOrDefault("clientName", "holdfast")),
-                prefix(options.getOrDefault("prefix", "holdfast")),
-                ca(options.get("ca"), tls));
+    }
+
+    static final int REPLICAS_MAX = 100;
+
+    /** The URI that stands for all of them: login, TLS, database and client name are the same everywhere. */
+    RedisURI node() {
+        return nodes.get(0);
+    }
+
+    boolean tls() {
+        return node().isSsl();
+    }
+
+    /** The ACL user, for messages; null for the default one, or if whoever provides the login does not say at once. */
+    @Nullable
+    String user() {
+        RedisCredentials credentials =
+                node().getCredentialsProvider().resolveCredentials().toFuture().getNow(null);
+        return credentials != null && credentials.hasUsername() ? credentials.getUsername() : null;
     }
 
     /** The URI without login and options. */
     String describe() {
-        String address = host.indexOf(':') < 0 ? host : "[" + host + "]";
-        return (tls ? "rediss://" : "redis://") + address + ":" + port + "/" + database;
+        String scheme = tls() ? topology.scheme.replaceFirst("redis", "rediss") : topology.scheme;
+        return switch (topology) {
+            case SERVER -> scheme + "://" + hosts() + "/" + node().getDatabase();
+            case SENTINEL -> scheme + "://" + hosts() + "/" + node().getDatabase() + "#" + node().getSentinelMasterId();
+            case CLUSTER -> scheme + "://" + hosts();
+        };
+    }
+
+    /** The hosts of the URI, with ports. */
+    String hosts() {
+        List<RedisURI> named = topology == Topology.SENTINEL ? node().getSentinels() : nodes;
+        return named.stream().map(RedisSettings::address).collect(Collectors.joining(","));
     }
 
     /** How often each connection is used at least, so that a dead one is noticed. */
@@ -96,130 +90,14 @@ record RedisSettings(
         return Duration.ofMillis(Math.max(1_000, Math.min(5_000, timeout.toMillis())));
     }
 
-    /** A record would print the password. */
+    /** A record would print what it contains. */
     @Override
     public String toString() {
         return describe();
     }
 
-    /**
-     * A bare {@code / ? #} in a password ends the authority, and what follows would be taken for path, query or fragment:
-     * caught here, before a message shows any of it.
-     */
-    private static void refuseMisplacedSecret(URI uri, int at) {
-        String rest = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
-        if (at < 0 && rest.contains("@")) {
-            throw wrong(
-                    "an @ after the host",
-                    "user and password before the host, with characters such as / # ? in them written %2F %23 %3F");
-        }
-        if (uri.getRawFragment() != null) {
-            throw wrong("# after the host", "no fragment; a # in a password is written %23");
-        }
-    }
-
-    private static Login login(@Nullable String userInfo) {
-        if (userInfo == null || userInfo.isEmpty()) {
-            return new Login(null, null);
-        }
-        int colon = userInfo.indexOf(':');
-        String user = colon <= 0 ? null : decode(userInfo.substring(0, colon), "user");
-        String password = decode(userInfo.substring(colon + 1), "password");
-        if (password.isEmpty()) {
-            throw wrong("password: empty", "user:password@, or :password@ for the default user");
-        }
-        return new Login(user, password);
-    }
-
-    private static int port(String text) {
-        if (!text.matches("\\d{1,5}") || Integer.parseInt(text) < 1 || Integer.parseInt(text) > 65_535) {
-            throw wrong("port: \"" + text + "\"", "1 to 65535, for example " + EXAMPLE);
-        }
-        return Integer.parseInt(text);
-    }
-
-    private static int database(String path) {
-        String text = path.startsWith("/") ? path.substring(1) : path;
-        if (!text.matches("\\d{0,6}")) {
-            throw wrong("database: \"" + text + "\"", "a number, for example " + EXAMPLE);
-        }
-        return text.isEmpty() ? 0 : Integer.parseInt(text);
-    }
-
-    private static Map<String, String> options(@Nullable String query) {
-        Map<String, String> options = new LinkedHashMap<>();
-        if (query == null || query.isEmpty()) {
-            return options;
-        }
-        for (String pair : query.split("&", -1)) {
-            int equals = pair.indexOf('=');
-            String name = decode(equals < 0 ? pair : pair.substring(0, equals), "option");
-            if (!OPTIONS.contains(name)) {
-                throw wrong("option: \"" + name + "\"", "one of " + String.join(", ", OPTIONS));
-            }
-            String value = equals < 0 ? "" : decode(pair.substring(equals + 1), name);
-            if (options.put(name, value) != null) {
-                throw wrong("option: \"" + name + "\" twice", "once");
-            }
-        }
-        return options;
-    }
-
-    private static Duration timeout(String text) {
-        Matcher matcher = DURATION.matcher(text);
-        if (matcher.matches()) {
-            long amount = Long.parseLong(matcher.group(1));
-            long millis = matcher.group(2).equals("s") ? amount * 1000 : amount;
-            if (millis >= 10 && millis <= 60_000) {
-                return Duration.ofMillis(millis);
-            }
-        }
-        throw wrong("timeout: \"" + text + "\"", "10ms to 60s, for example 500ms or 2s");
-    }
-
-    private static String clientName(String text) {
-        if (!text.matches("[!-~]{1,64}")) {
-            throw wrong("clientName: \"" + text + "\"", "1 to 64 ASCII characters without spaces");
-        }
-        return text;
-    }
-
-    /** Without braces: the tag that puts the keys of a lock into one cluster slot follows it. */
-    private static String prefix(String text) {
-        if (!text.matches("[!-~&&[^{}]]{1,64}")) {
-            throw wrong("prefix: \"" + text + "\"", "1 to 64 ASCII characters without spaces and braces");
-        }
-        return text;
-    }
-
-    private static @Nullable Path ca(@Nullable String text, boolean tls) {
-        if (text == null) {
-            return null;
-        }
-        if (!tls) {
-            throw wrong("ca: \"" + text + "\"", "only with rediss://");
-        }
-        try {
-            Path file = Path.of(text);
-            if (Files.isReadable(file)) {
-                return file;
-            }
-        } catch (InvalidPathException e) {
-            // Answered below.
-        }
-        throw wrong("ca: \"" + text + "\"", "a PEM file that can be read");
-    }
-
-    private static String decode(String raw, String what) {
-        try {
-            return PercentEncoding.decode(raw);
-        } catch (IllegalArgumentException e) {
-            // The raw text may be the password: not shown.
-            throw wrong(what + ": malformed percent-encoding", "% and two hexadecimal digits; % itself is %25");
-        }
-    }
-
-    private static IllegalArgumentException wrong(String found, String expected) {
-        return new IllegalArgumentException("redis URI, " + found + " (expected: " + expected + ")");
+    static String address(RedisURI uri) {
+        String host = uri.getSocket() != null ? uri.getSocket() : uri.getHost();
+        return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + uri.getPort();
     }
 }

@@ -2,7 +2,6 @@ package io.holdfast.redis;
 
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -16,12 +15,12 @@ final class Scripts {
         void decode(List<Object> reply, CompletableFuture<T> outcome);
     }
 
-    private final RedisAsyncCommands<String, String> commands;
+    private final RedisConnections connections;
     private final RedisErrors errors;
     private volatile boolean closed;
 
-    Scripts(RedisAsyncCommands<String, String> commands, RedisErrors errors) {
-        this.commands = commands;
+    Scripts(RedisConnections connections, RedisErrors errors) {
+        this.connections = connections;
         this.errors = errors;
     }
 
@@ -38,12 +37,14 @@ final class Scripts {
             return;
         }
         try {
-            commands.<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
+            connections
+                    .commands()
+                    .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
                     .whenComplete((reply, error) -> {
                         if (error instanceof RedisNoScriptException) {
                             runWithText(script, keys, args, decoder, outcome);
                         } else {
-                            complete(reply, error, decoder, outcome);
+                            complete(keys[0], reply, error, decoder, outcome);
                         }
                     });
         } catch (RuntimeException e) {
@@ -60,16 +61,25 @@ final class Scripts {
     private <T> void runWithText(
             LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
         try {
-            commands.<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, args)
-                    .whenComplete((reply, error) -> complete(reply, error, decoder, outcome));
+            connections
+                    .commands()
+                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, args)
+                    .whenComplete((reply, error) -> complete(keys[0], reply, error, decoder, outcome));
         } catch (RuntimeException e) {
             outcome.completeExceptionally(errors.closed(e));
         }
     }
 
     private <T> void complete(
-            @Nullable List<Object> reply, @Nullable Throwable error, Decoder<T> decoder, CompletableFuture<T> outcome) {
+            String key,
+            @Nullable List<Object> reply,
+            @Nullable Throwable error,
+            Decoder<T> decoder,
+            CompletableFuture<T> outcome) {
         if (reply == null || error != null) {
+            if (error != null) {
+                connections.failed(key, error);
+            }
             outcome.completeExceptionally(errors.of(error));
             return;
         }

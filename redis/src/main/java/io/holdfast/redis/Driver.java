@@ -1,0 +1,141 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.Delay;
+import io.lettuce.core.resource.NettyCustomizer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/**
+ * The driver, set up as the store needs it: its threads and options, and a hold on its channels.
+ *
+ * <p>Lettuce by itself keeps commands while it is disconnected and sends again what was in flight. Here it does neither:
+ * the engine knows better what to do about a command that failed, and it must know that it failed.
+ */
+final class Driver {
+
+    private static final Duration RECONNECT_MAX = Duration.ofSeconds(1);
+
+    private final ClientResources resources;
+
+    /** The open channels of this store, also when the threads are shared with others. */
+    private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
+
+    Driver(RedisSettings settings) {
+        ClientResources.Builder builder = ClientResources.builder()
+                .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
+        ClientResources shared = settings.resources();
+        if (shared == null) {
+            builder.ioThreadPoolSize(2).computationThreadPoolSize(2);
+        } else {
+            // What is given to the builder is not shut down with what it builds.
+            builder.eventLoopGroupProvider(shared.eventLoopGroupProvider())
+                    .eventExecutorGroup(shared.eventExecutorGroup())
+                    .timer(shared.timer())
+                    .eventBus(shared.eventBus())
+                    .commandLatencyRecorder(shared.commandLatencyRecorder())
+                    .socketAddressResolver(shared.socketAddressResolver())
+                    .addressResolverGroup(shared.addressResolverGroup())
+                    .tracing(shared.tracing());
+        }
+        Duration silence = settings.heartbeat().plus(settings.timeout());
+        resources = builder.nettyCustomizer(new Customizer(shared, silence)).build();
+    }
+
+    ClientResources resources() {
+        return resources;
+    }
+
+    static <B extends ClientOptions.Builder> B options(B options, RedisSettings settings) {
+        options.autoReconnect(true)
+                .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
+                .replayFilter(command -> true)
+                .timeoutOptions(TimeoutOptions.enabled(settings.timeout()))
+                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
+                .socketOptions(SocketOptions.builder()
+                        .connectTimeout(settings.timeout())
+                        .keepAlive(true)
+                        .build());
+        SslOptions ssl = settings.ssl();
+        Path ca = settings.ca();
+        if (ssl != null) {
+            options.sslOptions(ssl);
+        } else if (ca != null) {
+            options.sslOptions(SslOptions.builder()
+                    .jdkSslProvider()
+                    .handshakeTimeout(settings.timeout())
+                    .trustManager(ca.toFile())
+                    .build());
+        }
+        return options;
+    }
+
+    /** Closes the channels to some addresses. The driver then connects anew, to wherever the name leads by then. */
+    void cut(Predicate<InetSocketAddress> addresses) {
+        for (Channel channel : channels) {
+            if (channel.remoteAddress() instanceof InetSocketAddress address && addresses.test(address)) {
+                var unused = channel.close();
+            }
+        }
+    }
+
+    /** Ends the threads, unless they are the user's. Does not wait: that thread may be running this. */
+    void shutdown() {
+        var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
+    }
+
+    private final class Customizer implements NettyCustomizer {
+
+        private final NettyCustomizer users;
+        private final Duration silence;
+
+        Customizer(@org.jspecify.annotations.Nullable ClientResources shared, Duration silence) {
+            this.users = shared == null ? new NettyCustomizer() {} : shared.nettyCustomizer();
+            this.silence = silence;
+        }
+
+        @Override
+        public void afterBootstrapInitialized(Bootstrap bootstrap) {
+            users.afterBootstrapInitialized(bootstrap);
+        }
+
+        @Override
+        public void afterChannelInitialized(Channel channel) {
+            users.afterChannelInitialized(channel);
+            channel.pipeline().addFirst(new CloseWhenSilent(silence));
+            channels.add(channel);
+            channel.closeFuture().addListener(closed -> channels.remove(channel));
+        }
+    }
+
+    /**
+     * Closes a connection on which nothing has arrived for longer than the heartbeat and its answer take: it is dead,
+     * though TCP may not find out for many minutes. The driver then makes a new one.
+     */
+    private static final class CloseWhenSilent extends IdleStateHandler {
+
+        CloseWhenSilent(Duration silence) {
+            super(silence.toMillis(), 0, 0, TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
+            var unused = context.close();
+        }
+    }
+}

@@ -1,0 +1,167 @@
+package io.holdfast.redis;
+
+import io.holdfast.redis.RedisSettings.Topology;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SslOptions;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens Redis stores that are configured in code, where a URI cannot say it all:
+ *
+ * <pre>{@code
+ * RedisURI uri = RedisURI.Builder.redis("lock-server").withAuthentication(credentialsProvider).build();
+ * LockClient locks = LockClient.builder()
+ *     .store(RedisStores.standalone(uri).clientResources(shared).timeout(Duration.ofSeconds(1))::open)
+ *     .build();
+ * }</pre>
+ *
+ * <p>What a {@link RedisURI} says of login, TLS, database and client name is used; its timeout is not, see
+ * {@link Builder#timeout}. The URIs are copied.
+ */
+public final class RedisStores {
+
+    private RedisStores() {}
+
+    /** One server. If it has replicas, this must be the master, or a name that leads to it. */
+    public static Builder standalone(RedisURI server) {
+        if (!server.getSentinels().isEmpty()) {
+            throw new IllegalArgumentException(
+                    "standalone: a URI with Sentinels (expected: a server's; use RedisStores.sentinel)");
+        }
+        return new Builder(Topology.SERVER, List.of(server));
+    }
+
+    /**
+     * The server that Sentinels call the master; after a failover, the new one.
+     *
+     * @param sentinels a URI with the Sentinels in it and the master's name, as {@link RedisURI.Builder#sentinel} makes
+     *     it. Its login is the one for the servers; each Sentinel's own URI has the one for that Sentinel
+     */
+    public static Builder sentinel(RedisURI sentinels) {
+        if (sentinels.getSentinels().isEmpty() || sentinels.getSentinelMasterId() == null) {
+            throw new IllegalArgumentException(
+                    "sentinel: a URI without Sentinels or master name (expected: as of RedisURI.Builder.sentinel)");
+        }
+        return new Builder(Topology.SENTINEL, List.of(sentinels));
+    }
+
+    /**
+     * A Redis Cluster.
+     *
+     * @param nodes some of its nodes, of which one must be reachable to learn the others from. The login, TLS and client
+     *     name of the first are used for all
+     */
+    public static Builder cluster(Collection<RedisURI> nodes) {
+        if (nodes.isEmpty()) {
+            throw new IllegalArgumentException("cluster: no node (expected: at least one)");
+        }
+        return new Builder(Topology.CLUSTER, nodes);
+    }
+
+    /** What a store is opened with. Not thread-safe; {@link #open} may be called more than once. */
+    public static final class Builder {
+
+        private final Topology topology;
+        private final List<RedisURI> nodes;
+        private @Nullable ClientResources resources;
+        private @Nullable SslOptions ssl;
+        private Duration timeout = RedisUris.DEFAULT_TIMEOUT;
+        private String prefix = RedisUris.DEFAULT_PREFIX;
+        private RedisMode mode = RedisMode.AUTO;
+        private int minReplicas;
+
+        private Builder(Topology topology, Collection<RedisURI> nodes) {
+            this.topology = topology;
+            this.nodes = List.copyOf(nodes);
+        }
+
+        /** Threads to share with other users of Lettuce. They are not shut down with the store. */
+        public Builder clientResources(ClientResources shared) {
+            this.resources = shared;
+            return this;
+        }
+
+        /** How TLS is done, for URIs with TLS. Without this, as the JVM does it. */
+        public Builder sslOptions(SslOptions options) {
+            this.ssl = options;
+            return this;
+        }
+
+        /**
+         * How long to wait for the answer to a command, and for a connection; 3 seconds by default.
+         *
+         * @throws IllegalArgumentException if it is not from 10 milliseconds to 60 seconds
+         */
+        public Builder timeout(Duration answer) {
+            this.timeout = RedisUris.checkTimeout(answer, answer.toString());
+            return this;
+        }
+
+        /**
+         * What the names of Holdfast's own keys and channels begin with; {@code holdfast} by default. It must be the same
+         * for all clients that share locks.
+         *
+         * @throws IllegalArgumentException if it is not 1 to 64 ASCII characters without spaces and braces
+         */
+        public Builder prefix(String start) {
+            this.prefix = RedisUris.checkPrefix(start);
+            return this;
+        }
+
+        /** How the locks are kept; {@link RedisMode#AUTO} by default. */
+        public Builder mode(RedisMode how) {
+            this.mode = how;
+            return this;
+        }
+
+        /**
+         * How many replicas must have a new hold before its lease is handed out; by default 0: they are not asked. If too
+         * few have it in time, the hold is given back, and tried again within the caller's wait time.
+         *
+         * @throws IllegalArgumentException if it is not from 0 to 100
+         */
+        public Builder minReplicas(int replicas) {
+            this.minReplicas = RedisUris.checkReplicas(replicas, Integer.toString(replicas));
+            return this;
+        }
+
+        /**
+         * Connects. Blocks until the servers have answered or could not be reached.
+         *
+         * @throws io.holdfast.spi.StoreException if a server does not answer or refuses
+         */
+        public LockStore open(StoreContext context) {
+            return RedisOpening.open(settings(), context);
+        }
+
+        RedisSettings settings() {
+            List<RedisURI> own = new ArrayList<>();
+            for (RedisURI node : nodes) {
+                own.add(copy(node));
+            }
+            return new RedisSettings(
+                    topology, List.copyOf(own), timeout, prefix, mode, minReplicas, null, ssl, resources);
+        }
+
+        private RedisURI copy(RedisURI from) {
+            RedisURI.Builder to = RedisURI.builder(from).withTimeout(timeout);
+            if (from.getClientName() == null) {
+                to.withClientName(RedisUris.DEFAULT_CLIENT_NAME);
+            }
+            if (topology == Topology.SENTINEL) {
+                to.withSentinelMasterId(from.getSentinelMasterId());
+                from.getSentinels()
+                        .forEach(sentinel ->
+                                to.withSentinel(RedisURI.builder(sentinel).build()));
+            }
+            return to.build();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.testkit.RedisServer;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class RedisStoresTest {
+
+    @Test
+    void sharedThreadsOutliveTheStore() throws Exception {
+        ClientResources shared = ClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
+                .build();
+        try (RedisServer server = RedisServer.builder().password("s3cret").start()) {
+            RedisURI uri = RedisURI.Builder.redis(server.host(), server.port())
+                    .withPassword("s3cret".toCharArray())
+                    .build();
+            for (int i = 0; i < 2; i++) {
+                try (LockClient locks = LockClient.builder()
+                        .store(RedisStores.standalone(uri)
+                                .clientResources(shared)
+                                .timeout(Duration.ofSeconds(2))
+                                .prefix("mine")::open)
+                        .build()) {
+                    try (Lease lease = locks.acquire("a")) {
+                        assertThat(lease.isValid()).isTrue();
+                        assertThat(server.command("KEYS", "mine:*").toString()).contains("mine:{a}:b:a");
+                    }
+                }
+            }
+            assertThat(shared.eventExecutorGroup().isShuttingDown()).isFalse();
+        } finally {
+            assertThat(shared.shutdown(0, 5, TimeUnit.SECONDS).get(20, TimeUnit.SECONDS))
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void theUrisAreCopied() {
+        RedisURI uri = RedisURI.create("redis://h:7000/3");
+        RedisStores.Builder builder = RedisStores.standalone(uri);
+        RedisSettings settings = builder.settings();
+        uri.setHost("other");
+
+        assertThat(settings.describe()).isEqualTo("redis://h:7000/3");
+        assertThat(settings.node().getClientName()).isEqualTo("holdfast");
+        assertThat(settings.node().getTimeout()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(uri.getTimeout()).isEqualTo(Duration.ofSeconds(60));
+    }
+
+    @Test
+    void sentinelsAreCopied() {
+        RedisURI uri =
+                RedisURI.Builder.sentinel("h1", 7000, "m").withSentinel("h2").build();
+        RedisSettings settings = RedisStores.sentinel(uri).settings();
+        uri.getSentinels().get(0).setHost("other");
+
+        assertThat(settings.describe()).isEqualTo("redis-sentinel://h1:7000,h2:26379/0#m");
+    }
+
+    @Test
+    void whatCannotBeIsRefused() {
+        RedisURI server = RedisURI.create("redis://h");
+        RedisURI sentinel = RedisURI.Builder.sentinel("h", "m").build();
+        assertThatThrownBy(() -> RedisStores.standalone(sentinel))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("RedisStores.sentinel");
+        assertThatThrownBy(() -> RedisStores.sentinel(server)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> RedisStores.cluster(List.of())).isInstanceOf(IllegalArgumentException.class);
+        RedisStores.Builder builder = RedisStores.standalone(server);
+        assertThatThrownBy(() -> builder.timeout(Duration.ofMillis(9))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.prefix("{x}")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.minReplicas(101)).isInstanceOf(IllegalArgumentException.class);
+    }
+}
