@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,12 @@ final class Attempt {
     /** When the store last gave a good answer, or the attempt began. */
     long lastGoodNanos;
 
+    /** How often it was asked for before the last command. */
+    long repetition = -1;
+
+    /** When the last command for it was sent. */
+    LeaseRules.@Nullable Sent sent;
+
     int failures;
 
     @Nullable
@@ -40,5 +47,12 @@ final class Attempt {
         this.leaseNanos = leaseNanos;
         this.queue = queue;
         this.lastGoodNanos = nowNanos;
+    }
+
+    /** Notes that a command for it is about to be sent. */
+    LeaseRules.Sent sending(TimeSource time) {
+        repetition++;
+        sent = LeaseRules.Sent.now(time);
+        return sent;
     }
 }

@@ -1,8 +1,11 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
@@ -78,6 +81,32 @@ final class Contention {
         }
     }
 
+    /**
+     * The store granted the attempt by itself. It counts at once if the store's clock says for how long, and for long
+     * enough; otherwise asking again finds out.
+     */
+    void pushed(PushedGrant grant) {
+        Attempt waiting = requireNonNull(attempt);
+        LeaseRules.Sent asked = waiting.sent;
+        TimeSource time = state.settings.time;
+        if (asked == null || grant.repetition() != waiting.repetition || !grant.isOfOneClock(asked.nanos())) {
+            hint();
+            return;
+        }
+        LeaseRules.Sent heard = LeaseRules.Sent.now(time);
+        long sinceAsking = grant.sinceAskingMillis() * 1_000_000;
+        long lease = grant.leaseMillis() * 1_000_000;
+        Deadline deadline = state.settings.rules.pushedDeadline(asked, sinceAsking, heard, lease);
+        if (deadline.remainingNanos(time) < lease / 2) {
+            hint();
+            return;
+        }
+        attempt = null;
+        Hold hold = state.effects.newHold(waiting, grant.base(), deadline, asked.nanos() + sinceAsking, lease);
+        hold.contended = grant.waiting() > 0;
+        state.startTenure(hold);
+    }
+
     void answered(Attempt answered, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
@@ -135,7 +164,7 @@ final class Contention {
             begin();
             return;
         }
-        Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent);
+        Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
         hold.contended = granted.waiting() > 0;
         state.startTenure(hold);
     }

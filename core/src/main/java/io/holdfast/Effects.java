@@ -36,8 +36,8 @@ interface Effects {
     /** A fresh attempt with a holder id that was never used. */
     Attempt newAttempt(long leaseNanos, boolean queue);
 
-    /** What a granted attempt became. */
-    Hold newHold(Attempt attempt, long base, Deadline deadline, LeaseRules.Sent sent);
+    /** What a granted attempt became: a hold of this length, counted from no earlier than {@code sinceNanos}. */
+    Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos);
 
     /** Wakes a thread to try for itself; answered by {@link NameState#claim}. */
     void nudge(Waiter waiter);

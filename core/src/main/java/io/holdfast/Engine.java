@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** All names of one client: finds the {@link NameEngine} for an event, and holds what they share. */
@@ -196,9 +198,18 @@ final class Engine {
 
         @Override
         public void granted(String name, String holderId) {
+            granted(name, holderId, engine -> engine.pushedGrant(holderId));
+        }
+
+        @Override
+        public void granted(PushedGrant grant) {
+            granted(grant.name(), grant.holderId(), engine -> engine.pushedGrant(grant));
+        }
+
+        private void granted(String name, String holderId, Consumer<NameEngine> event) {
             NameEngine engine = names.get(name);
             if (engine != null) {
-                engine.pushedGrant(holderId);
+                event.accept(engine);
             } else {
                 // Nobody here waits for it (any more): do not let others wait for us.
                 compensation.abandon(name, holderId, settings.leaseNanos);

@@ -53,8 +53,8 @@ final class Hold {
             String holderId,
             long base,
             Deadline deadline,
-            LeaseRules.Sent sent,
             long nowNanos,
+            long sinceNanos,
             long leaseNanos) {
         this.engine = engine;
         this.holderId = holderId;
@@ -63,7 +63,7 @@ final class Hold {
         this.deadline = deadline;
         this.leaseNanos = leaseNanos;
         this.storeEndNanos = nowNanos + leaseNanos;
-        this.renewAtNanos = sent.nanos() + leaseNanos / 3;
+        this.renewAtNanos = sinceNanos + leaseNanos / 3;
     }
 
     /** Whether no lease was handed out on it so far, so that it still has the length its first waiter asked for. */

@@ -26,6 +26,20 @@ class LeaseRules {
     }
 
     /**
+     * How long a hold counts as ours that the store granted by itself and told us of. The message may be older than the
+     * lease; but the store's clock says how long after our asking it granted, so that was not before the asking was sent
+     * plus this time. The drift margin is charged on all of it, and the wall clock guards it from the asking on. A clock
+     * at the store that jumped in between may say too much, hence never longer than from the message's arrival.
+     */
+    Deadline pushedDeadline(Sent asked, long sinceAskingNanos, Sent heard, long leaseNanos) {
+        Deadline byStore = deadline(asked, heard, sinceAskingNanos + leaseNanos);
+        Deadline byArrival = deadline(heard, heard, leaseNanos);
+        return new Deadline(
+                byStore.nanos() - byArrival.nanos() < 0 ? byStore.nanos() : byArrival.nanos(),
+                Math.min(byStore.wallMillis(), byArrival.wallMillis()));
+    }
+
+    /**
      * Whether a renewal's reply counts: only before the old deadline. After it the lease was already reported as over,
      * and somebody may have acted on that.
      */

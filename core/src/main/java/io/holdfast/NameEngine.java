@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -133,6 +134,10 @@ final class NameEngine implements Effects {
         handle(() -> state.pushedGrant(holderId));
     }
 
+    void pushedGrant(PushedGrant grant) {
+        handle(() -> state.pushedGrant(grant));
+    }
+
     void contended(String holderId) {
         handle(() -> state.contended(holderId));
     }
@@ -145,7 +150,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        LeaseRules.Sent sent = attempt.sending(settings.time);
         engine.store()
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(() -> state.acquired(attempt, sent, reply, error)));
@@ -176,7 +181,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        LeaseRules.Sent sent = attempt.sending(settings.time);
         var command = engine.store().release(new ReleaseRequest(name, hold.holderId, request(attempt)));
         engine.compensation().track(command);
         command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
@@ -211,8 +216,8 @@ final class NameEngine implements Effects {
     }
 
     @Override
-    public Hold newHold(Attempt attempt, long base, Deadline deadline, LeaseRules.Sent sent) {
-        return new Hold(this, attempt.holderId, base, deadline, sent, settings.time.nanoTime(), attempt.leaseNanos);
+    public Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos) {
+        return new Hold(this, attempt.holderId, base, deadline, settings.time.nanoTime(), sinceNanos, leaseNanos);
     }
 
     @Override
@@ -362,6 +367,11 @@ final class NameEngine implements Effects {
 
     private AcquireRequest request(Attempt attempt) {
         return new AcquireRequest(
-                name, attempt.holderId, attempt.leaseNanos / 1_000_000, attempt.queue, settings.pollNanos / 1_000_000);
+                name,
+                attempt.holderId,
+                attempt.leaseNanos / 1_000_000,
+                attempt.queue,
+                settings.pollNanos / 1_000_000,
+                attempt.repetition);
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -118,7 +119,10 @@ final class NameState {
     // --- events from the store ---
 
     void acquired(Attempt attempt, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
-        contention.answered(attempt, sent, reply, error);
+        // A pushed grant may have overtaken the answer.
+        if (!tenure.isOf(attempt.holderId)) {
+            contention.answered(attempt, sent, reply, error);
+        }
     }
 
     void requeued(
@@ -130,7 +134,9 @@ final class NameState {
         if (error != null) {
             effects.abandon(released.holderId, released.leaseNanos);
         }
-        contention.requeued(attempt, sent, reply, error);
+        if (!tenure.isOf(attempt.holderId)) {
+            contention.requeued(attempt, sent, reply, error);
+        }
     }
 
     void renewed(
@@ -159,11 +165,27 @@ final class NameState {
 
     /** The store says that it granted the name to this holder id. Asking again is what confirms it. */
     void pushedGrant(String holderId) {
-        if (contention.isFor(holderId)) {
+        if (isAwaited(holderId)) {
             contention.hint();
-        } else if (!tenure.isOf(holderId)) {
+        }
+    }
+
+    /** As above, with what may make the asking unnecessary. */
+    void pushedGrant(PushedGrant grant) {
+        if (isAwaited(grant.holderId())) {
+            contention.pushed(grant);
+        }
+    }
+
+    /** Whether a grant is for the attempt under way. One that nobody here waits for is given back at once. */
+    private boolean isAwaited(String holderId) {
+        if (contention.isFor(holderId)) {
+            return true;
+        }
+        if (!tenure.isOf(holderId)) {
             effects.abandon(holderId, settings.leaseNanos);
         }
+        return false;
     }
 
     void contended(String holderId) {

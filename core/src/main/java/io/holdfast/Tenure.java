@@ -255,7 +255,8 @@ final class Tenure {
      */
     private boolean hasRightLength(Hold held, Waiter next) {
         return next.boundNanos() == 0
-                && held.deadline.remainingNanos(time) >= state.settings.leaseNanos / HAND_OFF_MARGIN;
+                && held.deadline.remainingNanos(time)
+                        >= Math.min(state.settings.leaseNanos, held.leaseNanos) / HAND_OFF_MARGIN;
     }
 
     private void prepare(Hold held, Waiter next) {

@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -41,6 +42,13 @@ final class ProbeStore implements LockStore {
     volatile Fate releases = Fate.PASS;
     volatile Fate abandons = Fate.PASS;
     volatile boolean messages = true;
+
+    /** Whether a grant's message says since when. */
+    volatile boolean details;
+
+    /** The last grant that the store pushed, delivered or not. */
+    volatile @Nullable PushedGrant pushed;
+
     volatile StoreException failure = new StoreException(StoreException.Outcome.NOT_EXECUTED, "store: down", null);
     volatile @Nullable StoreListener listener;
     private final List<Runnable> heldReplies = new ArrayList<>();
@@ -89,6 +97,16 @@ final class ProbeStore implements LockStore {
             public void granted(String name, String holderId) {
                 if (messages) {
                     receiver.granted(name, holderId);
+                }
+            }
+
+            @Override
+            public void granted(PushedGrant grant) {
+                pushed = grant;
+                if (messages && details) {
+                    receiver.granted(grant);
+                } else {
+                    granted(grant.name(), grant.holderId());
                 }
             }
 

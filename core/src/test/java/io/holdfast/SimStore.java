@@ -4,6 +4,7 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -93,6 +94,11 @@ final class SimStore implements LockStore {
             @Override
             public void granted(String name, String holderId) {
                 travel(() -> process.deliver(() -> listener.granted(name, holderId)));
+            }
+
+            @Override
+            public void granted(PushedGrant grant) {
+                travel(() -> process.deliver(() -> listener.granted(grant)));
             }
 
             @Override

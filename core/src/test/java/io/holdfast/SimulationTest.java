@@ -85,6 +85,17 @@ class SimulationTest {
     }
 
     @Test
+    void finds_a_pushed_grant_that_is_counted_from_the_arrival_of_its_message() {
+        assertThat(firstSeedThatFails(new LeaseRules() {
+                    @Override
+                    Deadline pushedDeadline(Sent asked, long sinceAskingNanos, Sent heard, long leaseNanos) {
+                        return deadline(heard, heard, leaseNanos);
+                    }
+                }))
+                .isPresent();
+    }
+
+    @Test
     void finds_a_renewal_that_is_accepted_after_the_old_deadline() {
         assertThat(firstSeedThatFails(new LeaseRules() {
                     @Override

@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -153,16 +154,19 @@ public final class MemoryLockStore implements LockStore {
             return lastBase;
         }
 
+        /** Whether the client of a holder id is there. */
+        boolean isConnected(String holderId) {
+            return client(holderId) != null;
+        }
+
         /**
-         * Sends a message to the client of a holder id. Delivered later, by the time source: the sender's caller may hold
-         * locks that the receiver needs.
-         *
-         * @return false if no such client is connected
+         * Sends a message to the client of a holder id, if it is there. Delivered later, by the time source: the sender's
+         * caller may hold locks that the receiver needs.
          */
-        boolean send(String holderId, java.util.function.Consumer<StoreListener> message) {
-            MemoryLockStore client = clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
+        void send(String holderId, Consumer<StoreListener> message) {
+            MemoryLockStore client = client(holderId);
             if (client == null) {
-                return false;
+                return;
             }
             time.schedule(0, () -> {
                 StoreListener receiver = client.listener;
@@ -170,7 +174,10 @@ public final class MemoryLockStore implements LockStore {
                     message.accept(receiver);
                 }
             });
-            return true;
+        }
+
+        private @Nullable MemoryLockStore client(String holderId) {
+            return clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
         }
     }
 }

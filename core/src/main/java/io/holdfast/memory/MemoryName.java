@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -23,7 +24,7 @@ final class MemoryName {
 
     /** A waiting holder id. Alive while it was stamped within the last three of its poll intervals. */
     private static final class Entry {
-        final AcquireRequest request;
+        AcquireRequest request;
         long stampNanos;
 
         Entry(AcquireRequest request, long stampNanos) {
@@ -82,6 +83,7 @@ final class MemoryName {
             if (entry == null) {
                 queue.put(asker, new Entry(request, server.nanoTime()));
             } else {
+                entry.request = request;
                 entry.stampNanos = server.nanoTime();
             }
             if (first) {
@@ -156,8 +158,18 @@ final class MemoryName {
                 return;
             }
             entries.remove();
-            if (entry.isAlive(now) && server.send(id, client -> client.granted(name, id))) {
+            if (entry.isAlive(now) && server.isConnected(id)) {
                 hold(id, Math.min(entry.request.leaseMillis(), 3 * entry.request.pollMillis()));
+                PushedGrant grant = new PushedGrant(
+                        name,
+                        id,
+                        base,
+                        queue.size(),
+                        (expiresNanos - now) / 1_000_000,
+                        entry.request.repetition(),
+                        (now - entry.stampNanos) / 1_000_000,
+                        PushedGrant.ALWAYS);
+                server.send(id, client -> client.granted(grant));
                 return;
             }
         }

@@ -10,5 +10,14 @@ package io.holdfast.spi;
  *     when it fails
  * @param pollMillis the longest time after which the client sends this again while it waits; an entry that was not
  *     repeated for three such intervals is taken for dead
+ * @param repetition how often this holder id asked before. A store that queues keeps it with the entry, and gives it back
+ *     in {@link PushedGrant}
  */
-public record AcquireRequest(String name, String holderId, long leaseMillis, boolean queue, long pollMillis) {}
+public record AcquireRequest(
+        String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long repetition) {
+
+    /** The first asking of a holder id. */
+    public AcquireRequest(String name, String holderId, long leaseMillis, boolean queue, long pollMillis) {
+        this(name, holderId, leaseMillis, queue, pollMillis, 0);
+    }
+}

@@ -7,8 +7,19 @@ package io.holdfast.spi;
  */
 public interface StoreListener {
 
-    /** The store granted the name to a queued holder id. The receiver confirms by a renewal before it relies on it. */
+    /**
+     * The store granted the name to a queued holder id. The receiver confirms that by asking again before it relies on
+     * it.
+     */
     void granted(String name, String holderId);
+
+    /**
+     * As {@link #granted(String, String)}, from a store that can say since when: the receiver may rely on it at once, for
+     * as long as that tells. A receiver that does not use it is told the other way.
+     */
+    default void granted(PushedGrant grant) {
+        granted(grant.name(), grant.holderId());
+    }
 
     /** Somebody has begun to wait in the store's queue behind this holder id. */
     void contended(String name, String holderId);

@@ -76,7 +76,8 @@ final class RedisLockStore implements LockStore {
             Long.toString(request.leaseMillis()),
             Long.toString(request.pollMillis()),
             request.queue() ? "1" : "0",
-            notAfter(name)
+            notAfter(name),
+            Long.toString(request.repetition())
         };
         scripts.run(
                 LuaScript.ACQUIRE,

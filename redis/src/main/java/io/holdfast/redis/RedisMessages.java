@@ -1,11 +1,15 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import java.net.SocketAddress;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -14,13 +18,14 @@ import org.jspecify.annotations.Nullable;
  * The messages for this client: one connection for all locks, subscribed to the client's own channel and, now and then,
  * to some of Redisson's.
  *
- * <p>On the client's channel there are {@code g <holder id> <name>}: granted, and {@code c <holder id> <name>}: somebody
- * waits behind this holder. Without the connection nothing arrives, and waiters poll.
+ * <p>On the client's channel there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, and {@code c
+ * <holder id> <name>}: somebody waits behind this holder. Without the connection nothing arrives, and waiters poll.
  */
 final class RedisMessages extends RedisPubSubAdapter<String, String>
         implements RedisConnectionStateListener, RedissonReleases.Channels {
 
     private final String ownChannel;
+    private final TimeSource time;
     private final RedissonReleases redisson;
     private volatile @Nullable StoreListener listener;
     private volatile @Nullable RedisPubSubAsyncCommands<String, String> commands;
@@ -28,8 +33,15 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
     /** Whether the connection was lost since the subscription was last confirmed. */
     private volatile boolean missed;
 
-    RedisMessages(String ownChannel) {
+    /**
+     * Since when the connection has been unbroken; in the future while there is none. What arrives on it comes from one
+     * run of one server, which was a master when it ran the script that sent it.
+     */
+    private volatile long connectedNanos;
+
+    RedisMessages(String ownChannel, TimeSource time) {
         this.ownChannel = ownChannel;
+        this.time = time;
         this.redisson = new RedissonReleases(this, name -> {
             StoreListener receiver = listener;
             if (receiver != null) {
@@ -56,6 +68,7 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
     CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connection) {
         connection.addListener((io.lettuce.core.pubsub.RedisPubSubListener<String, String>) this);
         connection.addListener((RedisConnectionStateListener) this);
+        connectedNanos = time.nanoTime();
         commands = connection.async();
         return subscribe(ownChannel);
     }
@@ -101,12 +114,35 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
         if (receiver == null || space < 0) {
             return;
         }
-        String holderId = message.substring(2, space);
-        String name = message.substring(space + 1);
         if (message.startsWith("g ")) {
-            receiver.granted(name, holderId);
+            PushedGrant grant = grant(message);
+            if (grant != null) {
+                receiver.granted(grant);
+            }
         } else if (message.startsWith("c ")) {
-            receiver.contended(name, holderId);
+            receiver.contended(message.substring(space + 1), message.substring(2, space));
+        }
+    }
+
+    /** Null if it is none of ours: anybody may publish anything. */
+    private @Nullable PushedGrant grant(String message) {
+        // The name comes last, because there may be spaces in it.
+        String[] parts = message.split(" ", 8);
+        if (parts.length < 8) {
+            return null;
+        }
+        try {
+            return new PushedGrant(
+                    parts[7],
+                    parts[1],
+                    Long.parseLong(parts[2]),
+                    Integer.parseInt(parts[3]),
+                    Long.parseLong(parts[4]),
+                    Long.parseLong(parts[5]),
+                    Long.parseLong(parts[6]),
+                    connectedNanos);
+        } catch (NumberFormatException e) {
+            return null;
         }
     }
 
@@ -119,7 +155,13 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
     }
 
     @Override
+    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
+        connectedNanos = time.nanoTime();
+    }
+
+    @Override
     public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+        connectedNanos = time.nanoTime() + Duration.ofDays(365).toNanos();
         missed = true;
     }
 }

@@ -49,7 +49,7 @@ final class RedisOpening {
 
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.prefix());
-        RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId());
+        RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId(), context.time());
         connect(connections.connect(messages::reconnected));
         checkVersion(connections.commands());
         Scripts scripts = new Scripts(connections, commandErrors);

@@ -5,6 +5,7 @@
 -- ARGV[5] poll in ms
 -- ARGV[6] 1: wait in the queue when busy
 -- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- ARGV[8] how often this id asked before
 -- Result  {1, now, base, waiting}                    the id holds the lock
 --         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: like Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
@@ -50,9 +51,9 @@ local function busy(kind, holder)
   local before = ahead()
   if ARGV[6] == '1' then
     local first = before == 0 and redis.call('ZCARD', KEYS[2]) == 0
-    enqueue(id, lease, poll)
+    enqueue(id, lease, poll, ARGV[8])
     if first and kind == 0 then
-      tell('c', holder)
+      tell('c', holder, '')
     end
   end
   return {0, now, redis.call('PTTL', KEYS[1]), before, kind, holder}
@@ -82,11 +83,11 @@ if fields > 0 then
   return {1, now, number(base), waiting()}
 end
 
-local heir = passOn(id)
+local heir = passOn(id, ARGV[6] == '1' and 1 or 0)
 if heir and heir ~= id then
   return busy(0, heir)
 end
-local base = hold(id, lease)
+local base = hold(id, lease, nextBase())
 if heir then
   leave(id)
 end

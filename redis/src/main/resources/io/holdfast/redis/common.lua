@@ -3,7 +3,8 @@
 -- KEYS[1] lock    hash: holder id -> base of its tokens. "~seq" -> the number of exact settings, only after one.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
 -- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
--- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease", in ms of server time. Exactly the ids of the queue.
+-- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
+--                 time. Exactly the ids of the queue.
 -- KEYS[4] base    string: the last base, kept for a day. A key of its own, because Redisson deletes the lock key.
 -- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon
 -- ARGV[2] the channel on which Redisson announces the release of this lock
@@ -19,12 +20,12 @@ local function number(value)
   return tonumber(value) or 0
 end
 
--- Sends "<kind> <holder id> <lock>" to the client of a holder id. Returns how many heard it: 0 says that the client is
+-- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Returns how many heard it: 0 says that the client is
 -- not there; 1 and more prove nothing. Where the server refuses to publish from a script, that counts as heard: the
 -- client finds out by its next poll.
-local function tell(kind, id)
+local function tell(kind, id, text)
   local client = string.match(id, '^(.*):') or id
-  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. id .. ' ' .. KEYS[1])
+  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. id .. ' ' .. text .. KEYS[1])
   return type(heard) == 'number' and heard or 1
 end
 
@@ -38,10 +39,14 @@ local function waiting()
   return redis.call('ZCARD', KEYS[2]) + rivals()
 end
 
--- Makes an id the holder of the free lock. Returns the base of its tokens: sixteenths of a ms of server time, so that
--- bases grow even when the last one was lost, and more than the last one, so that they grow even when the clock does not.
-local function hold(id, lease)
-  local base = math.max(number(redis.pcall('GET', KEYS[4])) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+-- The base of the next hold's tokens: sixteenths of a ms of server time, so that bases grow even when the last one was
+-- lost, and more than the last one, so that they grow even when the clock does not.
+local function nextBase()
+  return math.max(number(redis.pcall('GET', KEYS[4])) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+end
+
+-- Makes an id the holder of the free lock. Returns the base.
+local function hold(id, lease, base)
   local text = string.format('%.0f', base)
   redis.call('HSET', KEYS[1], id, text)
   redis.call('PEXPIRE', KEYS[1], lease)
@@ -55,22 +60,23 @@ local function leave(id)
   end
 end
 
--- Reads the stamp of an entry. An entry whose client has missed three polls is dead; so is one without a stamp.
+-- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry whose client has missed three
+-- polls is dead; so is one without a stamp.
 local function read(stamp)
-  local at, poll, lease = string.match(stamp or '', '^(%d+):(%d+):(%d+)$')
+  local at, poll, lease, repetition = string.match(stamp or '', '^(%d+):(%d+):(%d+):(%d+)$')
   if not at then
-    return false, 0, 0
+    return false, 0, 0, '0', 0
   end
-  return now - at <= 3 * poll, tonumber(poll), tonumber(lease)
+  return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
 
 -- Puts an id at the tail of the queue, or stamps its place there as alive.
-local function enqueue(id, lease, poll)
+local function enqueue(id, lease, poll, repetition)
   if not redis.call('ZSCORE', KEYS[2], id) then
     local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
     redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
   end
-  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f', now, poll, lease))
+  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, repetition))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
   if redis.call('PTTL', KEYS[2]) < keep then
@@ -82,19 +88,24 @@ local function enqueue(id, lease, poll)
 end
 
 -- Gives the free lock to the first live entry of the queue whose client is there, for a short first lease: if it does
--- not confirm, those behind it are not kept for long. Stops at the asker, who is served by the reply and needs no
--- message. Returns whose turn it is, or nil.
-local function passOn(asker)
+-- not use it, those behind it are not kept for long. Stops at the asker, who is served by the reply and needs no message.
+-- Returns whose turn it is, or nil. The message is "g <id> <base> <waiting> <lease> <repetition> <ms since the stamp>
+-- <lock>"; "behind" are those who wait and are not in the queue yet.
+local function passOn(asker, behind)
   while true do
     local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
     if not id or id == asker then
       return id
     end
-    local alive, poll, lease = read(redis.call('HGET', KEYS[3], id))
+    local alive, poll, lease, repetition, since = read(redis.call('HGET', KEYS[3], id))
     leave(id)
-    if alive and tell('g', id) > 0 then
-      hold(id, math.min(lease, 3 * poll))
-      return id
+    if alive then
+      local first, base = math.min(lease, 3 * poll), nextBase()
+      local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, repetition, since)
+      if tell('g', id, text) > 0 then
+        hold(id, first, base)
+        return id
+      end
     end
   end
 end
@@ -110,7 +121,7 @@ end
 local function vacate()
   redis.call('DEL', KEYS[1])
   local queued = redis.call('ZCARD', KEYS[2])
-  if queued == 0 or yields(queued) or not passOn(nil) then
+  if queued == 0 or yields(queued) or not passOn(nil, 0) then
     redis.pcall('PUBLISH', ARGV[2], '0')
   end
 end

@@ -31,16 +31,16 @@ end
 local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
 redis.call('DEL', KEYS[1])
 if not yields(redis.call('ZCARD', KEYS[2]) + 1) then
-  local heir = passOn(nil)
+  local heir = passOn(nil, 1)
   if not heir then
-    return {1, now, 1, hold(requeue, lease), waiting()}
+    return {1, now, 1, hold(requeue, lease, nextBase()), waiting()}
   end
   local before = redis.call('ZCARD', KEYS[2])
-  enqueue(requeue, lease, poll)
+  enqueue(requeue, lease, poll, '0')
   return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 0, heir}
 end
 redis.pcall('PUBLISH', ARGV[2], '0')
 local before = redis.call('ZCARD', KEYS[2])
-enqueue(requeue, lease, poll)
+enqueue(requeue, lease, poll, '0')
 -- Nobody holds it; time enough for one of those who were just told.
 return {1, now, 0, 50, before, 2, 'left free for Redisson'}

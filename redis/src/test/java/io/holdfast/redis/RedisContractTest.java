@@ -65,4 +65,9 @@ class RedisContractTest extends LockStoreContract {
     protected void elapse(Duration span) {
         LockSupport.parkNanos(span.toNanos());
     }
+
+    @Override
+    protected boolean timesGrants() {
+        return true;
+    }
 }

@@ -1,8 +1,12 @@
 package io.holdfast.testkit;
 
+import static io.holdfast.testkit.StoreClient.get;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.RenewReply.Gone;
 import io.holdfast.spi.StoreState;
@@ -39,6 +43,36 @@ abstract class HandOffContract extends QueueContract {
         c.release(name, third);
         assertHolder(a, name, again);
         awaitGranted(a, name, again);
+    }
+
+    /** The engine hands out a lease on the strength of this alone: it must never say more than is true. */
+    @QueueTest
+    void aGrantThatSaysSinceWhenIsTrue() {
+        assumeTrue(timesGrants());
+        StoreClient a = client();
+        StoreClient b = client();
+        String holder = hold(a, name);
+        String next = queue(b, name);
+        elapse(Duration.ofMillis(50));
+        long asked = time().nanoTime();
+        busy(get(b.store.acquire(new AcquireRequest(name, next, LONG.toMillis(), true, MEDIUM.toMillis(), 7))));
+        elapse(Duration.ofMillis(100));
+        a.releaseAndQueue(name, holder, StoreClient.queueing(name, a.newId(), LONG, MEDIUM));
+        long released = time().nanoTime();
+        awaitGranted(b, name, next);
+
+        PushedGrant grant = b.listener.grants().get(0);
+        long lease = Math.min(LONG.toMillis(), 3 * MEDIUM.toMillis());
+        assertThat(grant.name()).isEqualTo(name);
+        assertThat(grant.holderId()).isEqualTo(next);
+        assertThat(grant.repetition()).isEqualTo(7);
+        assertThat(grant.leaseMillis()).isEqualTo(lease);
+        assertThat(grant.waiting()).isEqualTo(1);
+        // Two roundings to whole milliseconds lie between the two clocks.
+        assertThat(grant.sinceAskingMillis()).isBetween(99L, (released - asked) / 1_000_000 + 2);
+        assertThat(grant.isOfOneClock(asked)).isTrue();
+        assertThat(a.inspect(name).base()).isEqualTo(grant.base());
+        assertThat(a.inspect(name).remainingMillis()).isBetween(1L, lease);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.holdfast.testkit;
 
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -24,10 +25,17 @@ public final class RecordingListener implements StoreListener {
     public record Message(Kind kind, String name, String holderId) {}
 
     private final List<Message> messages = new CopyOnWriteArrayList<>();
+    private final List<PushedGrant> grants = new CopyOnWriteArrayList<>();
 
     @Override
     public void granted(String name, String holderId) {
         messages.add(new Message(Kind.GRANTED, name, holderId));
+    }
+
+    @Override
+    public void granted(PushedGrant grant) {
+        grants.add(grant);
+        granted(grant.name(), grant.holderId());
     }
 
     @Override
@@ -43,6 +51,11 @@ public final class RecordingListener implements StoreListener {
     @Override
     public void reconnected() {
         messages.add(new Message(Kind.RECONNECTED, "", ""));
+    }
+
+    /** The grants so far that came with what a receiver needs to use them at once. */
+    public List<PushedGrant> grants() {
+        return List.copyOf(grants);
     }
 
     /** All messages so far. */

@@ -57,6 +57,11 @@ abstract class StoreHarness {
         return true;
     }
 
+    /** Whether the message of a grant says since when the hold lasts, so that the receiver need not ask again. */
+    protected boolean timesGrants() {
+        return false;
+    }
+
     /** Whether a repeated acquire and a plain renewal leave a hold alone that lasts longer than they ask for. */
     protected boolean comparesLengths() {
         return true;

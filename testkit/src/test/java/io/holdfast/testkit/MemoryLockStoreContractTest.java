@@ -26,4 +26,9 @@ class MemoryLockStoreContractTest extends LockStoreContract {
     protected TimeSource time() {
         return time;
     }
+
+    @Override
+    protected boolean timesGrants() {
+        return true;
+    }
 }

@@ -1,0 +1,185 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.PushedGrant;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Leases that are handed out on the store's message alone, and when they must not be. The lease is 3 s. */
+class PushedGrantTest extends EngineFixture {
+
+    private final LockClient other = client("two");
+    private final ProbeStore probe = probe("patient");
+
+    /** Polls so seldom that no poll disturbs. */
+    private final LockClient patient = client(
+            "patient",
+            probe,
+            settings -> settings.pollNanos = Duration.ofSeconds(20).toNanos());
+
+    private CompletableFuture<Lease> held = new CompletableFuture<>();
+    private CompletableFuture<Lease> waiting = new CompletableFuture<>();
+
+    @BeforeEach
+    void one_waits_for_another() {
+        probe.details = true;
+        held = acquire(other, "a");
+        waiting = acquire(patient, "a");
+        advance(100);
+        assertThat(waiting).isNotDone();
+    }
+
+    @Test
+    void is_handed_out_without_another_command() {
+        probe.commands.clear();
+        now(held).release();
+        advance(0);
+
+        assertThat(now(waiting).isValid()).isTrue();
+        assertThat(now(waiting).fencingToken()).isGreaterThan(now(held).fencingToken());
+        assertThat(probe.commands).isEmpty();
+    }
+
+    @Test
+    void is_renewed_like_any_other_hold() {
+        now(held).release();
+        advance(10_000);
+        assertThat(now(waiting).isValid()).isTrue();
+        assertThat(probe.renewals).isNotEmpty();
+    }
+
+    @Test
+    void lasts_from_the_grant_on_not_from_the_arrival_of_the_message() {
+        PushedGrant late = grantWithoutMessage();
+        advance(800);
+        tell(late);
+
+        assertThat(now(waiting).isValid()).isTrue();
+        // 3 s less 800 ms, and less the drift margin of 1 % of 3.1 s and 2 ms.
+        assertThat(now(waiting).remaining().toMillis()).isBetween(2_160L, 2_170L);
+    }
+
+    @Test
+    void asks_when_the_message_was_on_its_way_for_half_of_the_lease() {
+        PushedGrant late = grantWithoutMessage();
+        probe.acquires = Fate.REQUEST_HELD;
+        advance(1_600);
+        probe.commands.clear();
+        tell(late);
+
+        assertThat(waiting).isNotDone();
+        probe.acquires = Fate.PASS;
+        probe.deliverRequests();
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void asks_when_the_store_counted_from_another_asking_than_the_last() {
+        PushedGrant grant = grantWithoutMessage();
+        probe.acquires = Fate.REQUEST_HELD;
+        tell(new PushedGrant(
+                "a",
+                grant.holderId(),
+                grant.base(),
+                0,
+                grant.leaseMillis(),
+                grant.repetition() + 1,
+                grant.sinceAskingMillis(),
+                PushedGrant.ALWAYS));
+        assertThat(waiting).isNotDone();
+
+        probe.acquires = Fate.PASS;
+        probe.deliverRequests();
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void asks_when_the_connection_was_made_after_the_asking() {
+        PushedGrant grant = grantWithoutMessage();
+        probe.acquires = Fate.REQUEST_HELD;
+        tell(new PushedGrant(
+                "a",
+                grant.holderId(),
+                grant.base(),
+                0,
+                grant.leaseMillis(),
+                grant.repetition(),
+                grant.sinceAskingMillis(),
+                time.nanoTime()));
+        assertThat(waiting).isNotDone();
+
+        probe.acquires = Fate.PASS;
+        probe.deliverRequests();
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void a_jump_of_the_stores_clock_does_not_make_it_longer_than_from_the_messages_arrival() {
+        PushedGrant grant = grantWithoutMessage();
+        tell(new PushedGrant(
+                "a",
+                grant.holderId(),
+                grant.base(),
+                0,
+                grant.leaseMillis(),
+                grant.repetition(),
+                grant.sinceAskingMillis() + 3_600_000,
+                PushedGrant.ALWAYS));
+        assertThat(now(waiting).remaining().toMillis()).isLessThan(3_000);
+    }
+
+    @Test
+    void an_answer_that_the_message_overtook_does_not_withdraw_the_hold() {
+        // A reconnect makes it ask, and the answer is on its way when the lock is passed on.
+        probe.acquires = Fate.REPLY_HELD;
+        requireNonNull(probe.listener).reconnected();
+        now(held).release();
+        advance(0);
+        assertThat(now(waiting).isValid()).isTrue();
+
+        probe.deliverReplies();
+        advance(0);
+        assertThat(probe.count("abandon")).isZero();
+        assertThat(acquire(other, "a")).isNotDone();
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    @Test
+    void a_failure_that_the_message_overtook_does_not_withdraw_the_hold() {
+        probe.acquires = Fate.REQUEST_HELD;
+        requireNonNull(probe.listener).reconnected();
+        PushedGrant grant = grantWithoutMessage();
+        // The asking under way is the second; the store has stamped the first.
+        tell(grant);
+        assertThat(waiting).isNotDone();
+        probe.deliverRequests();
+        assertThat(now(waiting).isValid()).isTrue();
+        assertThat(probe.count("abandon")).isZero();
+    }
+
+    @Test
+    void one_that_nobody_waits_for_is_given_back() {
+        waiting.cancel(false);
+        PushedGrant grant = new PushedGrant("a", "patient:1", 1, 0, 3_000, 0, 100, PushedGrant.ALWAYS);
+        tell(grant);
+        advance(0);
+        assertThat(probe.count("abandon")).isPositive();
+    }
+
+    private PushedGrant grantWithoutMessage() {
+        probe.messages = false;
+        now(held).release();
+        advance(0);
+        probe.messages = true;
+        return requireNonNull(probe.pushed);
+    }
+
+    private void tell(PushedGrant grant) {
+        requireNonNull(probe.listener).granted(grant);
+    }
+}
