@@ -139,40 +139,81 @@ final class ActiveLease implements Lease {
 
     @Override
     public void release() {
-        if (!tryRelease()) {
-            if (state == State.RELEASED) {
-                return;
-            }
-            throw lostException();
-        }
-        // Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout.
-        if (requireNonNull(ended).join()) {
-            throw unknownAtRelease();
-        }
+        end(Duration.ZERO).await();
+    }
+
+    @Override
+    public void release(Duration holdAtLeast) {
+        end(Limits.checkWait("holdAtLeast", holdAtLeast)).await();
     }
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        if (!tryRelease()) {
-            return state == State.RELEASED
-                    ? CompletableFuture.completedFuture(null)
-                    : CompletableFuture.failedFuture(lostException());
+        return end(Duration.ZERO).stage();
+    }
+
+    @Override
+    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+        return end(Limits.checkWait("holdAtLeast", holdAtLeast)).stage();
+    }
+
+    /** A release that was begun: its answer can be waited for by a thread or by a stage. */
+    final class Ending {
+
+        private final boolean began;
+
+        private Ending(boolean began) {
+            this.began = began;
         }
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        CompletionStage<Boolean> answer = requireNonNull(ended);
-        answer.whenComplete((wasGone, never) -> hold.engine.callbacks().execute(() -> {
-            if (wasGone) {
-                done.completeExceptionally(unknownAtRelease());
-            } else {
-                done.complete(null);
+
+        /** Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout. */
+        void await() {
+            if (!began) {
+                if (state == State.LOST) {
+                    throw lostException();
+                }
+            } else if (requireNonNull(ended).join()) {
+                throw unknownAtRelease();
             }
-        }));
-        return done;
+        }
+
+        CompletionStage<Void> stage() {
+            if (!began) {
+                return state == State.RELEASED
+                        ? CompletableFuture.completedFuture(null)
+                        : CompletableFuture.failedFuture(lostException());
+            }
+            CompletableFuture<Void> done = new CompletableFuture<>();
+            CompletionStage<Boolean> answer = requireNonNull(ended);
+            answer.whenComplete((wasGone, never) -> hold.engine.callbacks().execute(() -> {
+                if (wasGone) {
+                    done.completeExceptionally(unknownAtRelease());
+                } else {
+                    done.complete(null);
+                }
+            }));
+            return done;
+        }
+    }
+
+    /** Begins the release. */
+    Ending end(Duration holdAtLeast) {
+        return new Ending(tryRelease(holdAtLeast.toNanos()));
     }
 
     /** For a lease that its owner never saw. */
     void releaseQuietly() {
-        tryRelease();
+        tryRelease(0);
+    }
+
+    /** How long it can last at most, renewals included; {@link #NO_LIMIT} if there is no limit. */
+    long mostRemainingNanos() {
+        if (!renewed) {
+            return hold.deadline.remainingNanos(hold.engine.time());
+        }
+        return limitNanos == NO_LIMIT
+                ? NO_LIMIT
+                : Math.max(0, limitNanos - hold.engine.time().nanoTime());
     }
 
     /** As {@link #isValid()}, but without telling the engine: for observers of a simulation. */
@@ -217,12 +258,17 @@ final class ActiveLease implements Lease {
         }
     }
 
-    private boolean tryRelease() {
+    private boolean tryRelease(long holdAtLeastNanos) {
         if (!isValid() || !STATE.compareAndSet(this, State.HELD, State.RELEASED)) {
             return false;
         }
         ended = new CompletableFuture<>();
-        hold.engine.released(this);
+        long endNanos = grantedNanos + holdAtLeastNanos;
+        if (holdAtLeastNanos > 0 && endNanos - hold.engine.time().nanoTime() > 0) {
+            hold.engine.retain(this, endNanos);
+        } else {
+            hold.engine.released(this);
+        }
         return true;
     }
 

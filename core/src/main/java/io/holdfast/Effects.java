@@ -18,6 +18,9 @@ interface Effects {
     /** Ends a hold; the lease, if there is one, is told the result. A failure is compensated by the receiver. */
     void sendRelease(Hold hold, @Nullable ActiveLease lease);
 
+    /** Leaves a hold at the store until this time, with nobody here who keeps it; the lease is told the result. */
+    void sendRetain(Hold hold, ActiveLease lease, long endNanos);
+
     /** Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 

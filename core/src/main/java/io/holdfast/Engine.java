@@ -8,6 +8,9 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -34,6 +37,7 @@ final class Engine {
     private final Callbacks callbacks;
     private final Renewals renewals;
     private final Compensation compensation;
+    private final Retention retention;
     private final LostHolds lostHolds = new LostHolds();
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicLong holderIds = new AtomicLong();
@@ -45,6 +49,7 @@ final class Engine {
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
         this.renewals = new Renewals(this.store, settings);
         this.compensation = new Compensation(this.store, settings);
+        this.retention = new Retention(this.store, compensation, settings.time);
         store.listen(new Messages());
     }
 
@@ -99,7 +104,25 @@ final class Engine {
 
     boolean forceRelease(String name) {
         ensureOpen();
-        return await(store.forceRelease(name));
+        boolean removed = await(store.forceRelease(name));
+        NameEngine here = names.get(name);
+        if (removed && here != null) {
+            here.verify();
+        }
+        return removed;
+    }
+
+    /** Sorted by name. */
+    List<LocalLock> localLocks() {
+        List<LocalLock> locks = new ArrayList<>();
+        for (NameEngine name : names.values()) {
+            LocalLock view = name.view();
+            if (view != null) {
+                locks.add(view);
+            }
+        }
+        locks.sort(Comparator.comparing(LocalLock::name));
+        return locks;
     }
 
     /** Ends everything; completes when the store has confirmed all releases. */
@@ -111,6 +134,7 @@ final class Engine {
         CompletableFuture<Void> done = new CompletableFuture<>();
         closing = done;
         names.values().forEach(name -> name.close(closed()));
+        retention.close();
         compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
         return done;
     }
@@ -155,6 +179,10 @@ final class Engine {
 
     Compensation compensation() {
         return compensation;
+    }
+
+    Retention retention() {
+        return retention;
     }
 
     LostHolds lostHolds() {

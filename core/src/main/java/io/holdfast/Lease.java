@@ -55,6 +55,20 @@ public interface Lease extends AutoCloseable {
     void release();
 
     /**
+     * As {@link #release()}, but nobody gets the lock before it has been held for this time, counted from the grant: for work
+     * that must not be repeated sooner. No thread waits for that, and nothing here keeps the hold alive: the store ends it at
+     * that time by itself, also if this process has ended meanwhile. (On a store where holds end with the client's session,
+     * they end with it.) If that time has passed already, the same as {@link #release()}.
+     *
+     * @throws LeaseLostException if the lease was lost before
+     * @throws IllegalArgumentException if negative or longer than 100 years
+     */
+    void release(Duration holdAtLeast);
+
+    /** As {@link #release(Duration)}, without a thread that waits. */
+    CompletionStage<Void> releaseAsync(Duration holdAtLeast);
+
+    /**
      * As {@link #release()}, without a thread that waits. The stage completes on the client's callback executor, with
      * {@link LeaseLostException} if the lease was lost before. Again after the first time: complete at once.
      */

@@ -6,7 +6,11 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
@@ -124,6 +128,65 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
+     * Acquires several locks together, all or none: distinct, in the order of their names, so that two callers with the same
+     * names in another order cannot block each other; {@link LockOptions#waitAtMost} is for all of them together. A caller that
+     * holds some of the names already, or takes others later, is outside of that order.
+     *
+     * <p>A length of {@link LockOptions#leaseFor} counts for each from its own grant. If one of them ends while another is still
+     * waited for, all are released and the acquisition begins anew, until the wait time has passed.
+     *
+     * @throws LockTimeoutException if the wait time passed
+     * @throws LockStoreException if the store failed
+     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     * @throws IllegalArgumentException if there is no name, or a bad one
+     */
+    public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
+        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
+        Waiter.ensureNotInterrupted();
+        return all.await().orElseThrow(all::timeout);
+    }
+
+    /**
+     * As {@link #acquireAll}, if that is possible within {@link LockOptions#waitAtMost}; without it, if all are free now.
+     *
+     * @return empty if they were not free together
+     */
+    public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
+            throws InterruptedException {
+        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.TRY);
+        Waiter.ensureNotInterrupted();
+        return all.await();
+    }
+
+    /**
+     * As {@link #acquireAll}, without a thread that waits. Cancelling the stage's {@code toCompletableFuture()} withdraws the wait
+     * and releases what is held so far.
+     */
+    public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
+        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
+        CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
+        CompletableFuture<MultiLease> stage = new CompletableFuture<>();
+        CompletionStage<MultiLease> watched = stage;
+        watched.whenComplete((value, why) -> {
+            if (why instanceof CancellationException) {
+                acquired.cancel(false);
+            }
+        });
+        CompletionStage<Optional<MultiLease>> outcome = acquired;
+        outcome.whenComplete((leases, why) -> {
+            if (why != null) {
+                stage.completeExceptionally(why);
+            } else if (leases.isEmpty()) {
+                stage.completeExceptionally(all.timeout());
+            } else if (!stage.complete(leases.get())) {
+                // Cancelled in the last moment: nobody else will ever release them.
+                var unused = leases.get().releaseAsync();
+            }
+        });
+        return stage;
+    }
+
+    /**
      * Runs a task under the lock; a checked exception of the task passes through unchanged.
      *
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
@@ -160,9 +223,19 @@ public final class LockClient implements AutoCloseable {
         return engine.inspect(Limits.checkName(name));
     }
 
+    /** The names that this client holds or waits for now, sorted. Local, costs no command. */
+    public List<LocalLock> localLocks() {
+        return engine.localLocks();
+    }
+
+    /** What this client's store is, without secrets, for messages and tools. */
+    public String describeStore() {
+        return engine.store().describe();
+    }
+
     /**
      * Ends whatever hold there is on a name, here or elsewhere, without asking its owner, who finds out at its next
-     * renewal at the latest.
+     * renewal at the latest; the lease of this very client, at once, if it is one that is renewed.
      *
      * @return true if there was one
      * @throws LockStoreException if the store failed

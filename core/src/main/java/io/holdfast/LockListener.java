@@ -10,11 +10,23 @@ import java.time.Duration;
  */
 public interface LockListener {
 
+    /** How a wait ended without a lease. */
+    enum Outcome {
+        /** Others held the lock for all of the wait time. */
+        TIMED_OUT,
+
+        /** Interrupted or cancelled. */
+        WITHDRAWN,
+
+        /** The store failed, or the client was closed. */
+        FAILED
+    }
+
     /** A lease was handed out after this time of waiting. */
     default void acquired(String name, long fencingToken, Duration waited) {}
 
     /** A wait ended without a lease: timed out, interrupted, cancelled or failed. */
-    default void notAcquired(String name, Duration waited, String why) {}
+    default void notAcquired(String name, Duration waited, Outcome how, String why) {}
 
     /** A lease was released by its owner after being held for this time. */
     default void released(String name, long fencingToken, Duration held) {}

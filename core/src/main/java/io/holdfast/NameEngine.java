@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -106,6 +107,36 @@ final class NameEngine implements Effects {
         handle(() -> state.released(lease));
     }
 
+    void retain(ActiveLease lease, long endNanos) {
+        handle(() -> state.retained(lease, endNanos));
+    }
+
+    void verify() {
+        handle(state::verify);
+    }
+
+    /** Null if nobody here holds the name or waits for it any more. */
+    @Nullable
+    LocalLock view() {
+        long now = settings.time.nanoTime();
+        lock.lock();
+        try {
+            ActiveLease lease = state.lease();
+            Waiter first = state.waiters.first();
+            if (retired || (lease == null && first == null)) {
+                return null;
+            }
+            return new LocalLock(
+                    name,
+                    Optional.ofNullable(lease),
+                    Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
+                    state.waiters.size(),
+                    Duration.ofNanos(first == null ? 0 : Math.max(0, now - first.arrivedNanos)));
+        } finally {
+            lock.unlock();
+        }
+    }
+
     void leaseOver(ActiveLease lease) {
         handle(() -> state.leaseOver(lease));
     }
@@ -177,6 +208,13 @@ final class NameEngine implements Effects {
                 handle(() -> released(lease, wasGone));
             }
         });
+    }
+
+    @Override
+    public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
+        engine.retention()
+                .keep(name, hold.holderId, endNanos, hold.sequence)
+                .whenComplete((wasGone, never) -> handle(() -> released(lease, wasGone)));
     }
 
     @Override
@@ -252,7 +290,8 @@ final class NameEngine implements Effects {
         Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
         later(() -> waiter.complete(null, error));
-        tell(l -> l.notAcquired(name, waited, String.valueOf(error.getMessage())));
+        LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
+        tell(l -> l.notAcquired(name, waited, how, String.valueOf(error.getMessage())));
     }
 
     @Override

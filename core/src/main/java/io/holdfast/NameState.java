@@ -105,6 +105,16 @@ final class NameState {
         tenure.released(lease);
     }
 
+    /** The owner released, and the name is to stay locked until then. */
+    void retained(ActiveLease lease, long endNanos) {
+        tenure.retained(lease, endNanos);
+    }
+
+    /** A hold on this name was removed by force through this client. */
+    void verify() {
+        tenure.verify();
+    }
+
     /** Somebody looked at a lease and found its time passed. */
     void leaseOver(ActiveLease lease) {
         tenure.leaseOver(lease);

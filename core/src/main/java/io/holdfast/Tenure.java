@@ -79,6 +79,33 @@ final class Tenure {
         }
     }
 
+    /**
+     * The owner is done, but the name is to stay locked until then. The hold is dropped here and left at the store, which ends
+     * it by itself; who waits here asks the store like anybody else.
+     */
+    void retained(ActiveLease ended, long endNanos) {
+        Hold held = hold;
+        if (held == null || lease != ended) {
+            state.effects.released(ended, true);
+            return;
+        }
+        lease = null;
+        drop(held);
+        held.sequence++;
+        state.effects.sendRetain(held, ended, endNanos);
+        if (!state.waiters.isEmpty()) {
+            state.startContention();
+        }
+    }
+
+    /** Somebody removed a hold on this name at the store, perhaps this one: ask now, not at the next renewal. */
+    void verify() {
+        if (hold != null && lease != null && isRenewed(lease)) {
+            hold.renewAtNanos = time.nanoTime();
+            watch(hold);
+        }
+    }
+
     /** A running thread takes a lock that was left open, before the one that was woken for it. */
     boolean tryBarge(Waiter arriving) {
         Hold held = hold;

@@ -59,6 +59,15 @@ final class WaitQueue {
         return first == null;
     }
 
+    /** Counts; for people and tools. */
+    int size() {
+        int size = 0;
+        for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+            size++;
+        }
+        return size;
+    }
+
     List<Waiter> drain() {
         List<Waiter> all = new ArrayList<>();
         for (Waiter waiter = first; waiter != null; waiter = first) {

@@ -78,7 +78,11 @@ final class Waiter {
         this.parked = parked;
         this.future = parked == null ? new CompletableFuture<>() : null;
         this.arrivedNanos = arrivedNanos;
-        this.waitNanos = options.waitAtMost().map(Duration::toNanos).orElse(mode == WaitMode.TRY ? 0 : NO_DEADLINE);
+        this.waitNanos = waitNanos(options, mode);
+    }
+
+    static long waitNanos(LockOptions options, WaitMode mode) {
+        return options.waitAtMost().map(Duration::toNanos).orElse(mode == WaitMode.TRY ? 0 : NO_DEADLINE);
     }
 
     /** For the calling thread, which then calls one of the awaiting methods. */

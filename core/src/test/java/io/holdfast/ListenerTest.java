@@ -19,8 +19,8 @@ class ListenerTest extends EngineFixture {
                 }
 
                 @Override
-                public void notAcquired(String name, Duration waited, String why) {
-                    events.add("not acquired " + name + " after " + waited.toMillis());
+                public void notAcquired(String name, Duration waited, Outcome how, String why) {
+                    events.add("not acquired " + name + ", " + how + " after " + waited.toMillis());
                 }
 
                 @Override
@@ -53,7 +53,7 @@ class ListenerTest extends EngineFixture {
         assertThat(events)
                 .containsExactly(
                         "acquired a after 0",
-                        "not acquired a after 5",
+                        "not acquired a, TIMED_OUT after 5",
                         "released a after 7",
                         "acquired a after 7",
                         "released a after 3");

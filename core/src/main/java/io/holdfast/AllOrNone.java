@@ -1,0 +1,186 @@
+package io.holdfast;
+
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The acquisition of several names: one after the other in the order of the names, so that two groups cannot wait for each
+ * other in a circle, and with one deadline for all.
+ *
+ * <p>A lease that ends while the next name is waited for (a short {@code leaseFor}, a forced release) ends the round: what is held
+ * is released and the next round begins, until the deadline. Hence at the end all were valid at one moment.
+ */
+final class AllOrNone {
+
+    private final Engine engine;
+    private final List<String> names;
+    private final LockOptions options;
+    private final WaitMode mode;
+    private final TimeSource time;
+    private final long startNanos;
+    private final long waitNanos;
+
+    AllOrNone(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
+        this.engine = engine;
+        this.options = java.util.Objects.requireNonNull(options, "options");
+        this.mode = mode;
+        this.time = engine.settings().time;
+        this.startNanos = time.nanoTime();
+        this.waitNanos = Waiter.waitNanos(options, mode);
+        TreeSet<String> sorted = new TreeSet<>();
+        names.forEach(name -> sorted.add(Limits.checkName(name)));
+        if (sorted.isEmpty()) {
+            throw new IllegalArgumentException("lock names: none (expected: at least one)");
+        }
+        this.names = List.copyOf(sorted);
+    }
+
+    // --- for the calling thread ---
+
+    /** Empty if the wait time passed. */
+    Optional<MultiLease> await() throws InterruptedException {
+        while (true) {
+            List<ActiveLease> held = new ArrayList<>(names.size());
+            boolean complete = false;
+            try {
+                complete = awaitRound(held);
+                if (complete) {
+                    return Optional.of(new LeaseGroup(held));
+                }
+            } finally {
+                if (!complete) {
+                    LeaseGroup.releaseQuietly(held);
+                }
+            }
+            if (isOver()) {
+                return Optional.empty();
+            }
+        }
+    }
+
+    private boolean awaitRound(List<ActiveLease> held) throws InterruptedException {
+        for (String name : names) {
+            Optional<Lease> lease =
+                    engine.submit(name, optionsFor(held), mode, null).awaitOptional();
+            if (lease.isEmpty()) {
+                return false;
+            }
+            held.add((ActiveLease) lease.get());
+        }
+        return allValid(held);
+    }
+
+    // --- without a thread that waits ---
+
+    CompletionStage<Optional<MultiLease>> stage() {
+        return new Stages().begin();
+    }
+
+    /** One chain of acquisitions; each step runs when the one before is done, on the callback executor. */
+    private final class Stages {
+
+        private final CompletableFuture<Optional<MultiLease>> result = new CompletableFuture<>();
+
+        /** The step that waits now; written before {@link #result} is looked at, so that a cancel finds it or is found. */
+        private volatile @Nullable CompletableFuture<Optional<Lease>> waiting;
+
+        CompletionStage<Optional<MultiLease>> begin() {
+            CompletionStage<Optional<MultiLease>> watched = result;
+            watched.whenComplete((value, why) -> {
+                CompletableFuture<Optional<Lease>> step = waiting;
+                if (why instanceof CancellationException && step != null) {
+                    step.cancel(false);
+                }
+            });
+            next(new ArrayList<>(names.size()));
+            return result;
+        }
+
+        private void next(List<ActiveLease> held) {
+            CompletableFuture<Optional<Lease>> step;
+            try {
+                step = engine.submitAsync(names.get(held.size()), optionsFor(held), mode)
+                        .optionalStage()
+                        .toCompletableFuture();
+            } catch (LockClientClosedException e) {
+                fail(held, e);
+                return;
+            }
+            waiting = step;
+            if (result.isDone()) {
+                step.cancel(false);
+            }
+            CompletionStage<Optional<Lease>> watched = step;
+            watched.whenComplete((lease, why) -> {
+                if (why != null) {
+                    fail(held, why);
+                } else if (lease.isEmpty()) {
+                    again(held);
+                } else {
+                    held.add((ActiveLease) lease.get());
+                    proceed(held);
+                }
+            });
+        }
+
+        private void proceed(List<ActiveLease> held) {
+            if (held.size() < names.size()) {
+                next(held);
+            } else if (!allValid(held)) {
+                again(held);
+            } else if (!result.complete(Optional.of(new LeaseGroup(held)))) {
+                // Cancelled in the last moment: nobody else will ever release them.
+                LeaseGroup.releaseQuietly(held);
+            }
+        }
+
+        private void again(List<ActiveLease> held) {
+            LeaseGroup.releaseQuietly(held);
+            if (isOver()) {
+                result.complete(Optional.empty());
+            } else {
+                next(new ArrayList<>(names.size()));
+            }
+        }
+
+        private void fail(List<ActiveLease> held, Throwable why) {
+            LeaseGroup.releaseQuietly(held);
+            result.completeExceptionally(why);
+        }
+    }
+
+    LockTimeoutException timeout() {
+        return new LockTimeoutException("The locks " + names + " were not free together"
+                + (waitNanos == 0 ? "" : " within " + Duration.ofNanos(waitNanos)));
+    }
+
+    private static boolean allValid(List<ActiveLease> held) {
+        return held.stream().allMatch(ActiveLease::isValid);
+    }
+
+    private boolean isOver() {
+        return waitNanos != Waiter.NO_DEADLINE && remainingNanos() <= 0;
+    }
+
+    private long remainingNanos() {
+        return waitNanos - (time.nanoTime() - startNanos);
+    }
+
+    /** For the next name: what is left of the wait, and no longer than what is held may last at all. */
+    private LockOptions optionsFor(List<ActiveLease> held) {
+        long most = waitNanos == Waiter.NO_DEADLINE ? Waiter.NO_DEADLINE : Math.max(0, remainingNanos());
+        for (ActiveLease lease : held) {
+            most = Math.min(most, lease.mostRemainingNanos());
+        }
+        return most == Waiter.NO_DEADLINE ? options : options.waitAtMost(Duration.ofNanos(most));
+    }
+}

@@ -1,0 +1,151 @@
+package io.holdfast;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names that stay locked for a while although their lease was released: the store is told to end the hold at that time by
+ * itself, so this process may end meanwhile. While it lives it also withdraws the hold then, for stores whose holds have no
+ * end of their own, and so that waiters are served at once.
+ */
+final class Retention {
+
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+    private static final long RETRY_NANOS = 500_000_000;
+
+    /** By how much the store keeps it longer, so that it is still there to be passed on when its time has come here. */
+    private static final long STORE_LONGER_NANOS = 250_000_000;
+
+    private final LockStore store;
+    private final Compensation compensation;
+    private final TimeSource time;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Set<Kept> kept = new HashSet<>(); // by lock
+    private boolean closed; // by lock
+
+    Retention(LockStore store, Compensation compensation, TimeSource time) {
+        this.store = store;
+        this.compensation = compensation;
+        this.time = time;
+    }
+
+    /**
+     * Keeps a hold whose lease was released.
+     *
+     * @param endNanos until when
+     * @param settingNumber the number of this exact setting of the hold's length
+     * @return completes with true if the store did not know the hold any more; never fails: a store that does not answer is
+     *     asked again in the background
+     */
+    CompletionStage<Boolean> keep(String name, String holderId, long endNanos, long settingNumber) {
+        Kept hold = new Kept(name, holderId, endNanos, settingNumber);
+        hold.schedule(endNanos - time.nanoTime(), hold::end);
+        return hold.tell();
+    }
+
+    /** Nothing is released: that is the point. */
+    void close() {
+        lock.lock();
+        try {
+            closed = true;
+            kept.forEach(Kept::cancel);
+            kept.clear();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class Kept {
+
+        private final String name;
+        private final String holderId;
+        private final long endNanos;
+        private final long settingNumber;
+        private TimeSource.@Nullable Timer end; // by lock
+
+        Kept(String name, String holderId, long endNanos, long settingNumber) {
+            this.name = name;
+            this.holderId = holderId;
+            this.endNanos = endNanos;
+            this.settingNumber = settingNumber;
+        }
+
+        CompletionStage<Boolean> tell() {
+            CompletableFuture<Boolean> told = new CompletableFuture<>();
+            long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
+            CompletionStage<RenewReply> command =
+                    store.renew(new RenewRequest(name, holderId, millis, settingNumber, true));
+            compensation.track(command);
+            command.whenComplete((reply, error) -> {
+                if (error != null) {
+                    retry(error);
+                }
+                told.complete(reply instanceof RenewReply.Gone);
+            });
+            return told;
+        }
+
+        /** Until it is told, the hold lasts as long as its last renewal said. */
+        private void retry(Throwable error) {
+            if (StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "The lock " + name + " could not be kept after its release. The store said: "
+                                + error.getMessage());
+            } else if (endNanos - time.nanoTime() > RETRY_NANOS) {
+                time.schedule(RETRY_NANOS, () -> {
+                    if (isKept()) {
+                        var unused = tell();
+                    }
+                });
+            }
+        }
+
+        private boolean isKept() {
+            lock.lock();
+            try {
+                return kept.contains(this);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void schedule(long delayNanos, Runnable task) {
+            lock.lock();
+            try {
+                if (!closed) {
+                    kept.add(this);
+                    end = time.schedule(delayNanos, task);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void end() {
+            lock.lock();
+            try {
+                kept.remove(this);
+            } finally {
+                lock.unlock();
+            }
+            compensation.abandon(name, holderId, RETRY_NANOS);
+        }
+
+        /** By the lock's holder. */
+        private void cancel() {
+            if (end != null) {
+                end.cancel();
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Several names together: in order, all or none, by one deadline. */
+class AllOrNoneTest extends EngineFixture {
+
+    private final LockClient other = client("two");
+
+    @Test
+    void takes_each_name_once_in_their_order() throws InterruptedException {
+        try (MultiLease all = client.acquireAll(List.of("c", "a", "b", "a"), DEFAULTS)) {
+            assertThat(all.leases()).extracting(Lease::name).containsExactly("a", "b", "c");
+            assertThat(all.isValid()).isTrue();
+            assertThat(all.remaining()).isPositive();
+            assertThat(all.lease("b").fencingToken()).isPositive();
+            assertThatThrownBy(() -> all.lease("d"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("\"d\"")
+                    .hasMessageContaining("[a, b, c]");
+            assertThat(other.tryAcquire("a")).isEmpty();
+            assertThat(other.tryAcquire("c")).isEmpty();
+        }
+        now(acquire(other, "a")).release();
+        now(acquire(other, "c")).release();
+    }
+
+    @Test
+    void two_groups_in_opposite_order_do_not_wait_for_each_other_in_a_circle() {
+        CompletableFuture<MultiLease> first = all(client, DEFAULTS, "a", "b");
+        CompletableFuture<MultiLease> second = all(other, DEFAULTS, "b", "a");
+
+        assertThat(first).isCompleted();
+        assertThat(second).isNotDone();
+        first.join().release();
+        advance(2_000);
+        assertThat(second).isCompleted();
+        second.join().release();
+    }
+
+    @Test
+    void none_is_kept_if_one_is_not_to_be_had() throws InterruptedException {
+        Lease held = now(acquire(other, "b"));
+
+        assertThat(client.tryAcquireAll(List.of("a", "b", "c"), DEFAULTS)).isEmpty();
+        now(acquire(other, "a")).release();
+
+        CompletableFuture<MultiLease> late = all(client, DEFAULTS.waitAtMost(Duration.ofSeconds(2)), "c", "b", "a");
+        advance(1_999);
+        assertThat(late).isNotDone();
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(2);
+        assertThat(late)
+                .isCompletedExceptionally()
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockTimeoutException.class)
+                .withMessageContaining("[a, b, c]")
+                .withMessageContaining("PT2S");
+        now(acquire(other, "a")).release();
+        held.release();
+    }
+
+    /** Names that come free one after the other, each within the wait time: their sum is what counts. */
+    @Test
+    void there_is_one_deadline_for_all_of_them() {
+        Lease a = now(acquire(other, "a"));
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> late = all(client, DEFAULTS.waitAtMost(Duration.ofSeconds(3)), "a", "b");
+        advance(2_000);
+        a.release();
+        advance(900);
+        assertThat(late).isNotDone();
+        advance(101);
+        assertThat(late).isCompletedExceptionally();
+        b.release();
+    }
+
+    @Test
+    void a_store_that_fails_is_no_timeout_and_what_was_taken_is_given_back() {
+        store.acquires = Fate.PASS;
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> failed = all(client, DEFAULTS.waitAtMost(Duration.ofMinutes(1)), "a", "b");
+        store.acquires = Fate.FAIL;
+        advance(20_000);
+        assertThat(failed)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockStoreException.class);
+        store.acquires = Fate.PASS;
+        now(acquire(other, "a")).release();
+        b.release();
+    }
+
+    @Test
+    void a_lease_that_ends_while_another_is_waited_for_begins_the_round_anew() {
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> all = all(client, DEFAULTS.leaseFor(Duration.ofSeconds(2)), "a", "b");
+        advance(5_000);
+        assertThat(all).isNotDone();
+        b.release();
+        for (int i = 0; i < 30 && !all.isDone(); i++) {
+            advance(100);
+        }
+        assertThat(all).isCompleted();
+        assertThat(all.join().isValid()).isTrue();
+        all.join().release();
+    }
+
+    @Test
+    void the_loss_of_one_is_the_loss_of_all_and_the_others_are_released() {
+        MultiLease all = all(client, DEFAULTS, "a", "b", "c").join();
+        all.onLost(lease -> events.add("lost " + lease.name()));
+        assertThat(other.forceRelease("b")).isTrue();
+        advance(1_100);
+
+        assertThat(events).containsExactly("lost b");
+        assertThat(all.isValid()).isFalse();
+        assertThat(all.remaining()).isZero();
+        assertThatThrownBy(all::ensureValid).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(all::release).isInstanceOf(LeaseLostException.class).hasMessageContaining("lease on b");
+        now(acquire(other, "a")).release();
+        now(acquire(other, "c")).release();
+    }
+
+    @Test
+    void releasing_asynchronously_tells_of_a_loss_too() {
+        MultiLease all = all(client, DEFAULTS, "a", "b").join();
+        other.forceRelease("a");
+        advance(1_100);
+        assertThat(all.releaseAsync().toCompletableFuture())
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LeaseLostException.class);
+        now(acquire(other, "b")).release();
+    }
+
+    @Test
+    void cancelling_gives_back_what_is_held_and_withdraws_the_wait() {
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> cancelled = all(client, DEFAULTS, "a", "b");
+        cancelled.cancel(false);
+        now(acquire(other, "a")).release();
+        b.release();
+        now(acquire(other, "b")).release();
+    }
+
+    @Test
+    void closing_the_client_ends_the_wait() {
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> waiting = all(client, DEFAULTS, "a", "b");
+        client.engine().closeAsync();
+        assertThat(waiting)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockClientClosedException.class);
+        b.release();
+    }
+
+    /** The only test with a thread that waits: an interrupt leaves nothing behind. */
+    @Test
+    void an_interrupt_gives_back_what_is_held() throws InterruptedException {
+        Lease b = now(acquire(other, "b"));
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        CountDownLatch done = new CountDownLatch(1);
+        Thread thread = new Thread(() -> {
+            try {
+                client.acquireAll(List.of("a", "b"), DEFAULTS);
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+            done.countDown();
+        });
+        thread.start();
+        org.awaitility.Awaitility.await()
+                .until(() -> client.localLocks().stream()
+                        .anyMatch(lock -> lock.name().equals("b") && lock.waiting() == 1));
+        thread.interrupt();
+        done.await();
+        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        now(acquire(other, "a")).release();
+        b.release();
+    }
+
+    @Test
+    void bad_names_are_refused_before_anything_is_taken() {
+        assertThatThrownBy(() -> client.acquireAll(List.of(), DEFAULTS))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("none");
+        assertThatThrownBy(() -> client.acquireAllAsync(List.of("a", " "), DEFAULTS))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThat(server.size()).isZero();
+    }
+
+    private static CompletableFuture<MultiLease> all(LockClient client, LockOptions options, String... names) {
+        return client.acquireAllAsync(List.of(names), options).toCompletableFuture();
+    }
+}

@@ -1,0 +1,137 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A name that stays locked after the release; and what a client shows of its own locks. */
+class RetentionTest extends EngineFixture {
+
+    private static final Duration LONG = Duration.ofSeconds(10);
+
+    private final LockClient other = client("two");
+
+    @Test
+    void the_name_stays_locked_for_that_time_from_the_grant() {
+        Lease lease = now(acquire(client, "a"));
+        advance(4_000);
+        lease.release(LONG);
+        assertThat(lease.isValid()).isFalse();
+        CompletableFuture<Lease> here = acquire(client, "a");
+        CompletableFuture<Lease> there = acquire(other, "a");
+        advance(5_900);
+        assertThat(here).isNotDone();
+        assertThat(there).isNotDone();
+        advance(1_200);
+        assertThat(here.isDone() || there.isDone()).isTrue();
+        (here.isDone() ? here : there).join().release();
+        advance(1_200);
+        (here.isDone() ? there : here).join().release();
+        advance(1_200);
+    }
+
+    @Test
+    void it_stays_locked_when_the_client_is_closed() {
+        now(acquire(client, "a")).release(LONG);
+        client.engine().closeAsync();
+        advance(9_900);
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(500);
+        now(acquire(other, "a")).release();
+    }
+
+    @Test
+    void it_is_freed_on_the_dot_by_a_client_that_lives() {
+        now(acquire(client, "a")).release(LONG);
+        CompletableFuture<Lease> there = acquire(other, "a");
+        advance(10_001);
+        now(there).release();
+    }
+
+    @Test
+    void a_release_after_that_time_is_an_ordinary_one() {
+        Lease lease = now(acquire(client, "a"));
+        advance(10_001);
+        lease.release(LONG);
+        now(acquire(other, "a")).release();
+    }
+
+    @Test
+    void releasing_again_does_nothing_and_a_lost_lease_says_so() {
+        Lease lease = now(acquire(client, "a"));
+        lease.release(LONG);
+        lease.release();
+        lease.release(LONG);
+
+        Lease lost = now(acquire(client, "b"));
+        store.renews = Fate.FAIL;
+        advance(3_000);
+        assertThatThrownBy(() -> lost.release(LONG)).isInstanceOf(LeaseLostException.class);
+        store.renews = Fate.PASS;
+    }
+
+    @Test
+    void a_hold_that_was_gone_shows_at_the_release() {
+        Lease lease = now(acquire(client, "a"));
+        server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a");
+        assertThatThrownBy(() -> lease.release(LONG)).isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
+    void a_store_that_does_not_answer_is_asked_again() {
+        Lease lease = now(acquire(client, "a"));
+        store.renews = Fate.FAIL;
+        CompletableFuture<Void> released = lease.releaseAsync(LONG).toCompletableFuture();
+        assertThat(released).isCompleted();
+        advance(1_000);
+        store.renews = Fate.PASS;
+        advance(8_000);
+        // The last renewal alone would have ended after three seconds.
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(1_100);
+        now(acquire(other, "a")).release();
+    }
+
+    @Test
+    void a_forced_release_through_the_own_client_is_noticed_at_once() {
+        Lease lease = now(acquire(client, "a"));
+        lease.onLost(() -> events.add("lost"));
+        assertThat(client.forceRelease("a")).isTrue();
+        advance(1);
+        assertThat(events).containsExactly("lost");
+    }
+
+    @Test
+    void a_client_shows_what_it_holds_and_waits_for() {
+        assertThat(client.localLocks()).isEmpty();
+        Lease lease = now(acquire(client, "b"));
+        advance(500);
+        CompletableFuture<Lease> next = acquire(client, "b");
+        Lease foreign = now(acquire(other, "a"));
+        CompletableFuture<Lease> remote = acquire(client, "a", DEFAULTS.waitAtMost(Duration.ofSeconds(2)));
+        advance(300);
+
+        assertThat(client.localLocks())
+                .satisfiesExactly(
+                        a -> assertThat(a)
+                                .isEqualTo(new LocalLock(
+                                        "a", java.util.Optional.empty(), Duration.ZERO, 1, Duration.ofMillis(300))),
+                        b -> assertThat(b)
+                                .isEqualTo(new LocalLock(
+                                        "b",
+                                        java.util.Optional.of(lease),
+                                        Duration.ofMillis(800),
+                                        1,
+                                        Duration.ofMillis(300))));
+        lease.release();
+        now(next).release();
+        advance(2_000);
+        assertThat(remote).isCompletedExceptionally();
+        foreign.release();
+        assertThat(client.localLocks()).isEmpty();
+    }
+}
