@@ -1,0 +1,133 @@
+package io.holdfast.spring;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** A method whose work is over when it returns; the calling thread waits for the lock. */
+final class BlockingCall {
+
+    private static final boolean TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            BlockingCall.class.getClassLoader());
+
+    private final LockedCall call;
+    private final LockedOperation operation;
+
+    BlockingCall(LockedCall call) {
+        this.call = call;
+        this.operation = call.operation();
+    }
+
+    @Nullable
+    Object run() throws Throwable {
+        List<String> missing = new ArrayList<>();
+        Lease last = null;
+        for (String name : call.names()) {
+            Lease held = HeldLeases.find(call.client(), name);
+            if (held == null) {
+                missing.add(name);
+            } else {
+                // A nested call must not begin under a lock that is lost.
+                held.ensureValid();
+                last = held;
+            }
+        }
+        if (last != null) {
+            giveHeldLease(last);
+        }
+        if (missing.isEmpty()) {
+            return call.invocation().proceed();
+        }
+        MultiLease leases;
+        try {
+            leases = call.client().acquireAll(missing, operation.options());
+        } catch (LockTimeoutException e) {
+            return call.alternative(e);
+        } catch (InterruptedException e) {
+            call.watch().ended("interrupted", e);
+            throw interrupted(e);
+        } catch (RuntimeException e) {
+            call.watch().ended("error", e);
+            throw e;
+        }
+        call.watch().acquired();
+        if (last == null) {
+            call.giveLease(call.invocation(), leases);
+        }
+        return runUnder(leases);
+    }
+
+    private @Nullable Object runUnder(MultiLease leases) throws Throwable {
+        LockedCall.Losses losses = call.watchLosses(leases);
+        InterruptOnLoss interrupts = operation.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
+        HeldLeases.add(call.client(), leases);
+        boolean deferred = TRANSACTIONS && TransactionEnd.isAwaited();
+        if (deferred) {
+            // The caller's transaction commits after this method: until then nobody else may see the old state.
+            TransactionEnd.await(() -> {
+                HeldLeases.remove(leases);
+                leases.release(operation.holdAtLeast());
+            });
+        }
+        Object result = null;
+        Throwable failure = null;
+        try {
+            result = call.invocation().proceed();
+        } catch (Throwable e) {
+            failure = e;
+        }
+        if (interrupts != null) {
+            interrupts.close();
+        }
+        try {
+            if (deferred) {
+                leases.ensureValid();
+            } else {
+                HeldLeases.remove(leases);
+                leases.release(operation.holdAtLeast());
+            }
+        } catch (LeaseLostException lost) {
+            failure = losses.outcome(failure, lost);
+            call.watch().ended("lost", failure);
+        }
+        call.watch().ended(failure == null ? "completed" : "failed", failure);
+        if (failure != null) {
+            throw failure;
+        }
+        return result;
+    }
+
+    private void giveHeldLease(Lease held) {
+        int index = operation.leaseParameter();
+        if (index < 0) {
+            return;
+        }
+        if (operation.method().getParameterTypes()[index] == MultiLease.class) {
+            throw new IllegalStateException("@Locked on " + LockedDefinitionException.describe(operation.method())
+                    + ": a parameter of type MultiLease, but " + held.name()
+                    + " is held by a caller already (expected: a parameter of type Lease, or none)");
+        }
+        call.invocation().getArguments()[index] = held;
+    }
+
+    private Throwable interrupted(InterruptedException e) {
+        boolean declared = Arrays.stream(operation.method().getExceptionTypes())
+                .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
+        if (declared) {
+            return e;
+        }
+        Thread.currentThread().interrupt();
+        CancellationException cancelled =
+                new CancellationException("Interrupted while waiting for the lock " + call.names());
+        cancelled.initCause(e);
+        return cancelled;
+    }
+}

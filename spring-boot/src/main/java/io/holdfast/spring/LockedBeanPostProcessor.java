@@ -1,0 +1,157 @@
+package io.holdfast.spring;
+
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ClassFilter;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationEventPublisherAware;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.AnnotationUtils;
+
+/**
+ * Puts the interceptor before every other advice of a bean with {@link Locked} methods, and refuses beans where that cannot be
+ * done. A post-processor and not an advisor bean, because that
+ *
+ * <ul>
+ *   <li>is outside of the transaction, whatever order that was given;
+ *   <li>runs before the post-processors of {@code @Retryable} and {@code @Async}, which then are outside of it;
+ *   <li>needs no auto-proxy creator and no aspectjweaver, without which advisors of users are left out in silence.
+ * </ul>
+ */
+@SuppressWarnings("serial")
+final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+        implements ApplicationEventPublisherAware, SmartInitializingSingleton {
+
+    private transient @Nullable ApplicationEventPublisher events;
+    private transient @Nullable OperationReader reader;
+    private transient @Nullable LockedInterceptor interceptor;
+
+    LockedBeanPostProcessor() {
+        setBeforeExistingAdvisors(true);
+        setOrder(Ordered.LOWEST_PRECEDENCE - 2);
+    }
+
+    @Override
+    public void setApplicationEventPublisher(ApplicationEventPublisher publisher) {
+        this.events = publisher;
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory factory) {
+        boolean classes = isProxyTargetClass();
+        super.setBeanFactory(factory);
+        setProxyTargetClass(classes);
+        ConfigurableListableBeanFactory beans = (ConfigurableListableBeanFactory) factory;
+        Expressions expressions = new Expressions(beans);
+        OperationReader ownReader = new OperationReader(beans, expressions);
+        LockedInterceptor own = new LockedInterceptor(
+                ownReader, expressions, beans, event -> publisher().publishEvent(event));
+        this.reader = ownReader;
+        this.interceptor = own;
+        this.advisor = new DefaultPointcutAdvisor(new MarkedMethods(ownReader), own);
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        if (bean instanceof AopInfrastructureBean || advisor == null || !isEligible(type)) {
+            return super.postProcessAfterInitialization(bean, beanName);
+        }
+        Set<Method> methods = check(type);
+        Object locked = super.postProcessAfterInitialization(bean, beanName);
+        checkIsLocked(locked, beanName);
+        if (AopUtils.isJdkDynamicProxy(locked)) {
+            methods.forEach(method -> checkIsInInterface(method, locked));
+        }
+        return locked;
+    }
+
+    /** Beans that were made before this post-processor was there would run unlocked; and all clients must be found. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(beanFactory);
+        for (String name : beans.getBeanDefinitionNames()) {
+            Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
+            if (bean == null || bean instanceof AopInfrastructureBean) {
+                continue;
+            }
+            Class<?> type = AopUtils.getTargetClass(bean);
+            if (isEligible(type)) {
+                checkIsLocked(bean, name);
+                LockedInterceptor known = java.util.Objects.requireNonNull(interceptor);
+                check(type)
+                        .forEach(method -> known.client(
+                                java.util.Objects.requireNonNull(reader).operation(method, type)));
+            }
+        }
+    }
+
+    private Set<Method> check(Class<?> type) {
+        OperationReader known = java.util.Objects.requireNonNull(reader);
+        Map<Method, LockedOperation> operations =
+                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
+                        method -> known.isMarked(method, type) ? known.operation(method, type) : null);
+        return operations.keySet();
+    }
+
+    private void checkIsLocked(Object bean, String beanName) {
+        boolean locked = bean instanceof Advised advised
+                && Arrays.stream(advised.getAdvisors()).anyMatch(each -> each == advisor);
+        if (!locked) {
+            throw new LockedDefinitionException(
+                    "bean \"" + beanName + "\" ("
+                            + AopUtils.getTargetClass(bean).getName() + ")",
+                    "it has locked methods, but was made too early to be intercepted, or its proxy is frozen",
+                    "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one depends on");
+        }
+    }
+
+    private static void checkIsInInterface(Method method, Object proxy) {
+        for (Class<?> each : proxy.getClass().getInterfaces()) {
+            for (Method declared : each.getMethods()) {
+                if (declared.getName().equals(method.getName())
+                        && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes())) {
+                    return;
+                }
+            }
+        }
+        throw new LockedDefinitionException(
+                method,
+                "the bean is proxied by its interfaces, and none of them has this method",
+                "the method in an interface, or spring.aop.proxy-target-class=true");
+    }
+
+    private ApplicationEventPublisher publisher() {
+        return java.util.Objects.requireNonNull(events);
+    }
+
+    /** The methods that are marked, right or wrong: a wrong one stops the start instead of being left out. */
+    private static final class MarkedMethods extends StaticMethodMatcherPointcut {
+
+        private final OperationReader reader;
+
+        MarkedMethods(OperationReader reader) {
+            this.reader = reader;
+            setClassFilter((ClassFilter) type -> AnnotationUtils.isCandidateClass(type, Locked.class)
+                    || AnnotationUtils.isCandidateClass(type, Locked.Several.class));
+        }
+
+        @Override
+        public boolean matches(Method method, Class<?> targetClass) {
+            return reader.isMarked(method, targetClass);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package io.holdfast.spring;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Tells of a {@link Locked} that cannot work without the stack trace around it. */
+final class LockedFailureAnalyzer extends AbstractFailureAnalyzer<LockedDefinitionException> {
+
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, LockedDefinitionException cause) {
+        String way = cause.wayOut();
+        return new FailureAnalysis(cause.what(), Character.toUpperCase(way.charAt(0)) + way.substring(1) + ".", cause);
+    }
+}

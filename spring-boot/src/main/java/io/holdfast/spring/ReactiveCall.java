@@ -1,0 +1,173 @@
+package io.holdfast.spring;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import java.util.concurrent.CompletableFuture;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires, calls the method, and releases when what it
+ * returned completes, fails or is cancelled; no thread waits. Loaded only where Reactor is there.
+ */
+final class ReactiveCall {
+
+    /** Others hold the lock: told apart from a timeout inside of the method. */
+    private static final class Busy extends RuntimeException {
+
+        private static final long serialVersionUID = 1;
+
+        private final LockTimeoutException timeout;
+
+        Busy(LockTimeoutException timeout) {
+            super(null, timeout, false, false);
+            this.timeout = timeout;
+        }
+    }
+
+    private final LockedCall call;
+
+    ReactiveCall(LockedCall call) {
+        this.call = call;
+    }
+
+    static boolean isMono(Class<?> type) {
+        return type == Mono.class;
+    }
+
+    static boolean isFlux(Class<?> type) {
+        return type == Flux.class;
+    }
+
+    static Object emptyMono() {
+        return Mono.empty();
+    }
+
+    static Object emptyFlux() {
+        return Flux.empty();
+    }
+
+    Mono<Object> mono() {
+        return Mono.defer(() -> {
+            Subscription subscription = new Subscription();
+            return Mono.usingWhen(
+                            subscription.acquire(),
+                            leases -> Mono.from(subscription.proceed(leases)),
+                            subscription::release,
+                            subscription::releaseAfter,
+                            subscription::release)
+                    .onErrorMap(subscription::asThrown)
+                    .onErrorResume(Busy.class, busy -> Mono.from(instead(busy)))
+                    .doFinally(signal -> subscription.end(signal.toString()));
+        });
+    }
+
+    Flux<Object> flux() {
+        return Flux.defer(() -> {
+            Subscription subscription = new Subscription();
+            return Flux.usingWhen(
+                            subscription.acquire(),
+                            leases -> subscription.proceed(leases),
+                            subscription::release,
+                            subscription::releaseAfter,
+                            subscription::release)
+                    .onErrorMap(subscription::asThrown)
+                    .onErrorResume(Busy.class, this::instead)
+                    .doFinally(signal -> subscription.end(signal.toString()));
+        });
+    }
+
+    private Publisher<Object> instead(Busy busy) {
+        try {
+            Object instead = call.alternative(busy.timeout);
+            return instead == null ? Mono.empty() : objects(instead);
+        } catch (Throwable e) {
+            return Mono.error(e);
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Publisher<Object> objects(Object publisher) {
+        return (Publisher<Object>) publisher;
+    }
+
+    /** One acquisition and what follows from it. */
+    private final class Subscription {
+
+        private @Nullable CompletableFuture<MultiLease> acquiring;
+        private LockedCall.@Nullable Losses losses;
+        private @Nullable Throwable lost;
+
+        Mono<MultiLease> acquire() {
+            CompletableFuture<MultiLease> future = call.client()
+                    .acquireAllAsync(call.names(), call.operation().options())
+                    .toCompletableFuture();
+            acquiring = future;
+            return Mono.fromFuture(future).onErrorMap(LockTimeoutException.class, Busy::new);
+        }
+
+        Publisher<Object> proceed(MultiLease leases) {
+            call.watch().acquired();
+            losses = call.watchLosses(leases);
+            MethodInvocation invocation = call.later();
+            call.giveLease(invocation, leases);
+            HeldLeases.add(call.client(), leases);
+            try {
+                Object returned = invocation.proceed();
+                if (returned == null) {
+                    throw new IllegalStateException(
+                            LockedDefinitionException.describe(call.operation().method()) + " returned null");
+                }
+                return objects(returned);
+            } catch (RuntimeException | Error e) {
+                throw e;
+            } catch (Throwable e) {
+                throw reactor.core.Exceptions.propagate(e);
+            } finally {
+                HeldLeases.remove(leases);
+            }
+        }
+
+        Publisher<Void> release(MultiLease leases) {
+            return releaseAnd(leases, null);
+        }
+
+        Publisher<Void> releaseAfter(MultiLease leases, Throwable failure) {
+            return releaseAnd(leases, failure);
+        }
+
+        private Mono<Void> releaseAnd(MultiLease leases, @Nullable Throwable failure) {
+            return Mono.fromFuture(() ->
+                            leases.releaseAsync(call.operation().holdAtLeast()).toCompletableFuture())
+                    .onErrorResume(LeaseLostException.class, loss -> {
+                        LockedCall.Losses known = losses;
+                        Throwable outcome = known == null ? loss : known.outcome(failure, loss);
+                        if (outcome == null || outcome == failure) {
+                            return Mono.empty();
+                        }
+                        lost = outcome;
+                        return Mono.error(outcome);
+                    });
+        }
+
+        /** Reactor wraps what goes wrong at the release. */
+        Throwable asThrown(Throwable error) {
+            Throwable loss = lost;
+            return loss != null && error.getCause() == loss ? loss : error;
+        }
+
+        /** Also for a cancel that came between the grant and its arrival here: nobody else would release that lease. */
+        void end(String signal) {
+            CompletableFuture<MultiLease> future = acquiring;
+            if (future != null) {
+                var unused = future.thenAccept(
+                        leases -> leases.releaseAsync(call.operation().holdAtLeast()));
+            }
+            call.watch().ended(lost != null ? "lost" : signal, lost);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.holdfast.spring;
+
+import java.lang.reflect.Method;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** What a method returns, as far as it matters for when its work is over. */
+enum Returns {
+    /** The work is over when the method returns. */
+    VALUE,
+    /** A {@code CompletionStage}, or a {@code CompletableFuture}. */
+    STAGE,
+    /** Reactor's. */
+    MONO,
+    FLUX;
+
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.publisher.Flux", Returns.class.getClassLoader());
+
+    /**
+     * How this method is treated.
+     *
+     * @throws LockedDefinitionException if it cannot be known when its work is over
+     */
+    static Returns of(Method method) {
+        Class<?> type = method.getReturnType();
+        if (type == CompletionStage.class || type == CompletableFuture.class) {
+            return STAGE;
+        }
+        if (REACTOR && ReactiveCall.isMono(type)) {
+            return MONO;
+        }
+        if (REACTOR && ReactiveCall.isFlux(type)) {
+            return FLUX;
+        }
+        boolean unknown = Future.class.isAssignableFrom(type)
+                || CompletionStage.class.isAssignableFrom(type)
+                || isAssignable("org.reactivestreams.Publisher", type)
+                || isAssignable("java.util.concurrent.Flow$Publisher", type)
+                || isAssignable("kotlinx.coroutines.flow.Flow", type);
+        if (unknown || isSuspending(method)) {
+            throw new LockedDefinitionException(
+                    method,
+                    "it cannot be known when the work behind a " + type.getName() + " is over",
+                    "a plain value, CompletionStage, CompletableFuture, Mono or Flux");
+        }
+        return VALUE;
+    }
+
+    /** The result of a method that was skipped. */
+    @Nullable
+    Object nothing(Method method) {
+        return switch (this) {
+            case STAGE -> CompletableFuture.completedFuture(null);
+            case MONO -> ReactiveCall.emptyMono();
+            case FLUX -> ReactiveCall.emptyFlux();
+            case VALUE -> method.getReturnType() == Optional.class ? Optional.empty() : null;
+        };
+    }
+
+    private static boolean isAssignable(String superType, Class<?> type) {
+        try {
+            return ClassUtils.forName(superType, Returns.class.getClassLoader()).isAssignableFrom(type);
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static boolean isSuspending(Method method) {
+        Class<?>[] types = method.getParameterTypes();
+        return types.length > 0 && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
+    }
+}

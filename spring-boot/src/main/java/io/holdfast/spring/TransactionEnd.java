@@ -1,0 +1,25 @@
+package io.holdfast.spring;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/** The transaction that the caller of a locked method has already. Loaded only where spring-tx is there. */
+final class TransactionEnd {
+
+    private TransactionEnd() {}
+
+    static boolean isAwaited() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive();
+    }
+
+    /** Runs the action when it has been committed or rolled back, on the thread of it. */
+    static void await(Runnable action) {
+        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public void afterCompletion(int status) {
+                action.run();
+            }
+        });
+    }
+}

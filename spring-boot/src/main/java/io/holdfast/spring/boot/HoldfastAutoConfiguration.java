@@ -1,0 +1,88 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.LockClient;
+import io.holdfast.LockListener;
+import io.holdfast.LockOptions;
+import io.holdfast.spring.LockedConfiguration;
+import io.holdfast.spring.LockedDefaults;
+import java.util.List;
+import java.util.Optional;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+
+/**
+ * {@link LockClient} as a bean, on {@code holdfast.store} or else on the application's own Redis, and {@code @Locked}. Beans that
+ * it takes up: {@link LockListener}s and {@link LockClientCustomizer}s.
+ */
+@AutoConfiguration(
+        afterName = {
+            // Boot 4, Boot 3
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.autoconfigure.data.redis.RedisAutoConfiguration"
+        })
+@EnableConfigurationProperties(HoldfastProperties.class)
+@Import(LockedConfiguration.class)
+public final class HoldfastAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockedDefaults holdfastLockedDefaults(HoldfastProperties properties) {
+        LockOptions options = LockOptions.defaults().tenure(properties.handOff().tenure());
+        return new LockedDefaults(
+                Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
+                properties.handOff().fair() ? options.fair() : options);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(prefix = "holdfast", name = "enabled", matchIfMissing = true)
+    static class Client {
+
+        @Bean(destroyMethod = "close")
+        @ConditionalOnMissingBean
+        LockClient holdfastLockClient(
+                HoldfastProperties properties,
+                ListableBeanFactory beans,
+                Environment environment,
+                ObjectProvider<LockListener> listeners,
+                ObjectProvider<LockClientCustomizer> customizers) {
+            LockClient.Builder builder =
+                    LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
+            LockStores.configure(builder, properties, beans);
+            List<LockListener> all = listeners.orderedStream().toList();
+            if (!all.isEmpty()) {
+                builder.listener(new LockListeners(all));
+            }
+            if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
+                    && Runtime.version().feature() >= 21) {
+                SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor("holdfast-callback-");
+                virtual.setVirtualThreads(true);
+                builder.callbackExecutor(virtual);
+            }
+            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+            return builder.build();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnSingleCandidate(LockClient.class)
+    static class Lifecycle {
+
+        @Bean
+        LockClientLifecycle holdfastLockClientLifecycle(LockClient client) {
+            return new LockClientLifecycle(client);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.LockClient;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+
+/** Decides which store the client has. */
+final class LockStores {
+
+    private static final String ADVICE = "Add org.springframework.boot:spring-boot-starter-data-redis and"
+            + " io.holdfast:holdfast-redis (holdfast-spring-boot-starter has both), or set holdfast.store, for example to"
+            + " zookeeper://host:2181, or to memory:tests in tests";
+
+    private LockStores() {}
+
+    static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
+        if (StringUtils.hasText(properties.store())) {
+            refuseSettingsOfRedis(properties);
+            builder.uri(properties.store());
+            return;
+        }
+        ClassLoader classes = LockStores.class.getClassLoader();
+        if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", classes)) {
+            throw new NoLockStoreException(
+                    "Spring Data Redis is not on the class path, and holdfast.store is not set", ADVICE);
+        }
+        boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisURI", classes);
+        boolean module = ClassUtils.isPresent("io.holdfast.redis.RedisStores", classes);
+        if (!lettuce || !module) {
+            throw new NoLockStoreException(
+                    lettuce
+                            ? "io.holdfast:holdfast-redis is not on the class path"
+                            : "Lettuce is not on the class path (an application with Jedis alone has none)",
+                    ADVICE);
+        }
+        OnRedis.configure(builder, properties, beans);
+    }
+
+    /** They would be without effect, and nothing shall be that in silence. */
+    private static void refuseSettingsOfRedis(HoldfastProperties properties) {
+        String name = properties.prefix() != null
+                ? "prefix"
+                : properties.mode() != null
+                        ? "mode"
+                        : properties.minReplicas() != null
+                                ? "min-replicas"
+                                : properties.commandTimeout() != null
+                                        ? "command-timeout"
+                                        : properties.connectionFactory() != null ? "connection-factory" : null;
+        if (name != null) {
+            throw new NoLockStoreException(
+                    "holdfast." + name + " is for the application's Redis, but holdfast.store is set, too",
+                    "Write it into the URI of holdfast.store, for example redis://host?prefix=x&mode=lua, or leave out one of both");
+        }
+    }
+
+    /** Loaded only where Spring Data Redis, Lettuce and our module are there. */
+    private static final class OnRedis {
+
+        static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
+            Object factory = AopProxyUtils.getSingletonTarget(find(properties, beans));
+            Object unwrapped = factory == null ? find(properties, beans) : factory;
+            if (!(unwrapped instanceof LettuceConnectionFactory known)) {
+                throw new NoLockStoreException(
+                        "The application's Redis connections are made by a "
+                                + unwrapped.getClass().getName() + ", and locks need Lettuce",
+                        "Add io.lettuce:lettuce-core and set spring.data.redis.client-type=lettuce; to keep Jedis for the rest,"
+                                + " set holdfast.store to the URI of the server (Lettuce is needed then, too)");
+            }
+            builder.store(context -> ApplicationRedis.stores(known, properties).open(context));
+        }
+
+        private static RedisConnectionFactory find(HoldfastProperties properties, ListableBeanFactory beans) {
+            if (StringUtils.hasText(properties.connectionFactory())) {
+                return beans.getBean(properties.connectionFactory(), RedisConnectionFactory.class);
+            }
+            String[] names = beans.getBeanNamesForType(RedisConnectionFactory.class);
+            if (names.length == 0) {
+                throw new NoLockStoreException(
+                        "There is no RedisConnectionFactory bean, and holdfast.store is not set", ADVICE);
+            }
+            RedisConnectionFactory single =
+                    beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
+            if (single == null) {
+                throw new NoLockStoreException(
+                        "There are several RedisConnectionFactory beans, and none is primary: "
+                                + String.join(", ", names),
+                        "Set holdfast.connection-factory to one of these names");
+            }
+            return single;
+        }
+    }
+}
