@@ -23,6 +23,12 @@ final class EngineSettings {
     /** How long local hand-offs may keep the lock while another client waits for it. */
     long tenureNanos = Duration.ofMillis(10).toNanos();
 
+    /**
+     * How often a client that passes the lock on locally asks whether somebody else waits meanwhile: the message of that
+     * may be lost, and those who wait at Redisson send none.
+     */
+    long lookOutNanos = Duration.ofMillis(100).toNanos();
+
     /** How long the first local waiter may have waited when a running thread still takes the lock before it. */
     long bargeNanos = Duration.ofMillis(1).toNanos();
 
@@ -49,6 +55,7 @@ final class EngineSettings {
         copy.storeTimeoutNanos = storeTimeoutNanos;
         copy.pollNanos = pollNanos;
         copy.tenureNanos = tenureNanos;
+        copy.lookOutNanos = lookOutNanos;
         copy.bargeNanos = bargeNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;

@@ -34,6 +34,9 @@ final class Hold {
     /** When to renew next. */
     long renewAtNanos;
 
+    /** When the store was last asked for something whose answer tells whether others wait. */
+    long lookedOutNanos;
+
     /** Whether somebody waits at another client. */
     boolean contended;
 
@@ -60,6 +63,7 @@ final class Hold {
         this.holderId = holderId;
         this.base = base;
         this.acquiredNanos = nowNanos;
+        this.lookedOutNanos = nowNanos;
         this.deadline = deadline;
         this.leaseNanos = leaseNanos;
         this.storeEndNanos = nowNanos + leaseNanos;

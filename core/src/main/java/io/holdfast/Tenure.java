@@ -221,6 +221,7 @@ final class Tenure {
         due.renewAtNanos = now + length / 6;
         watch(due);
         due.leaseNanos = length;
+        due.lookedOutNanos = now;
         return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false);
     }
 
@@ -310,6 +311,10 @@ final class Tenure {
             held.renewAtNanos = Hold.NEVER;
         } else if (held.renewAtNanos == Hold.NEVER) {
             held.renewAtNanos = now;
+        } else if (!held.contended
+                && !state.waiters.isEmpty()
+                && now - held.lookedOutNanos >= state.settings.lookOutNanos) {
+            held.renewAtNanos = Math.min(held.renewAtNanos, now);
         }
         watch(held);
         state.effects.granted(next, granted);

@@ -146,7 +146,7 @@ final class MemoryName {
 
     /**
      * Grants the free name to the first live entry whose client is there, with a short lease: if the client does not
-     * confirm, the next one is not kept waiting for long. Stops at the asker, who is served by the reply.
+     * use it, the next one is not kept waiting for long. Stops at the asker, who is served by the reply.
      */
     private void grantNext(@Nullable String asker) {
         long now = server.nanoTime();
