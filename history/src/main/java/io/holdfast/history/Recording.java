@@ -1,0 +1,95 @@
+package io.holdfast.history;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A history, arranged for the checks. */
+final class Recording {
+
+    final History history;
+    final List<Operation> operations;
+    final HistoryChecker.Settings settings;
+
+    /** Granted operations of each lock in the order of their grants. */
+    final Map<String, List<Operation>> grants = new LinkedHashMap<>();
+
+    private final Map<String, Long> deaths = new HashMap<>();
+    private final List<Event> forgotten = new ArrayList<>();
+    private final Map<String, List<Event>> pauses = new HashMap<>();
+
+    /** When the first lease of a hold was granted, by lock and base of its tokens. */
+    private final Map<String, Long> holds = new HashMap<>();
+
+    final long ended;
+
+    Recording(History history, List<Operation> operations, HistoryChecker.Settings settings) {
+        this.history = history;
+        this.operations = operations;
+        this.settings = settings;
+        List<Event> events = history.events();
+        ended = events.isEmpty() ? 0 : events.get(events.size() - 1).nanos();
+        for (Event event : events) {
+            switch (event.kind()) {
+                case DIED -> deaths.putIfAbsent(event.process(), event.nanos());
+                case FORGOT -> forgotten.add(event);
+                case PAUSED ->
+                    pauses.computeIfAbsent(event.process(), p -> new ArrayList<>())
+                            .add(event);
+                default -> {}
+            }
+        }
+        for (Operation operation : operations) {
+            if (operation.wasGranted()) {
+                grants.computeIfAbsent(operation.lock, l -> new ArrayList<>()).add(operation);
+            }
+        }
+        grants.values().forEach(list -> list.sort((a, b) -> Long.compare(a.granted, b.granted)));
+        grants.values().forEach(list -> list.forEach(o -> holds.putIfAbsent(hold(o), o.granted)));
+    }
+
+    /** When the process was killed; {@link Operation#NEVER} if it was not. */
+    long death(String process) {
+        return deaths.getOrDefault(process, Operation.NEVER);
+    }
+
+    /** For how long a process stood still between two instants, at most. */
+    long paused(String process, long from, long to) {
+        long total = 0;
+        for (Event pause : pauses.getOrDefault(process, List.of())) {
+            long length = pause.number("nanos", 0);
+            if (pause.nanos() <= to && pause.nanos() + length >= from) {
+                total += length;
+            }
+        }
+        return total;
+    }
+
+    /**
+     * When the store last forgot something that separates the holds of two leases; {@link Operation#NEVER} if it did not.
+     * A hold begins no earlier than one lease time before its first lease is handed out.
+     */
+    long forgottenBetween(Operation one, Operation other) {
+        long from = Math.min(begin(one), begin(other));
+        long to = Math.max(one.granted, other.granted);
+        long last = Operation.NEVER;
+        for (Event event : forgotten) {
+            String lock = event.details().getOrDefault("lock", one.lock);
+            if (event.nanos() >= from && event.nanos() <= to && lock.equals(one.lock)) {
+                last = event.nanos();
+            }
+        }
+        return last;
+    }
+
+    private long begin(Operation operation) {
+        long longest = operation.lease == Operation.NEVER ? settings.lease : Math.max(settings.lease, operation.lease);
+        return holds.getOrDefault(hold(operation), operation.granted) - longest;
+    }
+
+    private static String hold(Operation operation) {
+        return operation.lock + ' ' + (operation.token < 0 ? operation.id : Long.toString(operation.token >> 16));
+    }
+}

@@ -1,0 +1,307 @@
+package io.holdfast.history;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Each check accepts what is right and refuses a history that is wrong in this one respect. Times in milliseconds. */
+class HistoryCheckerTest {
+
+    private static final long MS = 1_000_000;
+
+    private static HistoryChecker.Builder checker() {
+        return HistoryChecker.builder().lease(2_000 * MS).waitSlack(10 * MS);
+    }
+
+    private static History history(String text) {
+        List<Event> events = text.lines()
+                .filter(line -> !line.isBlank())
+                .map(line -> Event.parse(line.strip().replaceFirst("^(\\d+)", "$1000000")))
+                .toList();
+        return new History(events);
+    }
+
+    private static Findings check(String text) {
+        return checker().build().check(history(text));
+    }
+
+    private static void accepted(String text) {
+        assertThat(check(text).violations()).isEmpty();
+    }
+
+    private static void refused(String text, String why) {
+        assertThat(check(text).violations()).singleElement().asString().contains(why);
+    }
+
+    // --- exclusion ---
+
+    @Test
+    void leases_that_follow_each_other() {
+        accepted("""
+                1 ask p/1 lock=a
+                2 ask q/1 lock=a
+                3 granted p/1 token=10
+                5 release p/1
+                7 granted q/1 token=11
+                8 released p/1
+                9 valid q/1
+                """);
+    }
+
+    @Test
+    void two_valid_leases() {
+        refused("""
+                1 ask p/1 lock=a
+                1 ask q/1 lock=a
+                3 granted p/1 token=10
+                4 granted q/1 token=11
+                5 valid p/1
+                6 valid q/1
+                7 release p/1
+                8 release q/1
+                """, "two valid leases for 1 ms");
+    }
+
+    @Test
+    void a_lease_that_was_released_successfully_was_valid_until_then() {
+        refused("""
+                1 ask p/1 lock=a
+                1 ask q/1 lock=a
+                3 granted p/1 token=10
+                4 granted q/1 token=11
+                6 valid q/1
+                7 release p/1
+                8 released p/1
+                9 release q/1
+                """, "two valid leases for 2 ms");
+    }
+
+    @Test
+    void a_lease_that_was_not_seen_valid_is_not_held_against_anybody() {
+        accepted("""
+                1 ask p/1 lock=a
+                1 ask q/1 lock=a
+                3 granted p/1 token=10
+                4 granted q/1 token=11
+                6 valid q/1
+                7 lost p/1
+                9 release q/1
+                """);
+    }
+
+    @Test
+    void a_lease_that_is_valid_again_after_its_loss() {
+        refused("""
+                1 ask p/1 lock=a
+                3 granted p/1 token=10
+                4 lost p/1
+                5 valid p/1
+                """, "valid again 1 ms after its end");
+    }
+
+    private static final String FORGETFUL = """
+            1 ask p/1 lock=a
+            2 granted p/1 token=655360
+            100 forgot server
+            110 ask q/1 lock=a
+            120 granted q/1 token=1310720
+            130 valid q/1
+            130 valid p/1
+            """;
+
+    @Test
+    void a_store_that_forgot_may_grant_again_for_as_long_as_the_old_lease_lasts() {
+        accepted(FORGETFUL + "700 lost p/1\n3000 release q/1");
+    }
+
+    @Test
+    void a_loss_that_is_not_noticed() {
+        refused(FORGETFUL + "2500 valid q/1\n2500 valid p/1\n3000 release q/1", "a loss that was not noticed");
+    }
+
+    @Test
+    void what_was_forgotten_of_another_lock_excuses_nothing() {
+        refused(FORGETFUL.replace("forgot server", "forgot server lock=b"), "two valid leases");
+    }
+
+    // --- tokens ---
+
+    @Test
+    void the_same_token_twice() {
+        refused("""
+                1 ask p/1 lock=a
+                2 granted p/1 token=10
+                3 release p/1
+                4 ask q/1 lock=a
+                5 granted q/1 token=10
+                """, "the same token twice");
+    }
+
+    @Test
+    void a_token_that_goes_back() {
+        refused("""
+                1 ask p/1 lock=a
+                2 granted p/1 token=10
+                3 release p/1
+                4 ask q/1 lock=a
+                5 granted q/1 token=9
+                """, "a token that is not larger");
+    }
+
+    // --- leases ---
+
+    @Test
+    void a_fixed_lease_that_is_valid_for_too_long() {
+        refused("""
+                1 ask p/1 lock=a lease=100000000
+                2 granted p/1 token=10
+                150 valid p/1
+                """, "valid for 148 ms with a lease of 100 ms");
+    }
+
+    // --- outcomes and waits ---
+
+    @Test
+    void an_operation_without_outcome() {
+        refused("1 ask p/1 lock=a\n50 ask q/1 lock=b\n60 granted q/1", "p/1 for a had no outcome");
+    }
+
+    @Test
+    void an_operation_of_a_process_that_died_has_none() {
+        accepted("1 ask p/1 lock=a\n3 died p");
+    }
+
+    @Test
+    void two_outcomes() {
+        refused("""
+                1 ask p/1 lock=a
+                2 granted p/1 token=10
+                3 refused p/1 why=timeout
+                """, "two outcomes");
+    }
+
+    @Test
+    void a_wait_that_is_too_long() {
+        refused("""
+                1 ask p/1 lock=a wait=100000000
+                112 refused p/1 why=timeout
+                """, "waited for 111 ms");
+    }
+
+    @Test
+    void a_pause_excuses_a_long_wait() {
+        accepted("""
+                1 ask p/1 lock=a wait=100000000
+                90 paused p nanos=500000000
+                600 refused p/1 why=timeout
+                """);
+    }
+
+    @Test
+    void an_outcome_that_nobody_asked_for() {
+        refused("1 granted p/1 token=1", "without having asked");
+    }
+
+    @Test
+    void a_lock_that_stays_free_while_somebody_waits() {
+        String text = """
+                1 ask p/1 lock=a
+                2 granted p/1 token=10
+                3 ask q/1 lock=a
+                5 release p/1
+                200 granted q/1 token=11
+                201 release q/1
+                """;
+        assertThat(checker().idleAtMost(194 * MS).build().check(history(text)).violations())
+                .singleElement()
+                .asString()
+                .contains("a was free for 195 ms while q/1");
+        assertThat(checker().idleAtMost(195 * MS).build().check(history(text)).violations())
+                .isEmpty();
+    }
+
+    @Test
+    void a_dead_process_keeps_its_lock_for_no_longer_than_its_lease() {
+        String text = """
+                1 ask p/1 lock=a
+                2 granted p/1 token=10
+                3 ask q/1 lock=a
+                5 died p
+                2300 granted q/1 token=11
+                2301 release q/1
+                """;
+        assertThat(checker().idleAtMost(200 * MS).build().check(history(text)).violations())
+                .singleElement()
+                .asString()
+                .contains("a was free for 295 ms while q/1");
+        assertThat(checker().idleAtMost(300 * MS).build().check(history(text)).violations())
+                .isEmpty();
+    }
+
+    @Test
+    void somebody_who_is_overtaken_too_often() {
+        StringBuilder text = new StringBuilder("1 ask slow/1 lock=a\n");
+        for (int i = 1; i <= 5; i++) {
+            text.append(10 * i + " ask q/" + i + " lock=a\n")
+                    .append(10 * i + 1 + " granted q/" + i + " token=" + i + "\n")
+                    .append(10 * i + 2 + " release q/" + i + "\n");
+        }
+        text.append("90 granted slow/1 token=99");
+        assertThat(checker()
+                        .overtakesAtMost(4)
+                        .build()
+                        .check(history(text.toString()))
+                        .violations())
+                .singleElement()
+                .asString()
+                .contains("slow/1 for a with token 99 was overtaken by 5");
+        assertThat(checker()
+                        .overtakesAtMost(5)
+                        .build()
+                        .check(history(text.toString()))
+                        .held())
+                .isTrue();
+    }
+
+    // --- guarded resources ---
+
+    @Test
+    void a_register_that_loses_an_addition() {
+        refused("""
+                1 write p/1 of=r value=1 token=10 accepted=true
+                2 write q/1 of=r value=1 token=11 accepted=true
+                """, "an addition to r was lost");
+    }
+
+    @Test
+    void a_register_that_accepts_an_older_token() {
+        refused("""
+                1 write p/1 of=r value=1 token=10 accepted=true
+                2 write q/1 of=r value=2 token=9 accepted=true
+                """, "accepted token 9");
+    }
+
+    @Test
+    void a_register_that_rejects_an_older_token_loses_nothing() {
+        Findings findings = check("""
+                1 write p/1 of=r value=1 token=10 accepted=true
+                2 write q/1 of=r value=1 token=9 accepted=false
+                3 write p/2 of=r value=2 token=12 accepted=true
+                """);
+        assertThat(findings.held()).isTrue();
+        assertThat(findings.accepted()).isEqualTo(2);
+        assertThat(findings.rejected()).isEqualTo(1);
+    }
+
+    @Test
+    void the_damage_of_a_counter_without_guard_is_counted() {
+        Findings findings = check("""
+                1 count p/1 of=c value=1
+                2 count q/1 of=c value=1
+                3 count p/2 of=c value=2
+                """);
+        assertThat(findings.held()).isTrue();
+        assertThat(findings.damage()).isEqualTo(1);
+    }
+}
