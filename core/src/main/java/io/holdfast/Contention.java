@@ -161,6 +161,11 @@ final class Contention {
         Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), answered.leaseNanos);
         if (deadline.hasPassed(time)) {
             state.effects.abandon(answered.holderId, answered.leaseNanos);
+            Waiter first = state.waiters.first();
+            if (first != null && first.makesOneAttempt()) {
+                state.waiters.remove(first);
+                state.effects.ended(first, Waiter.State.FAILED, tooLate(answered));
+            }
             begin();
             return;
         }
@@ -195,6 +200,14 @@ final class Contention {
         } else {
             state.effects.wakeAfter(untilNextPoll(busy));
         }
+    }
+
+    private LockStoreException tooLate(Attempt answered) {
+        return new LockStoreException(
+                "The store granted the lock " + state.name + " for " + answered.leaseNanos / 1_000_000
+                        + " ms, and its answer came when that time was over (expected: a lease that is much longer than"
+                        + " the store takes to answer)",
+                null);
     }
 
     private LockStoreException endless(Busy busy) {

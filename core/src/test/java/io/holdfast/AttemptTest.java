@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
 /** Rules 4, 5, 10, 11 and 13 for one attempt at the store: what crosses, what fails, and what is found in the way. */
@@ -36,6 +37,23 @@ class AttemptTest extends EngineFixture {
         unanswered.get(0).completeExceptionally(new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null));
 
         assertThat(slow.count("abandon")).isEqualTo(2);
+    }
+
+    @Test
+    void one_attempt_whose_grant_comes_too_late_ends_with_it() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> once =
+                acquire(client, "a", DEFAULTS.waitAtMost(Duration.ZERO).leaseFor(Duration.ofMillis(100)));
+        advance(200);
+        store.deliverReplies();
+
+        // Not busy, and not asked again: every further answer may be as late.
+        assertThat(once)
+                .failsWithin(Duration.ZERO)
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(LockStoreException.class)
+                .withMessageContaining("when that time was over");
+        assertThat(store.count("acquire")).isEqualTo(1);
     }
 
     @Test
