@@ -158,7 +158,8 @@ final class Contention {
     private void granted(Attempt answered, LeaseRules.Sent sent, Granted granted) {
         attempt = null;
         TimeSource time = state.settings.time;
-        Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), answered.leaseNanos);
+        long promised = LeaseRules.promisedNanos(answered.leaseNanos, granted.atMostMillis());
+        Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), promised);
         if (deadline.hasPassed(time)) {
             state.effects.abandon(answered.holderId, answered.leaseNanos);
             Waiter first = state.waiters.first();
@@ -170,6 +171,10 @@ final class Contention {
             return;
         }
         Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
+        if (promised < answered.leaseNanos) {
+            Deadline asked = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), answered.leaseNanos);
+            hold.promisedOnly(promised, sent.nanos(), asked);
+        }
         hold.contended = granted.waiting() > 0;
         state.startTenure(hold);
     }

@@ -17,6 +17,11 @@ record Deadline(long nanos, long wallMillis) {
         return time.nanoTime() - nanos >= 0 || time.wallMillis() - wallMillis >= 0;
     }
 
+    /** On each clock the earlier of the two. */
+    Deadline earlier(Deadline other) {
+        return new Deadline(nanos - other.nanos < 0 ? nanos : other.nanos, Math.min(wallMillis, other.wallMillis));
+    }
+
     /** Zero if it has passed. */
     long remainingNanos(TimeSource time) {
         long byWall = (wallMillis - time.wallMillis()) * 1_000_000;

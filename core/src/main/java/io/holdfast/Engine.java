@@ -261,6 +261,14 @@ final class Engine {
         }
 
         @Override
+        public void lost(String name, String holderId) {
+            NameEngine engine = names.get(name);
+            if (engine != null) {
+                engine.lost(holderId);
+            }
+        }
+
+        @Override
         public void reconnected() {
             names.values().forEach(NameEngine::hint);
         }

@@ -22,6 +22,12 @@ final class Hold {
     /** Only ever moves on, except by an exact setting, which is made when no lease is out. */
     volatile Deadline deadline;
 
+    /**
+     * The instant up to which the hold was asked for. A store that cannot promise as much at once promises a part, up to
+     * {@link #deadline}, and the rest by renewals.
+     */
+    Deadline asked;
+
     /** The longest that the store may keep it after the last command for it. */
     long leaseNanos;
 
@@ -65,9 +71,22 @@ final class Hold {
         this.acquiredNanos = nowNanos;
         this.lookedOutNanos = nowNanos;
         this.deadline = deadline;
+        this.asked = deadline;
         this.leaseNanos = leaseNanos;
         this.storeEndNanos = nowNanos + leaseNanos;
         this.renewAtNanos = sinceNanos + leaseNanos / 3;
+    }
+
+    /** The store promises only the first part of what it was asked for. */
+    void promisedOnly(long promisedNanos, long sinceNanos, Deadline asked) {
+        this.asked = asked;
+        storeEndNanos = acquiredNanos + promisedNanos;
+        renewAtNanos = sinceNanos + promisedNanos / 3;
+    }
+
+    /** Whether the store promised less than it was asked for. */
+    boolean isPartlyPromised() {
+        return asked.nanos() - deadline.nanos() > 1_000_000;
     }
 
     /** Whether no lease was handed out on it so far, so that it still has the length its first waiter asked for. */

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.TimeSource;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The arithmetic of validity: design rule 2. The one place where safety depends on time, so that a test can replace it by
@@ -23,6 +24,11 @@ class LeaseRules {
     Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
         return new Deadline(
                 sent.nanos() + leaseNanos - driftMarginNanos(leaseNanos), sent.wallMillis() + leaseNanos / 1_000_000);
+    }
+
+    /** What a store promised that was asked for a length: that, or less if it said so. */
+    static long promisedNanos(long askedNanos, long atMostMillis) {
+        return Math.min(askedNanos, TimeUnit.MILLISECONDS.toNanos(atMostMillis));
     }
 
     /**

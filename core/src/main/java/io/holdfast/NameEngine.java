@@ -173,6 +173,10 @@ final class NameEngine implements Effects {
         handle(() -> state.contended(holderId));
     }
 
+    void lost(String holderId) {
+        handle(() -> state.lost(holderId));
+    }
+
     void close(LockClientClosedException why) {
         handle(() -> state.close(why));
     }

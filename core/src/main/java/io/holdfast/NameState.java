@@ -202,6 +202,11 @@ final class NameState {
         tenure.contended(holderId);
     }
 
+    /** The store says so by itself, in no answer. */
+    void lost(String holderId) {
+        tenure.lost(holderId);
+    }
+
     // --- events from time ---
 
     void poll() {

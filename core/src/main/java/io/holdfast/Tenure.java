@@ -57,6 +57,12 @@ final class Tenure {
         }
     }
 
+    void lost(String holderId) {
+        if (hold != null && hold.holderId.equals(holderId)) {
+            holdLost(hold, "the store says that it expired, was removed or was taken");
+        }
+    }
+
     void released(ActiveLease ended) {
         Hold held = hold;
         if (held == null || lease != ended) {
@@ -204,13 +210,13 @@ final class Tenure {
         long now = time.nanoTime();
         ActiveLease out = lease;
         if (out == null
-                || !isRenewed(out)
+                || !isKeptUp(due, out)
                 || due.renewAtNanos == Hold.NEVER
                 || due.renewAtNanos - now > state.settings.renewEarlyNanos()) {
             watch(due);
             return null;
         }
-        long length = clipped(out, now);
+        long length = clipped(due, out, now);
         if (length < Limits.LEASE_MIN.toNanos()) {
             // So near the lease's limit that nothing would be won.
             due.renewAtNanos = Hold.NEVER;
@@ -328,9 +334,15 @@ final class Tenure {
             holdLost(renewed, "its time ran out before the store confirmed a renewal");
             return false;
         }
-        long length = request.leaseMillis() * 1_000_000;
+        long asked = request.leaseMillis() * 1_000_000;
+        long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
         LeaseRules.Sent now = LeaseRules.Sent.now(time);
         Deadline deadline = state.settings.rules.deadline(sent, now, length);
+        if (request.exact()) {
+            renewed.asked = state.settings.rules.deadline(sent, now, asked);
+        } else if (lease != null && !lease.renewed) {
+            deadline = deadline.earlier(renewed.asked);
+        }
         if (request.exact() || deadline.nanos() - renewed.deadline.nanos() > 0) {
             renewed.deadline = deadline;
             renewed.storeEndNanos = now.nanos() + length;
@@ -360,13 +372,13 @@ final class Tenure {
     }
 
     private String whyOver(Hold held, ActiveLease out) {
-        if (!out.renewed) {
+        if (!out.renewed && !held.isPartlyPromised()) {
             return "its fixed time is over";
         }
         if (held.renewAtNanos == Hold.NEVER || out.isAtLimit()) {
             return "its longest holding time is over";
         }
-        return isRenewed(out) ? "its time ran out without a successful renewal" : "its thread has died";
+        return isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";
     }
 
     /** The hold is not ours any more, or must not be relied on. */
@@ -396,9 +408,19 @@ final class Tenure {
         return out.renewed && (out.owner == null || out.owner.isAlive());
     }
 
+    /** Whether it is renewed: also a lease of fixed length is, up to that, at a store that promised only a part of it. */
+    private static boolean isKeptUp(Hold held, ActiveLease out) {
+        return out.renewed ? isRenewed(out) : held.isPartlyPromised();
+    }
+
     /** The length of a regular renewal: the full lease, but never beyond the lease's limit. */
-    private long clipped(ActiveLease out, long now) {
+    private long clipped(Hold held, ActiveLease out, long now) {
         long full = state.settings.leaseNanos;
+        if (!out.renewed) {
+            // The margin comes off again from what is promised.
+            long rest = held.asked.nanos() - now;
+            return Math.min(full, rest + state.settings.rules.driftMarginNanos(rest));
+        }
         return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
     }
 
@@ -416,7 +438,7 @@ final class Tenure {
             if (out.limitNanos != ActiveLease.NO_LIMIT) {
                 at = Math.min(at, out.limitNanos);
             }
-            if (isRenewed(out) && held.renewAtNanos != Hold.NEVER) {
+            if (isKeptUp(held, out) && held.renewAtNanos != Hold.NEVER) {
                 at = Math.min(at, Math.max(held.renewAtNanos, now));
             }
         }

@@ -9,8 +9,18 @@ public sealed interface AcquireReply {
      * @param base the base of this hold's fencing tokens: larger than that of every earlier hold on the name, at most
      *     2<sup>47</sup> − 1
      * @param waiting how many clients wait behind it, roughly: enough to know whether anybody does
+     * @param atMostMillis how long the store promises the hold from the execution on, if that is less than was asked
+     *     for; {@link #AS_ASKED} otherwise
      */
-    record Granted(long base, int waiting) implements AcquireReply {}
+    record Granted(long base, int waiting, long atMostMillis) implements AcquireReply {
+
+        /** The store promises what was asked for. */
+        public static final long AS_ASKED = Long.MAX_VALUE;
+
+        public Granted(long base, int waiting) {
+            this(base, waiting, AS_ASKED);
+        }
+    }
 
     /**
      * Somebody else holds the name, or is before this id in the queue.

@@ -4,12 +4,22 @@ package io.holdfast.spi;
 public sealed interface RenewReply {
 
     /**
-     * The holder id holds the name, for at least the requested time.
+     * The holder id holds the name, for at least the requested time, or for less if the store says so.
      *
      * @param base the base of the hold's fencing tokens
      * @param waiting how many clients wait in the store's queue
+     * @param atMostMillis how long the store promises the hold from the execution on, if that is less than was asked
+     *     for; {@link #AS_ASKED} otherwise
      */
-    record Renewed(long base, int waiting) implements RenewReply {}
+    record Renewed(long base, int waiting, long atMostMillis) implements RenewReply {
+
+        /** The store promises what was asked for. */
+        public static final long AS_ASKED = Long.MAX_VALUE;
+
+        public Renewed(long base, int waiting) {
+            this(base, waiting, AS_ASKED);
+        }
+    }
 
     /** The holder id does not hold the name: expired, taken, or removed by force. */
     record Gone() implements RenewReply {}

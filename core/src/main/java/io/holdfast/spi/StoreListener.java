@@ -1,7 +1,7 @@
 package io.holdfast.spi;
 
 /**
- * Receives a store's messages. Every message is a hint: it may be missing, late, doubled or wrong.
+ * Receives a store's messages. Every message but {@link #lost} is a hint: it may be missing, late, doubled or wrong.
  *
  * <p>Methods may be called on any thread, also on an I/O thread; they are short and do not block.
  */
@@ -26,6 +26,12 @@ public interface StoreListener {
 
     /** The name may have become free: a waiter of this client had better ask now. */
     void released(String name);
+
+    /**
+     * The store does not keep the hold of this holder id any more, or cannot promise it any more. This message is taken at
+     * its word: the lease on the hold ends at once. It may be missing: then the next renewal finds out.
+     */
+    default void lost(String name, String holderId) {}
 
     /** Messages may have been missed (the connection was lost and is back): every waiter had better ask now. */
     void reconnected();
