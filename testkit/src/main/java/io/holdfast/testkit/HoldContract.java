@@ -112,7 +112,7 @@ abstract class HoldContract extends StoreHarness {
         assertThat(b.release(name, b.newId())).isFalse();
         assertThat(a.release(name, a.newId())).isFalse();
         assertHolder(b, name, holder);
-        assertRemaining(b, name, LONG);
+        assertRemaining(a, name, LONG);
     }
 
     @Test

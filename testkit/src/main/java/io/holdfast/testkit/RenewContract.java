@@ -255,7 +255,7 @@ abstract class RenewContract extends HoldContract {
                 .containsExactly(new Renewed(first, 0), new Gone(), new Gone(), new Renewed(last, 0));
         assertRemaining(a, names[0], LONG);
         assertFree(a, names[1]);
-        assertRemaining(a, names[2], MEDIUM);
+        assertRemaining(b, names[2], MEDIUM);
         assertRemaining(a, names[3], LONG);
     }
 

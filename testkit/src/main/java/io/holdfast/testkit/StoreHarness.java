@@ -72,6 +72,11 @@ abstract class StoreHarness {
         return true;
     }
 
+    /** Whether a hold that runs out is passed on by itself, and not only when somebody asks. */
+    protected boolean passesOnAtExpiry() {
+        return false;
+    }
+
     @AfterEach
     final void closeClients() {
         clients.forEach(StoreClient::close);

@@ -1,0 +1,543 @@
+package io.holdfast.zookeeper;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A holder id of this client, and its node in the lock's folder. It holds when no node of the folder is before its own.
+ *
+ * <pre>
+ *   NONE → UNSURE         a create was sent
+ *   UNSURE → QUEUED       created, or found after its answer was lost
+ *   UNSURE → NONE         surely not created
+ *   QUEUED → FIRST        no node is before it any more; that never changes back while the node is there
+ *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
+ * </pre>
+ *
+ * <p>Invariants: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered when the
+ * node is surely gone or was surely not made; a grant or renewal is answered only after a write that this session
+ * committed in the same command, to a node that was found first.
+ *
+ * <p>Commands and events take {@link Turns}; all fields that are not final belong to whoever's turn it is, except {@link
+ * #heldIn}.
+ */
+final class Contender {
+
+    private enum Place {
+        NONE,
+        UNSURE,
+        QUEUED,
+        FIRST
+    }
+
+    /** Folders vanish by themselves when they are empty; more often than this in a row it is something else. */
+    private static final int CREATE_ATTEMPTS = 20;
+
+    private static final long NOT_HELD = 0;
+
+    private final Folder folder;
+    private final String holderId;
+    private final Turns turns = new Turns();
+    private final Lifetime lifetime;
+    private final Sight sight;
+
+    private Place place = Place.NONE;
+    private boolean finished;
+    private @Nullable Session session;
+    private @Nullable String node; // its full path; null in NONE and UNSURE
+    private int ahead; // in QUEUED: nodes before it when last looked at
+    private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
+    private long sequence; // of exact settings
+    private boolean confirmed; // in FIRST: whether the engine was told by an answer
+    private @Nullable AcquireRequest wanted;
+
+    /** The session in which it was granted, or zero. Written in turn, read anywhere. */
+    private volatile long heldIn = NOT_HELD;
+
+    Contender(Folder folder, String holderId) {
+        this.folder = folder;
+        this.holderId = holderId;
+        this.lifetime = new Lifetime(folder.time(), () -> turns.event(this::endIfOver));
+        this.sight = new Sight(
+                folder,
+                holderId,
+                work -> turns.event(() -> {
+                    work.run();
+                    return done();
+                }));
+    }
+
+    // --- commands ---
+
+    CompletableFuture<AcquireReply> acquire(AcquireRequest request) {
+        return turns.add(() -> finished ? folder.acquireAnew(request) : acquireNow(request));
+    }
+
+    CompletableFuture<RenewReply> renew(RenewRequest request) {
+        return turns.add(() -> renewNow(request));
+    }
+
+    CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
+        return turns.add(() -> whetherFirst().thenCompose(first -> {
+            if (!first) {
+                return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+            }
+            AcquireRequest requeue = request.requeue();
+            return requeue == null
+                    ? delete().thenApply(deleted -> new ReleaseReply(deleted, null))
+                    : folder.fresh(requeue.holderId()).takeOver(this, requeue);
+        }));
+    }
+
+    /** Whether it held. */
+    CompletableFuture<Boolean> abandon() {
+        return turns.add(() -> whetherFirst()
+                .thenCompose(first -> node == null
+                        ? CompletableFuture.completedFuture(false)
+                        : delete().thenApply(deleted -> deleted && first))
+                .whenComplete((held, error) -> {
+                    if (error == null) {
+                        finish();
+                    }
+                }));
+    }
+
+    // --- events ---
+
+    /** The session is over, and all its nodes are, or will be soon. */
+    void sessionOver(long id) {
+        if (heldIn == id) {
+            folder.listener().lost(folder.name(), holderId);
+        }
+        turns.event(() -> {
+            if (session != null && session.id() == id) {
+                forget();
+            }
+            return done();
+        });
+    }
+
+    /** The store is closed. */
+    void stop() {
+        lifetime.stop();
+        sight.close();
+    }
+
+    /** How long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
+    long remainingMillis() {
+        return heldIn == NOT_HELD ? 0 : lifetime.remainingMillis();
+    }
+
+    // --- acquire ---
+
+    private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
+        wanted = request;
+        if (node != null && lifetime.isOver()) {
+            return delete().thenCompose(deleted -> folder.acquireAnew(request));
+        }
+        if (!confirmed) {
+            lifetime.lastAtLeast(3 * request.pollMillis());
+        }
+        return attempt(request, CREATE_ATTEMPTS);
+    }
+
+    private CompletableFuture<AcquireReply> attempt(AcquireRequest request, int attempts) {
+        if (attempts == 0) {
+            throw new IllegalStateException(folder.path() + " is removed again and again (let nobody tidy up there)");
+        }
+        Session now = folder.session();
+        leaveOldSession(now);
+        return switch (place) {
+            case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
+            case UNSURE -> locate(now).thenCompose(found -> attempt(request, attempts - 1));
+            case QUEUED ->
+                folder.look(now)
+                        .thenCompose(line -> place(now, line)
+                                ? line.indexOf(nodeName()) == 0
+                                        ? confirm(now, request, attempts, line.waiting())
+                                        : CompletableFuture.completedFuture(busy(now, line))
+                                : attempt(request, attempts - 1));
+            case FIRST -> confirm(now, request, attempts, -1);
+        };
+    }
+
+    /** For an attempt that must leave nothing behind: first a look, so that the queue is not disturbed. */
+    private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
+        return folder.lookAtNewest(now).thenCompose(line -> {
+            if (line.isEmpty()) {
+                return create(now, request, attempts);
+            }
+            finish();
+            return CompletableFuture.completedFuture(new Busy(now.promiseMillis(), line.waiting(), line.holder()));
+        });
+    }
+
+    private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
+        long promised = now.promiseMillis();
+        place = Place.UNSURE;
+        session = now;
+        CompletableFuture<Session.Created> created =
+                now.create(folder.path(prefix(now)), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
+        // Sent at once: it is executed after the create, and sees its node.
+        CompletableFuture<List<String>> listed = now.children(folder.path(), null);
+        return Stages.then(created, (made, error) -> {
+            if (made != null) {
+                node = made.path();
+                place = Place.QUEUED;
+                return listed.thenCompose(nodes -> {
+                    Line line = Line.of(nodes);
+                    if (!place(now, line)) {
+                        return attempt(request, attempts - 1);
+                    }
+                    if (line.indexOf(nodeName()) == 0) {
+                        return granted(now, request, made.stat(), line.waiting(), promised);
+                    }
+                    Busy busy = busy(now, line);
+                    return request.queue()
+                            ? CompletableFuture.<AcquireReply>completedFuture(busy)
+                            : delete().thenApply(deleted -> (AcquireReply) busy);
+                });
+            }
+            if (!ZooKeeperErrors.isUnknown(error)) {
+                forget();
+            }
+            if (ZooKeeperErrors.is(error, Code.NONODE)) {
+                return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
+            }
+            return CompletableFuture.<AcquireReply>failedFuture(error);
+        });
+    }
+
+    /** Finds out what has become of a create whose answer was lost. A session that moved on executes no late ones. */
+    private CompletableFuture<Boolean> locate(Session now) {
+        return folder.lookAtNewest(now).thenApply(line -> {
+            String found = line.find(prefix(now));
+            if (found == null) {
+                forget();
+                return false;
+            }
+            node = folder.path(found);
+            return place(now, line);
+        });
+    }
+
+    /** A committed write to our node: it is there, and so is the session. */
+    private CompletableFuture<AcquireReply> confirm(Session now, AcquireRequest request, int attempts, int waiting) {
+        long promised = now.promiseMillis();
+        CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, request));
+        CompletableFuture<Integer> behind = waiting >= 0
+                ? CompletableFuture.completedFuture(waiting)
+                : folder.look(now).thenApply(Line::waiting);
+        return ifThere(written)
+                .thenCompose(stat -> stat == null
+                        ? attempt(request, attempts - 1)
+                        : behind.thenCompose(count -> granted(now, request, stat, count, promised)));
+    }
+
+    private CompletableFuture<AcquireReply> granted(
+            Session now, AcquireRequest request, Stat stat, int waiting, long promised) {
+        long base;
+        try {
+            base = TokenBase.of(stat.getCzxid(), folder.describe());
+        } catch (RuntimeException e) {
+            // Nobody shall wait behind a node that can never be used.
+            return delete().thenCompose(deleted -> CompletableFuture.failedFuture(e));
+        }
+        if (!confirmed) {
+            lifetime.last(request.leaseMillis());
+        } else if (sequence == 0) {
+            lifetime.lastAtLeast(request.leaseMillis());
+        }
+        hold(now, waiting);
+        return CompletableFuture.completedFuture(
+                new Granted(base, waiting, promise(now, promised, request.leaseMillis(), Granted.AS_ASKED)));
+    }
+
+    private Busy busy(Session now, Line line) {
+        return new Busy(now.promiseMillis(), Math.max(0, line.indexOf(nodeName()) - 1), line.holder());
+    }
+
+    // --- renew, release ---
+
+    private CompletableFuture<RenewReply> renewNow(RenewRequest request) {
+        return whetherFirst().thenCompose(first -> {
+            if (!first) {
+                return CompletableFuture.completedFuture(new RenewReply.Gone());
+            }
+            if (request.sequence() < sequence) {
+                return CompletableFuture.completedFuture(new RenewReply.Superseded());
+            }
+            Session now = requireNonNull(session);
+            long promised = now.promiseMillis();
+            CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, request.leaseMillis()));
+            CompletableFuture<Line> line = folder.look(now);
+            return ifThere(written)
+                    .thenCompose(stat -> stat == null
+                            ? CompletableFuture.completedFuture(new RenewReply.Gone())
+                            : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
+        });
+    }
+
+    private RenewReply renewed(Session now, RenewRequest request, Stat stat, int waiting, long promised) {
+        boolean fresh = request.sequence() > sequence;
+        sequence = request.sequence();
+        if (!request.exact()) {
+            lifetime.lastAtLeast(request.leaseMillis());
+        } else if (fresh) {
+            lifetime.last(request.leaseMillis());
+        } else if (lifetime.remainingMillis() < request.leaseMillis()) {
+            return new RenewReply.Superseded();
+        }
+        hold(now, waiting);
+        return new Renewed(
+                TokenBase.of(stat.getCzxid(), folder.describe()),
+                waiting,
+                promise(now, promised, request.leaseMillis(), Renewed.AS_ASKED));
+    }
+
+    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes the first one of ours. */
+    private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
+        return turns.add(() -> {
+            wanted = request;
+            lifetime.lastAtLeast(3 * request.pollMillis());
+            Session now = requireNonNull(other.session);
+            place = Place.UNSURE;
+            session = now;
+            CompletableFuture<String> replaced = now.replace(
+                    requireNonNull(other.node),
+                    folder.path(prefix(now)),
+                    folder.data(now, request),
+                    CreateMode.EPHEMERAL_SEQUENTIAL);
+            CompletableFuture<List<String>> listed = now.children(folder.path(), null);
+            return Stages.then(replaced, (path, error) -> {
+                if (path != null) {
+                    other.finish();
+                    node = path;
+                    place = Place.QUEUED;
+                    return listed.thenCompose(nodes -> {
+                                Line line = Line.of(nodes);
+                                return place(now, line) && line.indexOf(nodeName()) > 0
+                                        ? CompletableFuture.<AcquireReply>completedFuture(busy(now, line))
+                                        : attempt(request, CREATE_ATTEMPTS);
+                            })
+                            .thenApply(reply -> new ReleaseReply(true, reply));
+                }
+                if (!ZooKeeperErrors.isUnknown(error)) {
+                    finish();
+                }
+                if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
+                    other.finish();
+                    return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+                }
+                return CompletableFuture.<ReleaseReply>failedFuture(error);
+            });
+        });
+    }
+
+    // --- what they share ---
+
+    /** Whether it holds, as far as that can be known without a write; finds out what is not known. */
+    private CompletableFuture<Boolean> whetherFirst() {
+        if (finished || place == Place.NONE) {
+            return CompletableFuture.completedFuture(false);
+        }
+        Session now = folder.session();
+        leaveOldSession(now);
+        if (node != null && lifetime.isOver()) {
+            return delete().thenApply(deleted -> false);
+        }
+        return switch (place) {
+            case NONE -> CompletableFuture.completedFuture(false);
+            case FIRST -> CompletableFuture.completedFuture(true);
+            case UNSURE -> locate(now).thenApply(found -> place == Place.FIRST);
+            case QUEUED -> folder.look(now).thenApply(line -> place(now, line) && place == Place.FIRST);
+        };
+    }
+
+    /** Where our node is in the line. False if it is not there any more. */
+    private boolean place(Session now, Line line) {
+        int index = line.indexOf(nodeName());
+        if (index < 0) {
+            forget();
+            return false;
+        }
+        ahead = index;
+        if (index == 0) {
+            place = Place.FIRST;
+            predecessor = null;
+        } else {
+            place = Place.QUEUED;
+            watchPredecessor(now, line.node(index - 1));
+        }
+        return true;
+    }
+
+    private void watchPredecessor(Session now, String before) {
+        if (before.equals(predecessor)) {
+            return;
+        }
+        predecessor = before;
+        folder.awaitDeletion(now, folder.path(before), gone -> turns.event(() -> predecessorGone(now, before, gone)));
+    }
+
+    /** @param gone false if the watch could not be set: then the next poll sets it */
+    private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean gone) {
+        if (finished || place != Place.QUEUED || session != now || !before.equals(predecessor)) {
+            return done();
+        }
+        predecessor = null;
+        if (!gone) {
+            return done();
+        }
+        if (ahead == 1) {
+            // It was the first, and nobody comes in between.
+            place = Place.FIRST;
+            pushed(now);
+            return done();
+        }
+        return folder.look(now).thenApply(line -> {
+            if (place(now, line) && place == Place.FIRST) {
+                pushed(now);
+            }
+            return true;
+        });
+    }
+
+    /** It holds, and the engine does not know it. If that does not ask, the lock is for the next one. */
+    private void pushed(Session now) {
+        AcquireRequest request = requireNonNull(wanted);
+        lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
+        heldIn = now.id();
+        sight.begin(now, requireNonNull(node), 0, this::lost);
+        folder.listener().granted(folder.name(), holderId);
+    }
+
+    private void hold(Session now, int waiting) {
+        confirmed = true;
+        heldIn = now.id();
+        sight.begin(now, requireNonNull(node), waiting, this::lost);
+    }
+
+    /** Somebody has deleted the node. */
+    private void lost() {
+        finish();
+        folder.listener().lost(folder.name(), holderId);
+    }
+
+    private CompletableFuture<Boolean> endIfOver() {
+        if (finished || !lifetime.isOver()) {
+            lifetime.goOn();
+            return done();
+        }
+        if (place == Place.NONE) {
+            finish();
+            return done();
+        }
+        CompletableFuture<Boolean> ended;
+        try {
+            ended = whetherFirst();
+        } catch (StoreException e) {
+            ended = CompletableFuture.failedFuture(e);
+        }
+        return ended.handle((first, error) -> {
+            if (error == null && node == null) {
+                finish();
+            } else {
+                lifetime.askAgain();
+            }
+            return true;
+        });
+    }
+
+    /** Deletes the node; false if it was not there any more. */
+    private CompletableFuture<Boolean> delete() {
+        return requireNonNull(session).delete(requireNonNull(node)).handle((deleted, error) -> {
+            if (error == null) {
+                finish();
+                return true;
+            }
+            if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
+                finish();
+                return false;
+            }
+            throw new CompletionException(error);
+        });
+    }
+
+    /** The stage has null if our node is gone. */
+    private CompletableFuture<@Nullable Stat> ifThere(CompletableFuture<Stat> written) {
+        return written.handle((stat, error) -> {
+            if (error == null) {
+                return stat;
+            }
+            if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
+                forget();
+                return null;
+            }
+            throw new CompletionException(error);
+        });
+    }
+
+    private void leaveOldSession(Session now) {
+        if (session != null && session.id() != now.id()) {
+            forget();
+        } else if (session != null) {
+            session = now;
+        }
+    }
+
+    /** There is no node any more. */
+    private void forget() {
+        place = Place.NONE;
+        session = null;
+        node = null;
+        predecessor = null;
+        sequence = 0;
+        confirmed = false;
+        heldIn = NOT_HELD;
+        sight.close();
+    }
+
+    /** Nothing is left, and nothing more is done for this id here. */
+    private void finish() {
+        forget();
+        finished = true;
+        lifetime.stop();
+        folder.remove(holderId, this);
+    }
+
+    private static long promise(Session now, long before, long askedMillis, long asAsked) {
+        long promised = Math.min(before, now.promiseMillis());
+        return promised >= askedMillis ? asAsked : promised;
+    }
+
+    private String prefix(Session now) {
+        return Line.prefix(holderId, now.id());
+    }
+
+    private String nodeName() {
+        String path = requireNonNull(node);
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+
+    private static CompletableFuture<Boolean> done() {
+        return CompletableFuture.completedFuture(true);
+    }
+}

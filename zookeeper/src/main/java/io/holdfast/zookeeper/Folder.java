@@ -1,0 +1,168 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.TimeSource;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
+
+/** The node of one lock, with those who hold or wait as its children; and the way of its contenders to the store. */
+final class Folder {
+
+    /** A folder may vanish again before the next step. */
+    private static final int MAKE_ATTEMPTS = 20;
+
+    private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: .*)?");
+
+    private final ZooKeeperLockStore store;
+    private final String name;
+    private final String path;
+
+    Folder(ZooKeeperLockStore store, String root, String name) {
+        this.store = store;
+        this.name = name;
+        this.path = root + "/" + NodeNames.encode(name);
+    }
+
+    /** The lock's. */
+    String name() {
+        return name;
+    }
+
+    String path() {
+        return path;
+    }
+
+    String path(String child) {
+        return path + "/" + child;
+    }
+
+    TimeSource time() {
+        return store.time();
+    }
+
+    Session session() {
+        return store.session();
+    }
+
+    StoreListener listener() {
+        return store.listener();
+    }
+
+    String describe() {
+        return store.describe();
+    }
+
+    CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return store.contender(this, request.holderId()).acquire(request);
+    }
+
+    /** For a holder id whose contender has finished. */
+    CompletableFuture<AcquireReply> acquireAnew(AcquireRequest request) {
+        return fresh(request.holderId()).acquire(request);
+    }
+
+    /** The contender of a holder id, a new one if there is none. */
+    Contender fresh(String holderId) {
+        return store.contender(this, holderId);
+    }
+
+    void remove(String holderId, Contender contender) {
+        store.remove(this, holderId, contender);
+    }
+
+    // --- nodes ---
+
+    /** Those who hold or wait, as the server knows that we are connected to; it may not have heard the latest. */
+    CompletableFuture<Line> look(Session session) {
+        return session.children(path, null).handle((nodes, error) -> {
+            if (error == null) {
+                return Line.of(nodes);
+            }
+            if (ZooKeeperErrors.is(error, Code.NONODE)) {
+                return Line.of(List.of());
+            }
+            throw new CompletionException(error);
+        });
+    }
+
+    /** Those who hold or wait, with everything that was done before this was asked. */
+    CompletableFuture<Line> lookAtNewest(Session session) {
+        session.sync(path);
+        return look(session);
+    }
+
+    /**
+     * Tells once, or never, that a node was deleted: a node without children has a watch on its children triggered by
+     * nothing else, not by its holder's renewals.
+     *
+     * @param told with true if it is gone, with false if it cannot be watched now
+     */
+    void awaitDeletion(Session session, String node, Consumer<Boolean> told) {
+        CompletionStage<List<String>> watched = session.children(node, onChange(() -> told.accept(true)));
+        watched.whenComplete((nodes, error) -> {
+            if (error != null) {
+                told.accept(ZooKeeperErrors.is(error, Code.NONODE));
+            }
+        });
+    }
+
+    Watcher onChange(Runnable told) {
+        return event -> {
+            // The others say how the connection is doing.
+            if (event.getType() != Watcher.Event.EventType.None) {
+                told.run();
+            }
+        };
+    }
+
+    /** Makes the folder, as a container: the servers remove it some time after its last child has gone. */
+    CompletableFuture<Boolean> make(Session session) {
+        return make(session, path, MAKE_ATTEMPTS);
+    }
+
+    static CompletableFuture<Boolean> make(Session session, String path) {
+        return make(session, path, MAKE_ATTEMPTS);
+    }
+
+    private static CompletableFuture<Boolean> make(Session session, String path, int attempts) {
+        return Stages.then(session.create(path, new byte[0], CreateMode.CONTAINER), (created, error) -> {
+            int slash = path.lastIndexOf('/');
+            if (error == null || ZooKeeperErrors.is(error, Code.NODEEXISTS)) {
+                return CompletableFuture.completedFuture(true);
+            }
+            if (ZooKeeperErrors.is(error, Code.NONODE) && slash > 0 && attempts > 0) {
+                return make(session, path.substring(0, slash), attempts - 1)
+                        .thenCompose(made -> make(session, path, attempts - 1));
+            }
+            return CompletableFuture.<Boolean>failedFuture(error);
+        });
+    }
+
+    // --- what a node says, for those who look ---
+
+    byte[] data(Session session, AcquireRequest request) {
+        return data(session, request.leaseMillis());
+    }
+
+    byte[] data(Session session, long leaseMillis) {
+        return ("session=" + session.timeoutMillis() + " lease=" + leaseMillis).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** The session timeout that a node's data say, in milliseconds; the other one if they do not. */
+    static long sessionMillis(byte @Nullable [] data, long otherwise) {
+        Matcher matcher = DATA.matcher(data == null ? "" : new String(data, StandardCharsets.US_ASCII));
+        return matcher.matches() ? Long.parseLong(matcher.group(1)) : otherwise;
+    }
+}

@@ -1,0 +1,160 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.TimeSource;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a holder sees of its own node and of those behind it: that somebody begins to wait, and that its node was deleted.
+ *
+ * <p>A hold that is over within milliseconds does without: it costs no request. After that, while nobody waits, the folder
+ * is watched; while somebody waits, the own node and the next one are, so that it does not hear of all who come and go.
+ *
+ * <p>All but {@link #close} runs in the contender's turn.
+ */
+final class Sight {
+
+    private static final long FIRST_LOOK_NANOS = 10_000_000;
+    private static final long NEXT_LOOK_NANOS = 50_000_000;
+    private static final long AFTER_FAILURE_NANOS = 1_000_000_000;
+
+    private final Folder folder;
+    private final String holderId;
+    private final Consumer<Runnable> turn;
+
+    private @Nullable Session session; // null while closed
+    private String node = "";
+    private Runnable lost = () -> {};
+    private int waiting;
+    private boolean seenWaiters;
+    private int newest; // if so, the number of the last of them
+    private boolean lookedAtWaiters;
+    private boolean ownWatched;
+    private String next = ""; // the node behind ours
+    private String watchedNext = "";
+    private volatile boolean open;
+    private volatile TimeSource.@Nullable Timer timer;
+
+    Sight(Folder folder, String holderId, Consumer<Runnable> turn) {
+        this.folder = folder;
+        this.holderId = holderId;
+        this.turn = turn;
+    }
+
+    /**
+     * Begins to look, or goes on.
+     *
+     * @param waiting how many wait, as far as the holder knows already
+     */
+    void begin(Session session, String node, int waiting, Runnable lost) {
+        if (open && this.node.equals(node)) {
+            this.waiting = Math.max(this.waiting, waiting);
+            return;
+        }
+        this.session = session;
+        this.node = node;
+        this.lost = lost;
+        this.waiting = waiting;
+        seenWaiters = false;
+        lookedAtWaiters = waiting > 0;
+        ownWatched = false;
+        watchedNext = "";
+        open = true;
+        lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
+    }
+
+    void close() {
+        open = false;
+        session = null;
+        TimeSource.Timer armed = timer;
+        if (armed != null) {
+            armed.cancel();
+        }
+    }
+
+    private void lookIn(long nanos) {
+        timer = folder.time().schedule(nanos, () -> turn.accept(this::look));
+    }
+
+    private void look() {
+        Session now = session;
+        if (!open || now == null) {
+            return;
+        }
+        boolean watched = waiting == 0;
+        String looker = node;
+        CompletionStage<List<String>> listed =
+                now.children(folder.path(), watched ? folder.onChange(() -> turn.accept(this::look)) : null);
+        listed.whenComplete((nodes, error) -> turn.accept(() -> {
+                    if (open && looker.equals(node)) {
+                        seen(now, nodes, error, watched);
+                    }
+                }));
+    }
+
+    private void seen(Session now, @Nullable List<String> nodes, @Nullable Throwable error, boolean watched) {
+        if (nodes == null && !ZooKeeperErrors.is(java.util.Objects.requireNonNull(error), Code.NONODE)) {
+            lookIn(AFTER_FAILURE_NANOS);
+            return;
+        }
+        Line line = Line.of(nodes == null ? List.of() : nodes);
+        if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
+            lost.run();
+            return;
+        }
+        boolean begun = waiting == 0;
+        waiting = line.waiting();
+        if (waiting == 0) {
+            if (!watched) {
+                look();
+            }
+            return;
+        }
+        next = line.node(1);
+        // Those who were there at the last look may have gone, and others come.
+        begun |= seenWaiters && line.number(1) - newest > 0;
+        seenWaiters = true;
+        newest = line.number(waiting);
+        if (begun) {
+            folder.listener().contended(folder.name(), holderId);
+        }
+        if (lookedAtWaiters) {
+            watchNeighbours(now);
+        } else {
+            lookedAtWaiters = true;
+            lookIn(NEXT_LOOK_NANOS);
+        }
+    }
+
+    private void watchNeighbours(Session now) {
+        if (!open || session != now || waiting == 0) {
+            return;
+        }
+        if (!ownWatched) {
+            ownWatched = true;
+            folder.awaitDeletion(
+                    now,
+                    node,
+                    gone -> turn.accept(() -> {
+                        ownWatched = false;
+                        look();
+                    }));
+        }
+        if (!next.equals(watchedNext)) {
+            String watching = next;
+            watchedNext = watching;
+            folder.awaitDeletion(
+                    now,
+                    folder.path(watching),
+                    gone -> turn.accept(() -> {
+                        if (watching.equals(watchedNext)) {
+                            watchedNext = "";
+                            look();
+                        }
+                    }));
+        }
+    }
+}

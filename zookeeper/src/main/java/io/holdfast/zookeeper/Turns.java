@@ -1,0 +1,53 @@
+package io.holdfast.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work done one after the other, in the order of the calls, though each takes several answers of a server. What it reads
+ * and writes needs no lock. Nobody waits: the work runs on the calling thread, or on that which ended the work before.
+ */
+final class Turns {
+
+    private static final System.Logger LOG = System.getLogger(ZooKeeperLockStoreProvider.class.getName());
+
+    private final AtomicReference<CompletableFuture<?>> last =
+            new AtomicReference<>(CompletableFuture.completedFuture(true));
+
+    <T> CompletableFuture<T> add(Supplier<? extends CompletionStage<T>> work) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        CompletionStage<?> before = last.getAndSet(done);
+        before.whenComplete((value, error) -> run(work, done));
+        return done;
+    }
+
+    /** Work whose outcome nobody waits for. It reports what it must know itself. */
+    void event(Supplier<? extends CompletionStage<Boolean>> work) {
+        CompletionStage<Boolean> done = add(work);
+        done.whenComplete((value, error) -> {
+            if (error != null) {
+                LOG.log(System.Logger.Level.DEBUG, "could not act on an event; the next poll or renewal will", error);
+            }
+        });
+    }
+
+    private static <T> void run(Supplier<? extends CompletionStage<T>> work, CompletableFuture<T> done) {
+        CompletionStage<T> running;
+        try {
+            running = work.get();
+        } catch (RuntimeException e) {
+            done.completeExceptionally(e);
+            return;
+        }
+        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
+            if (error != null) {
+                done.completeExceptionally(ZooKeeperErrors.unwrap(error));
+            } else {
+                done.complete(value);
+            }
+        });
+    }
+}

@@ -1,0 +1,122 @@
+package io.holdfast.zookeeper;
+
+import static io.holdfast.spi.StoreException.Outcome.FATAL;
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
+
+import io.holdfast.spi.StoreException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+
+/** What a failure means for the command, and for people. */
+final class ZooKeeperErrors {
+
+    private final ZooKeeperSettings settings;
+
+    ZooKeeperErrors(ZooKeeperSettings settings) {
+        this.settings = settings;
+    }
+
+    StoreException of(Throwable error) {
+        Throwable cause = unwrap(error);
+        if (cause instanceof StoreException known) {
+            return known;
+        }
+        if (!(cause instanceof KeeperException said)) {
+            return new StoreException(UNKNOWN, settings.describe() + ": " + cause, cause);
+        }
+        String where = settings.describe() + ": ";
+        return switch (said.code()) {
+            case CONNECTIONLOSS, OPERATIONTIMEOUT, REQUESTTIMEOUT ->
+                new StoreException(UNKNOWN, where + "the connection was lost before the answer came", said);
+            case SESSIONEXPIRED, SESSIONMOVED, SESSIONCLOSEDREQUIRESASLAUTH ->
+                new StoreException(NOT_EXECUTED, where + "the session is over; a new one is being made", said);
+            case NOAUTH ->
+                new StoreException(
+                        FATAL,
+                        where
+                                + (settings.login() == null
+                                        ? "nobody without a login"
+                                        : "the user " + user() + " does not")
+                                + (settings.login() == null ? " may" : " have the right to") + " use the node "
+                                + said.getPath()
+                                + (settings.login() == null
+                                        ? " (put user:password@ before the hosts in the URI)"
+                                        : " (correct user and password in the URI, or the node's ACL)"),
+                        said);
+            case AUTHFAILED ->
+                new StoreException(FATAL, where + "the login was refused (correct user and password in the URI)", said);
+            case INVALIDACL ->
+                new StoreException(
+                        FATAL, where + "the servers refuse the ACL (use another acl option, or another login)", said);
+            case QUOTAEXCEEDED, THROTTLEDOP, NOTREADONLY ->
+                new StoreException(NOT_EXECUTED, where + "refused: " + said.code(), said);
+            default -> new StoreException(UNKNOWN, where + "failed: " + said.getMessage(), said);
+        };
+    }
+
+    StoreException disconnected() {
+        return new StoreException(
+                NOT_EXECUTED,
+                settings.describe() + ": no server can be reached, or they have no majority; connecting goes on",
+                null);
+    }
+
+    StoreException closed() {
+        return new StoreException(FATAL, settings.describe() + ": the store is closed", null);
+    }
+
+    StoreException late() {
+        return new StoreException(
+                UNKNOWN,
+                settings.describe() + ": no answer within " + settings.timeout().toMillis() + " ms",
+                null);
+    }
+
+    StoreException unreachable() {
+        return new StoreException(
+                NOT_EXECUTED,
+                settings.describe() + " cannot be reached within "
+                        + settings.timeout().toMillis()
+                        + " ms (start the servers, a majority of them must run; or correct hosts and ports"
+                        + (settings.tls()
+                                ? "; the ports must speak TLS, with a certificate "
+                                        + (settings.ca() == null
+                                                ? "that the JVM trusts)"
+                                                : "from the CA in " + settings.ca() + ")")
+                                : "; servers with TLS need tls=true)"),
+                null);
+    }
+
+    StoreException interrupted(InterruptedException error) {
+        return new StoreException(NOT_EXECUTED, "Interrupted while connecting to " + settings.describe(), error);
+    }
+
+    static boolean is(Throwable error, Code code) {
+        return unwrap(error) instanceof KeeperException said && said.code() == code;
+    }
+
+    /** Whether nothing is known about the command, so that it may still have been executed. */
+    static boolean isUnknown(Throwable error) {
+        return !(unwrap(error) instanceof KeeperException said)
+                || said.code() == Code.CONNECTIONLOSS
+                || said.code() == Code.OPERATIONTIMEOUT
+                || said.code() == Code.REQUESTTIMEOUT;
+    }
+
+    static Throwable unwrap(Throwable error) {
+        Throwable cause = error;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    private String user() {
+        String login = settings.login() == null ? "" : settings.login();
+        return login.substring(0, Math.max(0, login.indexOf(':')));
+    }
+}

@@ -1,0 +1,44 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract, on a server alone. */
+class ZooKeeperContractTest extends LockStoreContract {
+
+    private static ZooKeeperEnsemble servers;
+
+    @BeforeAll
+    static void start() {
+        servers = ZooKeeperEnsemble.start(1);
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.close();
+    }
+
+    /** Two thirds of the session are what the contract calls long. */
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new ZooKeeperLockStoreProvider().open(URI.create(servers.uri() + "?sessionTimeout=90s"), context);
+    }
+
+    /** A little longer: what has run out is then removed by a command. */
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos() + Duration.ofMillis(60).toNanos());
+    }
+
+    @Override
+    protected boolean passesOnAtExpiry() {
+        return true;
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.zookeeper;
+
+import org.jspecify.annotations.NullMarked;
