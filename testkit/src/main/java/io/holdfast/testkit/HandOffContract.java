@@ -2,8 +2,8 @@ package io.holdfast.testkit;
 
 import static io.holdfast.testkit.StoreClient.get;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireRequest;
