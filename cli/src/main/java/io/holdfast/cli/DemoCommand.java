@@ -38,6 +38,9 @@ final class DemoCommand implements Callable<Integer> {
                             + " expire. Without it: on a Redis server of the demonstration's own.")
     private @Nullable String store;
 
+    @Option(names = "--zookeeper", description = "Play on a ZooKeeper server of the demonstration's own.")
+    private boolean zooKeeper;
+
     @Option(names = "--json", description = "Print the summary as JSON; progress goes to standard error.")
     private boolean json;
 
@@ -60,10 +63,20 @@ final class DemoCommand implements Callable<Integer> {
                     "--store: " + store + " lives within one process, and the demonstration plays with several"
                             + " (expected: a store with a server, such as redis://127.0.0.1:6379)");
         }
+        if (store != null && zooKeeper) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--store and --zookeeper exclude each other (expected: your store, or a server of its own)");
+        }
         Summary summary;
         try {
             summary = Demo.play(
-                    store, scenes(), json ? io.err() : io.out(), Terminal.isInteractive(), StderrLogs.showsAll());
+                    store,
+                    zooKeeper,
+                    scenes(),
+                    json ? io.err() : io.out(),
+                    Terminal.isInteractive(),
+                    StderrLogs.showsAll());
         } catch (IOException e) {
             throw new CliException(ExitCode.STORE_UNAVAILABLE, "the demonstration cannot start: " + e.getMessage(), e);
         }

@@ -29,6 +29,7 @@ class ArchitectureTest {
     private static final String MEMORY = "io.holdfast.memory";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis..";
+    private static final String ZOOKEEPER = "io.holdfast.zookeeper..";
     private static final String TESTKIT = "io.holdfast.testkit..";
     private static final String CLI = "io.holdfast.cli..";
 
@@ -49,6 +50,7 @@ class ArchitectureTest {
             "io.holdfast.LockClient",
             "io.holdfast.spi.LockStore",
             "io.holdfast.redis.RedisLockStoreProvider",
+            "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
             "io.holdfast.testkit.RedisServer",
             "io.holdfast.cli.Main"
         }) {
@@ -73,7 +75,7 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(API)
                 .should()
-                .dependOnClassesThat(resideInAnyPackage(MEMORY, QUORUM, REDIS, TESTKIT, CLI))
+                .dependOnClassesThat(resideInAnyPackage(MEMORY, QUORUM, REDIS, ZOOKEEPER, TESTKIT, CLI))
                 .check(product);
     }
 
@@ -98,6 +100,16 @@ class ArchitectureTest {
     }
 
     @Test
+    void theZooKeeperStoreKnowsTheContractOnly() {
+        noClasses()
+                .that()
+                .resideInAPackage(ZOOKEEPER)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(API, MEMORY, QUORUM, REDIS, TESTKIT, CLI))
+                .check(product);
+    }
+
+    @Test
     void allTimeIsInjected() {
         noDirectClock().check(product);
     }
@@ -108,7 +120,7 @@ class ArchitectureTest {
         methods()
                 .that()
                 .areDeclaredInClassesThat()
-                .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS)
+                .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS, ZOOKEEPER)
                 .should()
                 .notHaveModifier(JavaModifier.SYNCHRONIZED)
                 .check(product);

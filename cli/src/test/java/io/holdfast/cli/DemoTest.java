@@ -28,6 +28,18 @@ class DemoTest {
         }
     }
 
+    /** The same play on ZooKeeper, by a server of its own; the scenes that say something about the store. */
+    @Test
+    void everyInvariantHoldsOnZooKeeper() {
+        try (CliProcess demo = CliProcess.run("demo", "--json", "--zookeeper", "--only", "refund,crash,late-writer")) {
+            assertThat(demo.exitCode()).as("%s%s", demo.out(), demo.err()).isZero();
+            assertThat(demo.out())
+                    .startsWith("{\"held\":true,\"broken\":0,\"store\":\"zookeeper://127.0.0.1:")
+                    .contains("\"refunded\":1,\"toldAlreadyRefunded\":29", "\"acquiredMillisAfterLeaseEnd\":")
+                    .contains("\"lateWritesAccepted\":0");
+        }
+    }
+
     /** Its processes and its server go with it, however it ends. */
     @Test
     void nothingOutlivesADemoThatIsKilled() throws Exception {

@@ -15,7 +15,6 @@ import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
-import org.jspecify.annotations.Nullable;
 
 /** The node of one lock, with those who hold or wait as its children; and the way of its contenders to the store. */
 final class Folder {
@@ -161,8 +160,8 @@ final class Folder {
     }
 
     /** The session timeout that a node's data say, in milliseconds; the other one if they do not. */
-    static long sessionMillis(byte @Nullable [] data, long otherwise) {
-        Matcher matcher = DATA.matcher(data == null ? "" : new String(data, StandardCharsets.US_ASCII));
+    static long sessionMillis(String data, long otherwise) {
+        Matcher matcher = DATA.matcher(data);
         return matcher.matches() ? Long.parseLong(matcher.group(1)) : otherwise;
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -83,8 +84,11 @@ final class Session {
 
     CompletableFuture<Node> read(String path) {
         CompletableFuture<Node> reply = new CompletableFuture<>();
-        AsyncCallback.DataCallback callback = (code, asked, context, data, stat) ->
-                settle(reply, code, asked, stat == null ? null : new Node(data, stat));
+        AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> settle(
+                reply,
+                code,
+                asked,
+                stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.US_ASCII), stat));
         handle.getData(path, false, callback, null);
         return reply;
     }
@@ -123,7 +127,7 @@ final class Session {
     /** A node that was created; its name has the sequence number at its end. */
     record Created(String path, Stat stat) {}
 
-    record Node(byte @Nullable [] data, Stat stat) {}
+    record Node(String data, Stat stat) {}
 
     private static <T> void settle(CompletableFuture<T> reply, int code, @Nullable String path, @Nullable T value) {
         if (code == Code.OK.intValue() && value != null) {

@@ -89,10 +89,10 @@ final class Sight {
         CompletionStage<List<String>> listed =
                 now.children(folder.path(), watched ? folder.onChange(() -> turn.accept(this::look)) : null);
         listed.whenComplete((nodes, error) -> turn.accept(() -> {
-                    if (open && looker.equals(node)) {
-                        seen(now, nodes, error, watched);
-                    }
-                }));
+            if (open && looker.equals(node)) {
+                seen(now, nodes, error, watched);
+            }
+        }));
     }
 
     private void seen(Session now, @Nullable List<String> nodes, @Nullable Throwable error, boolean watched) {

@@ -15,6 +15,6 @@ final class Stages {
     static <T, R> CompletableFuture<R> then(
             CompletableFuture<T> stage,
             BiFunction<? super @Nullable T, @Nullable Throwable, CompletableFuture<R>> next) {
-        return stage.<CompletableFuture<R>>handle(next::apply).thenCompose(after -> after);
+        return stage.<CompletableFuture<R>>handle(next).thenCompose(after -> after);
     }
 }

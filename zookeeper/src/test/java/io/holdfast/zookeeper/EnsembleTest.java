@@ -200,7 +200,8 @@ class EnsembleTest {
         Lease lease = one.tryAcquire(name, fixed).orElseThrow();
         CompletableFuture<Lease> waiting = two.acquireAsync(name).toCompletableFuture();
         while (System.nanoTime() - before < TimeUnit.MILLISECONDS.toNanos(4_500)) {
-            assertThat(lease.isValid() || System.nanoTime() - before > TimeUnit.MILLISECONDS.toNanos(4_500)).isTrue();
+            assertThat(lease.isValid() || System.nanoTime() - before > TimeUnit.MILLISECONDS.toNanos(4_500))
+                    .isTrue();
             assertThat(waiting).isNotDone();
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
         }
@@ -261,8 +262,7 @@ class EnsembleTest {
         return await().atMost(PATIENCE)
                 .ignoreExceptionsInstanceOf(LockStoreException.class)
                 .until(
-                        () -> client.tryAcquire(
-                                        name, LockOptions.defaults().waitAtMost(Duration.ofSeconds(20)))
+                        () -> client.tryAcquire(name, LockOptions.defaults().waitAtMost(Duration.ofSeconds(20)))
                                 .orElse(null),
                         lease -> lease != null);
     }
@@ -272,7 +272,8 @@ class EnsembleTest {
         ZooKeeper look = new ZooKeeper(servers.servers(), 10_000, event -> {});
         try {
             String folder = "/holdfast/" + NodeNames.encode(lease.name());
-            await().ignoreExceptions().until(() -> !look.getChildren(folder, false).isEmpty());
+            await().ignoreExceptions()
+                    .until(() -> !look.getChildren(folder, false).isEmpty());
             String node = look.getChildren(folder, false).stream()
                     .min((a, b) -> a.substring(a.lastIndexOf('~')).compareTo(b.substring(b.lastIndexOf('~'))))
                     .orElseThrow();

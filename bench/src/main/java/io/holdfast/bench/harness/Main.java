@@ -31,6 +31,20 @@ public final class Main {
         Profile profile = Profile.of(options.getOrDefault("profile", "short"));
         Path out = Path.of(options.getOrDefault("out", "docs"));
         Path scratch = Files.createTempDirectory("holdfast-bench");
+        List<String> only = list(options.getOrDefault("only", ""));
+        if (ZooKeeperBench.isAsked(only)) {
+            String fact =
+                    "`bench/run " + String.join(" ", args) + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile "
+                            + profile.name() + ", " + profile.rounds() + " rounds, windows of "
+                            + profile.window().toMillis() + " ms; "
+                            + Runtime.getRuntime().availableProcessors() + " processors, Java " + Runtime.version()
+                            + ", load average before " + load() + ".";
+            if (ZooKeeperBench.run(profile, only, out, scratch, fact).violations() > 0) {
+                System.err.println("FAILED: two holders at once");
+                System.exit(1);
+            }
+            return;
+        }
         Runner runner = new Runner(
                 profile, list(options.getOrDefault("only", "")), list(options.getOrDefault("peers", "")), scratch);
         String loadBefore = load();

@@ -67,6 +67,13 @@ public enum Peer {
             return new LettuceScriptsHandle(uri, lease);
         }
     },
+    /** On ZooKeeper only. */
+    CURATOR("curator", Traits.REENTRANT) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return new CuratorHandle(uri);
+        }
+    },
     JEDIS("jedis", Traits.NONE) {
         @Override
         public Handle open(String uri, Duration lease) {

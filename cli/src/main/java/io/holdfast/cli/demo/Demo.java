@@ -2,6 +2,7 @@ package io.holdfast.cli.demo;
 
 import io.holdfast.LockClient;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -21,6 +22,9 @@ public final class Demo {
 
     private static final int PROCESSES = 3;
 
+    /** Two thirds of it are the lease of the scenes that wait for its end. */
+    private static final String ZOOKEEPER_OPTIONS = "?sessionTimeout=3s";
+
     private Demo() {}
 
     /** The names of all scenes, in their order. */
@@ -31,22 +35,30 @@ public final class Demo {
     /**
      * Plays the scenes with these names.
      *
-     * @param store the URI of the store, or null for a Redis server of the demonstration's own
+     * @param store the URI of the store, or null for a server of the demonstration's own
+     * @param zooKeeper whether that is ZooKeeper, and not Redis
      * @param progress where to say how far it has come
      * @param live whether that is a terminal
      * @throws IOException if the own server or a process cannot be started
      */
     public static Summary play(
-            @Nullable String store, Set<String> names, PrintWriter progress, boolean live, boolean debug)
+            @Nullable String store,
+            boolean zooKeeper,
+            Set<String> names,
+            PrintWriter progress,
+            boolean live,
+            boolean debug)
             throws IOException, InterruptedException {
         List<Scene> scenes =
                 SCENES.stream().filter(scene -> names.contains(scene.name())).toList();
         try (Cleanup cleanup = new Cleanup()) {
             String uri = store;
             if (uri == null) {
-                uri = cleanup.atEnd(ownServer()).uri();
+                uri = zooKeeper
+                        ? cleanup.atEnd(ownZooKeeper()).uri() + ZOOKEEPER_OPTIONS
+                        : cleanup.atEnd(ownServer()).uri();
             }
-            String shown = withoutSecret(uri) + (store == null ? " (its own)" : "");
+            String shown = withoutSecret(uri).replace(ZOOKEEPER_OPTIONS, "") + (store == null ? " (its own)" : "");
             // First of all: a store that cannot be used is found out before processes are started for it.
             LockClient observer = cleanup.atEnd(LockClient.connect(uri));
             progress.println("Playing on " + shown);
@@ -63,6 +75,15 @@ public final class Demo {
         }
     }
 
+    private static ZooKeeperEnsemble ownZooKeeper() throws IOException {
+        try {
+            return ZooKeeperEnsemble.start(1);
+        } catch (IllegalStateException | UncheckedIOException e) {
+            throw new IOException(
+                    "no ZooKeeper server can be run here: " + e.getMessage() + " (--store plays on yours)", e);
+        }
+    }
+
     private static Summary play(
             String uri,
             String shown,
@@ -76,7 +97,8 @@ public final class Demo {
         Shop shop = cleanup.atEnd(Shop.open());
         Crew crew = cleanup.atEnd(new Crew(PROCESSES, debug));
         Progress.Line start = progress.line("processes");
-        Stage hall = new Stage(crew, shop, observer, "holdfast-demo:" + random() + ":", start);
+        Stage hall = new Stage(
+                crew, shop, observer, "holdfast-demo:" + random() + ":", !uri.startsWith("zookeeper:"), start);
         start.step("start " + PROCESSES + " processes");
         try {
             hall.awaitAll(crew.connect(uri, shop.port(), Stage.LONG_LEASE), () -> "");
@@ -89,7 +111,9 @@ public final class Demo {
 
         List<Result> results = new ArrayList<>();
         for (Scene scene : scenes) {
-            results.add(play(scene, new Stage(crew, shop, observer, hall.prefix(), progress.line(scene.name()))));
+            results.add(play(
+                    scene,
+                    new Stage(crew, shop, observer, hall.prefix(), hall.exactEnds(), progress.line(scene.name()))));
         }
         return new Summary(shown, results, millisSince(begun));
     }

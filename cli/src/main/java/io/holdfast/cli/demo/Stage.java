@@ -15,8 +15,10 @@ import java.util.function.Supplier;
  *
  * @param observer a client of this process, which looks and never locks
  * @param prefix of the lock names, different in each performance
+ * @param exactEnds whether the store knows to the millisecond when a hold ends by itself; ZooKeeper ends the session of a
+ *     dead process up to a third of it sooner than it says, and up to a tick later
  */
-record Stage(Crew crew, Shop shop, LockClient observer, String prefix, Progress.Line line) {
+record Stage(Crew crew, Shop shop, LockClient observer, String prefix, boolean exactEnds, Progress.Line line) {
 
     /** A lease for work that is short: long enough to outlive the hiccups of a busy machine. */
     static final long LONG_LEASE = 10_000;

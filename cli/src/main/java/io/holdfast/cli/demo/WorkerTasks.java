@@ -138,7 +138,14 @@ final class WorkerTasks {
         visit.ask("enter", "section", section, "token", lease.fencingToken());
         long handle = handles.incrementAndGet();
         held.put(handle, new Held(lease, visit, section, lossTold));
-        return Message.of("ok", "handle", handle, "token", lease.fencingToken());
+        return Message.of(
+                "ok",
+                "handle",
+                handle,
+                "token",
+                lease.fencingToken(),
+                "remaining",
+                lease.remaining().toMillis());
     }
 
     /** Works for a time and looks at the lease all the while. */

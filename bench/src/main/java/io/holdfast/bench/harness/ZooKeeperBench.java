@@ -1,0 +1,172 @@
+package io.holdfast.bench.harness;
+
+import io.holdfast.bench.agent.Clock;
+import io.holdfast.bench.agent.Message;
+import io.holdfast.bench.report.Results;
+import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * Holdfast on ZooKeeper beside Curator's own lock, on an ensemble of three servers: {@code bench/run --only zookeeper}, or
+ * one of its cases.
+ */
+final class ZooKeeperBench {
+
+    static final String ALL = "zookeeper";
+    private static final List<String> PEERS = List.of("holdfast", "curator");
+    private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+    /** A question; {@code size} is the number of threads, or of processes. */
+    private record Question(String id, String what, List<Integer> sizes, boolean processes, int threads, boolean own) {}
+
+    private static final List<Question> QUESTIONS = List.of(
+            new Question("zookeeper-uncontended", "threads with a name each", List.of(1), false, 1, true),
+            new Question("zookeeper-one-name", "threads of one process on one name", List.of(64), false, 64, false),
+            new Question("zookeeper-processes-x1", "processes × 1 thread on one name", List.of(2, 8), true, 1, false),
+            new Question("zookeeper-processes-x4", "processes × 4 threads on one name", List.of(2, 8), true, 4, false));
+
+    private final Profile profile;
+    private final Path scratch;
+    private final Results results = new Results();
+    private int names;
+
+    private ZooKeeperBench(Profile profile, Path scratch) {
+        this.profile = profile;
+        this.scratch = scratch;
+    }
+
+    static boolean isAsked(List<String> only) {
+        return !only.isEmpty() && only.stream().allMatch(id -> id.startsWith(ALL));
+    }
+
+    /** Measures, and writes {@code benchmarks-zookeeper.md}. */
+    static Results run(Profile profile, List<String> only, Path out, Path scratch, String fact)
+            throws IOException, InterruptedException {
+        ZooKeeperBench bench = new ZooKeeperBench(profile, scratch);
+        try (ZooKeeperEnsemble servers = ZooKeeperEnsemble.start(3)) {
+            for (Question question : QUESTIONS) {
+                if (only.contains(ALL) || only.contains(question.id())) {
+                    bench.run(question, servers);
+                }
+            }
+        }
+        Files.createDirectories(out);
+        String page = bench.page(fact);
+        Files.writeString(out.resolve("benchmarks-zookeeper.md"), page);
+        System.out.println(page);
+        return bench.results;
+    }
+
+    private void run(Question question, ZooKeeperEnsemble servers) throws IOException, InterruptedException {
+        List<String> jvm = question.processes()
+                ? List.of("-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+                : List.of("-Xmx512m", "-XX:+UseSerialGC");
+        try (Agents agents = new Agents(jvm, scratch.resolve("agents.log"))) {
+            for (int round = 0; round < profile.rounds(); round++) {
+                for (int size : question.sizes()) {
+                    for (String peer : PEERS) {
+                        measure(question, servers, agents, peer, size, round == 0);
+                    }
+                }
+            }
+        }
+    }
+
+    private void measure(
+            Question question, ZooKeeperEnsemble servers, Agents agents, String peer, int size, boolean first)
+            throws IOException, InterruptedException {
+        List<AgentProcess> used = agents.open(peer, question.processes() ? size : 1, servers.uri(), Bench.LEASE);
+        List<Path> journals = new ArrayList<>();
+        long from = System.nanoTime() + (first ? profile.firstWarmUp() : profile.warmUp()).toNanos();
+        long to = from + profile.window().toNanos();
+        String name = "bench:" + (100_000 + names++);
+        for (int i = 0; i < used.size(); i++) {
+            Path journal = scratch.resolve("journal-" + i);
+            Files.deleteIfExists(journal);
+            journals.add(journal);
+            used.get(i)
+                    .send(PairCases.order(name, question.threads())
+                            .with("own", question.own())
+                            .with("journal", question.processes() ? journal : "")
+                            .with("from", from)
+                            .with("to", to));
+        }
+        Clock.sleepUntil(from);
+        long before = requests(servers);
+        Clock.sleepUntil(to);
+        long requests = requests(servers) - before;
+        List<Message> answers = new ArrayList<>();
+        for (AgentProcess agent : used) {
+            answers.add(agent.await(PATIENCE));
+        }
+        agents.close(used);
+        double acquisitions = Bench.sum(answers, "acquisitions");
+        Map<String, Double> figures = new LinkedHashMap<>();
+        figures.put("rate", acquisitions / (profile.window().toNanos() / 1e9));
+        figures.put("requests", requests / acquisitions);
+        figures.put("p50us", Bench.max(answers, "p50us"));
+        figures.put("longestWaitMs", Bench.max(answers, "longestWaitMs"));
+        double violations = Bench.sum(answers, "violations");
+        if (question.processes()) {
+            Handoffs handoffs = Handoffs.of(journals);
+            violations += handoffs.overlaps();
+            figures.put("requestsPerHandoff", requests / (double) Math.max(1, handoffs.remote()));
+        }
+        figures.put("violations", violations);
+        results.add(new Results.Cell(question.id(), size, peer), figures);
+        System.err.println(question.id() + " " + size + " " + peer + " " + figures);
+    }
+
+    /** What the servers have got from clients, pings included. */
+    private static long requests(ZooKeeperEnsemble servers) {
+        long requests = 0;
+        for (int i = 0; i < servers.size(); i++) {
+            requests += servers.counts(i).getOrDefault("zk_packets_received", 0L);
+        }
+        return requests;
+    }
+
+    private String page(String fact) {
+        StringBuilder page = new StringBuilder("# Benchmarks: ZooKeeper\n\n")
+                .append(
+                        "Holdfast's ZooKeeper store beside Curator's `InterProcessMutex`, on three servers on this machine,"
+                                + " nothing written through to the disk. Ratios are medians of ratios within a round. Written by"
+                                + " `bench/run --only zookeeper`.\n\n")
+                .append(fact)
+                .append("\n\n| case | size | peer | acquisitions/s | requests/acquisition | requests/hand-off between"
+                        + " processes | p50 µs | longest wait ms | × Curator |\n")
+                .append("| --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n");
+        for (Question question : QUESTIONS) {
+            for (int size : results.sizes(question.id())) {
+                for (String peer : results.peers(question.id())) {
+                    page.append("| ")
+                            .append(question.what())
+                            .append(" | ")
+                            .append(size)
+                            .append(" | ")
+                            .append(peer);
+                    for (String figure : List.of("rate", "requests", "requestsPerHandoff", "p50us", "longestWaitMs")) {
+                        page.append(" | ").append(text(results.median(question.id(), size, peer, figure)));
+                    }
+                    page.append(" | ")
+                            .append(text(results.ratio(question.id(), size, "rate", peer, "curator")))
+                            .append(" |\n");
+                }
+            }
+        }
+        page.append("\nOverlaps of two holders: ").append(results.violations()).append(".\n");
+        return page.toString();
+    }
+
+    private static String text(double value) {
+        return Double.isNaN(value) ? "–" : String.format(Locale.ROOT, value >= 100 ? "%,.0f" : "%.2f", value);
+    }
+}

@@ -1,0 +1,112 @@
+package io.holdfast;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreListener;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+
+/** A store that promises no more than half a second at a time, whatever it is asked for. */
+class PartlyPromisedTest extends EngineFixture {
+
+    private static final long MOST = 500;
+
+    private final ProbeStore shy = new ProbeStore(new ForwardingStore(server.connect(new StoreContext("shy", time))) {
+        @Override
+        public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+            return super.acquire(request)
+                    .thenApply(reply -> reply instanceof AcquireReply.Granted granted
+                            ? new AcquireReply.Granted(granted.base(), granted.waiting(), MOST)
+                            : reply);
+        }
+
+        @Override
+        public CompletionStage<RenewReply> renew(RenewRequest request) {
+            return super.renew(request)
+                    .thenApply(reply -> reply instanceof RenewReply.Renewed renewed
+                            ? new RenewReply.Renewed(renewed.base(), renewed.waiting(), MOST)
+                            : reply);
+        }
+    });
+    private final LockClient careful = client("shy", shy, settings -> {});
+
+    @Test
+    void a_lease_shows_only_what_was_promised_and_is_renewed_by_that() {
+        Lease lease = now(acquire(careful, "a"));
+        for (int i = 0; i < 100; i++) {
+            assertThat(lease.isValid()).isTrue();
+            assertThat(lease.remaining()).isBetween(ofMillis(1), ofMillis(MOST - 7));
+            advance(50);
+        }
+        assertThat(shy.count("renew")).isGreaterThan(20);
+    }
+
+    @Test
+    void a_lease_whose_renewals_fail_ends_with_the_promise() {
+        Lease lease = now(acquire(careful, "a"));
+        shy.renews = Fate.FAIL;
+        advance(492);
+        assertThat(lease.isValid()).isTrue();
+        advance(1);
+        assertThat(lease.isValid()).isFalse();
+        assertThatThrownBy(lease::ensureValid).hasMessageContaining("without a successful renewal");
+    }
+
+    @Test
+    void a_fixed_lease_is_kept_up_to_its_length_and_no_longer() {
+        Lease lease = now(acquire(careful, "a", DEFAULTS.leaseFor(ofSeconds(2))));
+        for (int i = 0; i < 39; i++) {
+            assertThat(lease.isValid()).as("after " + 50 * i + " ms").isTrue();
+            assertThat(lease.remaining()).isLessThanOrEqualTo(ofMillis(MOST - 7));
+            advance(50);
+        }
+        advance(28);
+        assertThat(lease.isValid()).isFalse();
+        assertThatThrownBy(lease::ensureValid).hasMessageContaining("fixed time is over");
+        assertThat(server.size()).isZero();
+    }
+
+    @Test
+    void a_fixed_lease_that_is_handed_on_here_is_kept_up_too() {
+        Lease first = now(acquire(careful, "a"));
+        CompletableFuture<Lease> next = acquire(careful, "a", DEFAULTS.leaseFor(ofSeconds(1)));
+        first.releaseAsync();
+        Lease lease = now(next);
+        advance(900);
+        assertThat(lease.isValid()).isTrue();
+        advance(90);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    void a_lease_of_bounded_holding_is_renewed_up_to_its_bound() {
+        Lease lease = now(acquire(careful, "a", DEFAULTS.holdAtMost(ofSeconds(2))));
+        advance(1_900);
+        assertThat(lease.isValid()).isTrue();
+        advance(100);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    void a_hold_that_the_store_says_is_lost_ends_at_once() {
+        Lease lease = now(acquire(careful, "a"));
+        lease.onLost(() -> events.add("lost"));
+        StoreListener listener = Objects.requireNonNull(shy.listener);
+        listener.lost("a", "somebody else's");
+        assertThat(lease.isValid()).isTrue();
+        listener.lost("a", ((ActiveLease) lease).hold.holderId);
+        assertThat(lease.isValid()).isFalse();
+        assertThat(events).containsExactly("lost");
+    }
+}

@@ -1,0 +1,186 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.FaultProxy;
+import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.net.URI;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Answers that are lost, and servers that refuse. */
+@Timeout(60)
+class ZooKeeperFaultTest {
+
+    private static ZooKeeperEnsemble servers;
+
+    private final String name = "fault:" + UUID.randomUUID();
+
+    @BeforeAll
+    static void start() {
+        servers = ZooKeeperEnsemble.start(1);
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.close();
+    }
+
+    @Test
+    void a_create_whose_answer_was_lost_is_found_again_and_not_repeated() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
+                LockStore store =
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                LockStore healthy = open(servers.uri(), "c2")) {
+            makeFolder(healthy);
+            proxy.holdReplies(true);
+            CompletionStage<AcquireReply> lost = store.acquire(request("c1:1"));
+            await().until(() -> "c1:1".equals(get(healthy.inspect(name)).holder()));
+            proxy.cutAll();
+            assertThat(failure(lost).outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
+            proxy.holdReplies(false);
+
+            long base = get(healthy.inspect(name)).base();
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertThat(get(store.acquire(request("c1:1"))))
+                            .isEqualTo(new AcquireReply.Granted(base, 0, 20_000 * 2 / 3)));
+            assertThat(get(healthy.inspect(name)).waiting()).isZero();
+            assertThat(get(store.release(new ReleaseRequest(name, "c1:1", null))))
+                    .isEqualTo(new ReleaseReply(true, null));
+            assertThat(get(healthy.inspect(name))).isEqualTo(StoreState.free(0));
+        }
+    }
+
+    @Test
+    void a_create_whose_answer_was_lost_and_that_is_given_up_leaves_no_orphan() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
+                LockStore store =
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                LockStore healthy = open(servers.uri(), "c2")) {
+            makeFolder(healthy);
+            proxy.holdReplies(true);
+            CompletionStage<AcquireReply> lost = store.acquire(request("c1:1"));
+            await().until(() -> "c1:1".equals(get(healthy.inspect(name)).holder()));
+            proxy.cutAll();
+            failure(lost);
+            proxy.holdReplies(false);
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions()
+                    .untilAsserted(
+                            () -> assertThat(get(store.abandon(name, "c1:1"))).isTrue());
+            assertThat(get(healthy.inspect(name))).isEqualTo(StoreState.free(0));
+            assertThat(((ZooKeeperLockStore) store).size()).isZero();
+        }
+    }
+
+    @Test
+    void a_release_and_requeue_whose_answer_was_lost_is_found_out() throws Exception {
+        try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
+                LockStore store =
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                LockStore healthy = open(servers.uri(), "c2")) {
+            assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+            assertThat(get(healthy.acquire(request("c2:1")))).isInstanceOf(AcquireReply.Busy.class);
+            proxy.holdReplies(true);
+            CompletionStage<ReleaseReply> lost = store.release(new ReleaseRequest(name, "c1:1", request("c1:2")));
+            await().until(() -> "c2:1".equals(get(healthy.inspect(name)).holder()));
+            proxy.cutAll();
+            failure(lost);
+            proxy.holdReplies(false);
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions()
+                    .untilAsserted(
+                            () -> assertThat(get(store.abandon(name, "c1:1"))).isFalse());
+            assertThat(get(store.acquire(request("c1:2")))).isInstanceOf(AcquireReply.Busy.class);
+            assertThat(get(healthy.inspect(name)).waiting()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_server_that_hangs_is_an_unknown_outcome_in_time() throws Exception {
+        try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=500ms", "c1")) {
+            get(store.inspect(name));
+            servers.pause(0);
+            try {
+                assertThat(failure(store.acquire(request("c1:1"))).outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
+            } finally {
+                servers.resume(0);
+            }
+            await().atMost(Duration.ofSeconds(20))
+                    .ignoreExceptions()
+                    .untilAsserted(
+                            () -> assertThat(get(store.abandon(name, "c1:1"))).isTrue());
+            assertThat(get(store.inspect(name))).isEqualTo(StoreState.free(0));
+        }
+    }
+
+    @Test
+    void others_cannot_touch_what_a_login_owns() throws Exception {
+        String folder = "/owned-" + UUID.randomUUID();
+        try (LockStore owner = open(servers.uri().replace("//", "//app:secret@") + folder, "c1")) {
+            assertThat(get(owner.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+            for (String uri : new String[] {servers.uri(), servers.uri().replace("//", "//app:wrong@")}) {
+                assertThatThrownBy(() -> open(uri + folder, "c2"))
+                        .isInstanceOf(StoreException.class)
+                        .hasMessageContaining(folder)
+                        .hasMessageContaining("in the URI")
+                        .hasMessageNotContaining("wrong@")
+                        .extracting(e -> ((StoreException) e).outcome())
+                        .isEqualTo(StoreException.Outcome.FATAL);
+            }
+        }
+    }
+
+    @Test
+    void a_server_that_is_not_there_is_said_so_in_time() {
+        assertThatThrownBy(() -> open("zookeeper://127.0.0.1:1?timeout=300ms", "c1"))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("zookeeper://127.0.0.1:1/holdfast cannot be reached within 300 ms");
+    }
+
+    /** So that what is held up is the create of the node, not of its folder. */
+    private void makeFolder(LockStore store) throws Exception {
+        get(store.acquire(request("c2:0")));
+        get(store.abandon(name, "c2:0"));
+    }
+
+    private AcquireRequest request(String holderId) {
+        return new AcquireRequest(name, holderId, 30_000, true, 20_000);
+    }
+
+    private static LockStore open(String uri, String clientId) {
+        return new ZooKeeperLockStoreProvider().open(URI.create(uri), new StoreContext(clientId, TimeSource.system()));
+    }
+
+    private static <T> T get(CompletionStage<T> stage) throws Exception {
+        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+    }
+
+    private static StoreException failure(CompletionStage<?> stage) {
+        try {
+            Object answer = stage.toCompletableFuture().join();
+            throw new AssertionError("answered " + answer);
+        } catch (CompletionException e) {
+            return (StoreException) e.getCause();
+        }
+    }
+}

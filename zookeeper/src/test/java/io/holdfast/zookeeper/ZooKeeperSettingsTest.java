@@ -1,0 +1,125 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import org.apache.zookeeper.common.PathUtils;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What can be written into a URI, and how names become nodes. */
+class ZooKeeperSettingsTest {
+
+    @Test
+    void a_whole_uri_is_read() {
+        ZooKeeperSettings settings =
+                parse("zookeeper://us%40er:p%2Fw%3Ad@h1:2182,h2/a/b/?sessionTimeout=12s&timeout=700ms&acl=read");
+        assertThat(settings.servers()).isEqualTo("h1:2182,h2:2181");
+        assertThat(settings.folder()).isEqualTo("/a/b");
+        assertThat(settings.login()).isEqualTo("us@er:p/w:d");
+        assertThat(settings.sessionTimeout()).isEqualTo(Duration.ofSeconds(12));
+        assertThat(settings.timeout()).isEqualTo(Duration.ofMillis(700));
+        assertThat(settings.access()).isEqualTo(ZooKeeperSettings.Access.READ);
+        assertThat(settings.describe()).isEqualTo("zookeeper://h1:2182,h2:2181/a/b");
+    }
+
+    @Test
+    void what_is_left_out_has_a_default() {
+        ZooKeeperSettings settings = parse("zookeeper://host");
+        assertThat(settings.servers()).isEqualTo("host:2181");
+        assertThat(settings.folder()).isEqualTo("/holdfast");
+        assertThat(settings.access()).isEqualTo(ZooKeeperSettings.Access.OPEN);
+        assertThat(parse("zookeeper://a:b@host").access()).isEqualTo(ZooKeeperSettings.Access.CREATOR);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "zookeeper:host, host: missing",
+        "zookeeper:///locks, host: missing",
+        "'zookeeper://h1,,h2', host: missing",
+        "zookeeper://h1:0, port: \"0\"",
+        "zookeeper://h1:70000, port: \"70000\"",
+        "zookeeper://u@h1, login: incomplete",
+        "zookeeper://h1/a//b, folder: \"/a//b\"",
+        "zookeeper://h1/../b, folder: \"/../b\"",
+        "zookeeper://h1/zookeeper/x, outside of /zookeeper",
+        "zookeeper://h1?session=3s, option: \"session\"",
+        "zookeeper://h1?timeout=3s&timeout=4s, there twice",
+        "zookeeper://h1?sessionTimeout=1, sessionTimeout: \"1\"",
+        "zookeeper://h1?sessionTimeout=11m, 300ms to 10m",
+        "zookeeper://h1?acl=mine, acl: \"mine\"",
+        "zookeeper://h1?acl=creator, without a login",
+        "zookeeper://h1?tls=yes, true or false",
+        "zookeeper://h1?ca=/x.pem, only with tls=true",
+        "zookeeper://h1?tls=true&ca=/no/such.pem, a file that can be read"
+    })
+    void what_is_wrong_is_named(String uri, String said) {
+        assertThatThrownBy(() -> parse(uri))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("zookeeper URI, ")
+                .hasMessageContaining(said)
+                .hasMessageContaining("(expected: ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"zookeeper://user:secret/x@h1", "zookeeper://user:secret@h1:x"})
+    void the_password_is_never_shown(String uri) {
+        assertThatThrownBy(() -> parse(uri))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageNotContaining("secret");
+    }
+
+    @Test
+    void any_name_is_one_node_and_comes_back() {
+        List<String> names = List.of(
+                "order:1",
+                "a/b",
+                "/",
+                ".",
+                "..",
+                "...",
+                "%2F",
+                "a b",
+                "Größe",
+                "🔒",
+                "\uD83D",
+                "\uDD12\uD83D",
+                "a~1~2",
+                "\u0000\n",
+                "zookeeper");
+        for (String name : names) {
+            String node = NodeNames.encode(name);
+            assertThat(node).doesNotContain("/", "~");
+            PathUtils.validatePath("/holdfast/" + node);
+            assertThat(NodeNames.decode(node)).isEqualTo(name);
+        }
+        assertThat(names.stream().map(NodeNames::encode).distinct()).hasSameSizeAs(names);
+    }
+
+    @Test
+    void a_line_is_in_the_order_of_creation_also_where_the_number_turns_negative() {
+        Line line =
+                Line.of(List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
+        assertThat(line.size()).isEqualTo(4);
+        assertThat(List.of(line.node(0), line.node(1), line.node(2), line.node(3)))
+                .containsExactly("a~1~2147483646", "b~1~2147483647", "c~1~-2147483647", "d~1~-2147483646");
+        assertThat(line.holder()).isEqualTo("a");
+    }
+
+    @Test
+    void a_zxid_beyond_what_tokens_can_hold_is_refused_loudly() {
+        assertThat(TokenBase.of(0x7fff_ffff_ffffL, "here")).isEqualTo((1L << 47) - 1);
+        assertThatThrownBy(() -> TokenBase.of(0x8000_0000_0000L, "here"))
+                .hasMessageContaining("epoch 32768")
+                .hasMessageContaining("32767");
+        assertThatThrownBy(() -> TokenBase.of(-1, "here")).hasMessageContaining("No fencing token");
+    }
+
+    private static ZooKeeperSettings parse(String uri) {
+        return ZooKeeperSettings.parse(URI.create(uri));
+    }
+}
