@@ -31,6 +31,7 @@ final class RedisLockStore implements LockStore {
 
     private static final int LATE = -1;
     private static final int UNUSABLE_KEY = -2;
+    private static final int OURS = 0;
     private static final int HELD_BY_REDISSON = 1;
 
     private final RedisSettings settings;
@@ -39,6 +40,7 @@ final class RedisLockStore implements LockStore {
     private final RedisErrors errors;
     private final RedisConnections connections;
     private final RedisMessages messages;
+    private final Hints hints;
     private final Runnable closing;
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -57,6 +59,7 @@ final class RedisLockStore implements LockStore {
         this.errors = errors;
         this.connections = connections;
         this.messages = messages;
+        this.hints = new Hints(connections, keys, settings.describe());
         this.closing = closing;
     }
 
@@ -103,7 +106,7 @@ final class RedisLockStore implements LockStore {
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
         return scripts.run(
-                LuaScript.RENEW, renewalKeys(List.of(request)), renewalArgs(List.of(request)), (reply, outcome) -> {
+                LuaScript.RENEW_ONE, renewalKeys(List.of(request)), renewalArgs(List.of(request)), (reply, outcome) -> {
                     observe(request.name(), reply, 0);
                     outcome.complete(renewed(request, reply, 0));
                 });
@@ -111,6 +114,9 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        if (!scripts.allowed().batches()) {
+            return LockStore.super.renewAll(requests);
+        }
         List<CompletionStage<RenewReply>> stages = new ArrayList<>(requests.size());
         for (int from = 0; from < requests.size(); from += RENEWALS_PER_COMMAND) {
             List<RenewRequest> chunk = requests.subList(from, Math.min(from + RENEWALS_PER_COMMAND, requests.size()));
@@ -145,6 +151,9 @@ final class RedisLockStore implements LockStore {
             observe(name, reply, 1);
             messages.redisson().unwatch(name, request.holderId());
             boolean wasHeld = integer(reply, 0) == 1;
+            if (wasHeld && (requeue == null || integer(reply, 2) == LATE)) {
+                leftFree(name, reply, requeue == null ? 2 : 3);
+            }
             if (!wasHeld || requeue == null) {
                 outcome.complete(new ReleaseReply(wasHeld, null));
             } else if (integer(reply, 2) == LATE) {
@@ -157,7 +166,11 @@ final class RedisLockStore implements LockStore {
                     }
                 });
             } else {
-                outcome.complete(new ReleaseReply(true, acquired(requeue, integer(reply, 2), reply, 3)));
+                AcquireReply acquired = acquired(requeue, integer(reply, 2), reply, 3);
+                if (acquired instanceof AcquireReply.Busy busy) {
+                    tell(name, busy.holder());
+                }
+                outcome.complete(new ReleaseReply(true, acquired));
             }
         });
     }
@@ -167,6 +180,7 @@ final class RedisLockStore implements LockStore {
         String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), holderId};
         CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
+            leftFree(name, reply, 2);
             outcome.complete(integer(reply, 0) == 1);
         });
         // Not before: an acquire of this id may be under way, whose answer would begin to listen.
@@ -194,6 +208,7 @@ final class RedisLockStore implements LockStore {
             if (integer(reply, 0) == UNUSABLE_KEY) {
                 outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
             } else {
+                leftFree(name, reply, 2);
                 outcome.complete(integer(reply, 0) == 1);
             }
         });
@@ -228,6 +243,11 @@ final class RedisLockStore implements LockStore {
         return messages;
     }
 
+    /** For tests: what this server allows, and to act as if it allowed less. */
+    Scripts scripts() {
+        return scripts;
+    }
+
     private AcquireReply acquired(AcquireRequest request, int code, List<Object> reply, int at) {
         if (code == 1) {
             messages.redisson().unwatch(request.name(), request.holderId());
@@ -235,12 +255,28 @@ final class RedisLockStore implements LockStore {
         }
         AcquireReply.Busy busy =
                 new AcquireReply.Busy((Long) reply.get(at), integer(reply, at + 1), (String) reply.get(at + 3));
+        if (!scripts.allowed().pushes() && request.queue() && busy.ahead() == 0 && integer(reply, at + 2) == OURS) {
+            hints.contended(request.name(), busy.holder());
+        }
         if (request.queue() && integer(reply, at + 2) == HELD_BY_REDISSON && busy.ahead() <= LISTENERS_AHEAD_MAX) {
             messages.redisson().watch(request.name(), request.holderId());
         } else {
             messages.redisson().unwatch(request.name(), request.holderId());
         }
         return busy;
+    }
+
+    /** The script ended a hold, if it says whom to tell of that. */
+    private void leftFree(String name, List<Object> reply, int at) {
+        if (reply.size() > at) {
+            tell(name, (String) reply.get(at));
+        }
+    }
+
+    private void tell(String name, String firstWaiting) {
+        if (!scripts.allowed().pushes()) {
+            hints.released(name, firstWaiting);
+        }
     }
 
     private String[] renewalKeys(List<RenewRequest> requests) {

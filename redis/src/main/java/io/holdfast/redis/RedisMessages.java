@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * The messages for this client: one connection for all locks, subscribed to the client's own channel and, now and then,
  * to some of Redisson's.
  *
- * <p>On the client's channel there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, and {@code c
- * <holder id> <name>}: somebody waits behind this holder. Without the connection nothing arrives, and waiters poll.
+ * <p>On the client's channel there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
+ * id> <name>}: somebody waits behind this holder, and {@code r <holder id> <name>}: released, and this id is the first
+ * that waits. Without the connection nothing arrives, and waiters poll.
  */
 final class RedisMessages extends RedisPubSubAdapter<String, String>
         implements RedisConnectionStateListener, RedissonReleases.Channels {
@@ -121,6 +122,8 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
             }
         } else if (message.startsWith("c ")) {
             receiver.contended(message.substring(space + 1), message.substring(2, space));
+        } else if (message.startsWith("r ")) {
+            receiver.released(message.substring(space + 1));
         }
     }
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class RedisOpening {
 
     private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
-    private static final Pattern VERSION = Pattern.compile("(?m)^redis_version:((\\d+)\\.[^\\s]*)");
+    private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
     private static final int MAJOR_VERSION_MIN = 5;
 
     private final RedisSettings settings;
@@ -51,10 +51,10 @@ final class RedisOpening {
         RedisKeys keys = new RedisKeys(settings.prefix());
         RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId(), context.time());
         connect(connections.connect(messages::reconnected));
-        checkVersion(connections.commands());
+        look(connections.commands());
         Scripts scripts = new Scripts(connections, commandErrors);
-        load(connections.commands());
         probe(scripts, keys);
+        load(scripts);
         subscribe(messages);
 
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
@@ -68,25 +68,28 @@ final class RedisOpening {
         });
     }
 
-    private void checkVersion(RedisClusterAsyncCommands<String, String> commands) {
-        String info;
+    /** Refuses a server that is too old, and warns of settings that endanger locks. */
+    private void look(RedisClusterAsyncCommands<String, String> commands) {
+        ServerInfo info;
         try {
-            info = await(commands.info("server"));
+            info = new ServerInfo(await(commands.info()));
         } catch (ExecutionException e) {
             // Not everybody is allowed to ask; what the server cannot do will show.
             return;
         }
-        Matcher version = VERSION.matcher(info);
-        if (version.find() && Integer.parseInt(version.group(2)) < MAJOR_VERSION_MIN) {
-            throw errors.tooOld(version.group(1));
+        Matcher version = VERSION.matcher(info.version());
+        if (version.find() && Integer.parseInt(version.group(1)) < MAJOR_VERSION_MIN) {
+            throw errors.tooOld(info.version());
         }
+        info.warnings().forEach(said -> LOG.log(System.Logger.Level.WARNING, settings.describe() + " " + said));
     }
 
     /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
-    private void load(RedisClusterAsyncCommands<String, String> commands) {
+    private void load(Scripts scripts) {
         List<CompletionStage<String>> loading = new ArrayList<>();
         for (LuaScript script : LuaScript.values()) {
-            loading.add(commands.scriptLoad(script.text()));
+            String text = script.text(scripts.allowed().pushes());
+            loading.add(connections.commands().scriptLoad(text));
         }
         for (CompletionStage<String> loaded : loading) {
             try {
@@ -100,24 +103,37 @@ final class RedisOpening {
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
     private void probe(Scripts scripts, RedisKeys keys) {
         String[] probed = keys.probe(context.clientId());
-        List<Object> reply;
+        RedisProbe.Found found;
         try {
-            reply = await(scripts.<List<Object>>run(
-                    LuaScript.PROBE, probed, new String[0], (answer, outcome) -> outcome.complete(answer)));
-        } catch (ExecutionException e) {
-            StoreException failure = commandErrors.of(e);
+            found = new RedisProbe(scripts, commandErrors, this::await)
+                    .find(probed, batch(keys), keys.clientChannels() + context.clientId());
+        } catch (StoreException failure) {
             if (failure.outcome() == StoreException.Outcome.FATAL
                     && failure.getCause() instanceof RedisCommandExecutionException said) {
                 throw errors.noScripts(String.valueOf(said.getMessage()), said);
             }
             throw failure;
         }
-        connections.clock(probed[0]).observe((Long) reply.get(0));
-        String said = (String) reply.get(1);
+        connections.clock(probed[0]).observe(found.serverMillis());
         // A replica, say, or a full server: that may pass.
-        if (!said.isEmpty() && commandErrors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
-            throw errors.noCommands((String) reply.get(2));
+        if (!found.said().isEmpty()
+                && commandErrors.refused(found.said(), null).outcome() == StoreException.Outcome.FATAL) {
+            throw errors.noCommands(found.missingRights());
         }
+        if (!found.allowed().pushes()) {
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    settings.describe() + " does not let scripts publish, so a release leaves the lock free and"
+                            + " sends a hint after it");
+        }
+    }
+
+    /** Two names of different slots, where one server serves them all. */
+    private String[] batch(RedisKeys keys) {
+        String[] one = keys.probe(context.clientId());
+        String[] two =
+                settings.topology() == RedisSettings.Topology.CLUSTER ? one : keys.probe("2" + context.clientId());
+        return new String[] {one[0], one[1], two[0], two[1]};
     }
 
     /** A server that forbids the messages is still good for locks: slower, not less safe. */

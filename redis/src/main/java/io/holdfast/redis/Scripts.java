@@ -17,11 +17,21 @@ final class Scripts {
 
     private final RedisConnections connections;
     private final RedisErrors errors;
+    private volatile Allowed allowed = Allowed.ALL;
     private volatile boolean closed;
 
     Scripts(RedisConnections connections, RedisErrors errors) {
         this.connections = connections;
         this.errors = errors;
+    }
+
+    /** From now on uses only what the server allows. */
+    void restrict(Allowed found) {
+        allowed = found;
+    }
+
+    Allowed allowed() {
+        return allowed;
     }
 
     <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
@@ -36,13 +46,20 @@ final class Scripts {
             outcome.completeExceptionally(errors.closed(null));
             return;
         }
+        // Read once: it changes while a store is being opened.
+        Allowed now = allowed;
+        String text = script.text(now.pushes());
+        if (!now.digests()) {
+            runWithText(text, keys, args, decoder, outcome);
+            return;
+        }
         try {
             connections
                     .commands()
-                    .<List<Object>>evalsha(script.digest(), ScriptOutputType.MULTI, keys, args)
+                    .<List<Object>>evalsha(script.digest(now.pushes()), ScriptOutputType.MULTI, keys, args)
                     .whenComplete((reply, error) -> {
                         if (error instanceof RedisNoScriptException) {
-                            runWithText(script, keys, args, decoder, outcome);
+                            runWithText(text, keys, args, decoder, outcome);
                         } else {
                             complete(keys[0], reply, error, decoder, outcome);
                         }
@@ -59,11 +76,11 @@ final class Scripts {
     }
 
     private <T> void runWithText(
-            LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+            String text, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
         try {
             connections
                     .commands()
-                    .<List<Object>>eval(script.text(), ScriptOutputType.MULTI, keys, args)
+                    .<List<Object>>eval(text, ScriptOutputType.MULTI, keys, args)
                     .whenComplete((reply, error) -> complete(keys[0], reply, error, decoder, outcome));
         } catch (RuntimeException e) {
             outcome.completeExceptionally(errors.closed(e));

@@ -37,10 +37,9 @@ local function ahead()
     return 0
   end
   local ids = redis.call('ZRANGE', KEYS[2], 0, math.min(before, 64) - 1)
-  local stamps = redis.call('HMGET', KEYS[3], unpack(ids))
-  for i = 1, #ids do
-    if not read(stamps[i]) then
-      leave(ids[i])
+  for _, entry in ipairs(ids) do
+    if not read(redis.call('HGET', KEYS[3], entry)) then
+      leave(entry)
       before = before - 1
     end
   end
@@ -88,7 +87,7 @@ if heir and heir ~= id then
   return busy(0, heir)
 end
 local base = hold(id, lease, nextBase())
-if heir then
+if heir or not pushes then
   leave(id)
 end
 return {1, now, base, waiting()}

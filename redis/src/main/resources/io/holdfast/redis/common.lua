@@ -1,4 +1,5 @@
--- What the scripts share; put before each of them when it is loaded.
+-- What the scripts share; put before each of them when it is loaded, after push.lua or plain.lua. Keys are written out
+-- with their number and lists are not spread into arguments: some services look at that before they run a script.
 --
 -- KEYS[1] lock    hash: holder id -> base of its tokens. "~seq" -> the number of exact settings, only after one.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
@@ -20,23 +21,9 @@ local function number(value)
   return tonumber(value) or 0
 end
 
--- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Returns how many heard it: 0 says that the client is
--- not there; 1 and more prove nothing. Where the server refuses to publish from a script, that counts as heard: the
--- client finds out by its next poll.
-local function tell(kind, id, text)
-  local client = string.match(id, '^(.*):') or id
-  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. id .. ' ' .. text .. KEYS[1])
-  return type(heard) == 'number' and heard or 1
-end
-
--- How many Redisson clients listen for this lock: they wait, but not in our queue.
-local function rivals()
-  return number(redis.pcall('PUBSUB', 'NUMSUB', ARGV[2])[2])
-end
-
 -- How many wait behind the holder, here and at Redisson.
 local function waiting()
-  return redis.call('ZCARD', KEYS[2]) + rivals()
+  return redis.call('ZCARD', KEYS[2]) + (rivals({ARGV[2]})[1] or 0)
 end
 
 -- The base of the next hold's tokens: sixteenths of a ms of server time, so that bases grow even when the last one was
@@ -90,9 +77,10 @@ end
 -- Gives the free lock to the first live entry of the queue whose client is there, for a short first lease: if it does
 -- not use it, those behind it are not kept for long. Stops at the asker, who is served by the reply and needs no message.
 -- Returns whose turn it is, or nil. The message is "g <id> <base> <waiting> <lease> <repetition> <ms since the stamp>
--- <lock>"; "behind" are those who wait and are not in the queue yet.
+-- <lock>"; "behind" are those who wait and are not in the queue yet. A grant of which its client cannot be told would be
+-- noticed only by its next poll: the lock stays free then, for whoever asks first.
 local function passOn(asker, behind)
-  while true do
+  while pushes do
     local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
     if not id or id == asker then
       return id
@@ -113,17 +101,32 @@ end
 -- Whether a lock that becomes free goes to those who wait at Redisson this time. They are not in the queue, so they get
 -- a share by chance, as large as their number; the microseconds are the dice.
 local function yields(ours)
-  local theirs = rivals()
+  local theirs = rivals({ARGV[2]})[1] or 0
   return theirs > 0 and clock[2] % (ours + theirs) < theirs
 end
 
--- Ends the hold, whoever has it, and passes the lock on or leaves it free.
+-- The first live entry of the queue, or an empty string.
+local function head()
+  local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  while id and not read(redis.call('HGET', KEYS[3], id)) do
+    leave(id)
+    id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  end
+  return id or ''
+end
+
+-- Ends the hold, whoever has it, and passes the lock on or leaves it free. Returns whom the caller had better tell: an
+-- empty string for nobody.
 local function vacate()
   redis.call('DEL', KEYS[1])
+  if not pushes then
+    return head()
+  end
   local queued = redis.call('ZCARD', KEYS[2])
   if queued == 0 or yields(queued) or not passOn(nil, 0) then
-    redis.pcall('PUBLISH', ARGV[2], '0')
+    announce(ARGV[2])
   end
+  return ''
 end
 
 -- Whether the id holds the lock. A key of another type is somebody else's.

@@ -1,7 +1,7 @@
 -- Ends whatever hold there is, also a foreign one, and passes the lock on.
 --
 -- KEYS    lock, queue, stamps, base
--- Result  {1, now} there was one; {0, now} there was none; {-2, now, type} the key is something that no lock is
+-- Result  {1, now, tell} there was one, and whom the caller had better tell, or empty; {0, now} there was none; {-2, now, type} the key is something that no lock is
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then
@@ -10,5 +10,4 @@ end
 if kind ~= 'hash' and kind ~= 'string' then
   return {-2, now, kind}
 end
-vacate()
-return {1, now}
+return {1, now, vacate()}

@@ -2,38 +2,49 @@
 -- that could be written but not given an expiry would stay for ever. Leaves nothing behind.
 --
 -- KEYS    three of the store's own that nobody uses
--- Result  {now, what the server said to the first command it refused, the refused commands}; empty: all is well
+-- ARGV[1] the client's own channel
+-- Result  {now, what the server said to the first command it refused, the refused commands, may publish: 1 or 0}; empty
+--         texts: all is well
 
 local refused, said = {}, ''
-local function try(command, ...)
-  local reply = redis.pcall(command, ...)
+local function see(command, reply)
   if type(reply) == 'table' and reply.err then
     if #refused == 0 then
       said = reply.err
     end
-    refused[#refused + 1] = '+' .. string.lower(command)
+    refused[#refused + 1] = '+' .. command
   end
   return reply
 end
 
-local clock = try('TIME')
-for _, command in ipairs({'DEL', 'TYPE', 'PTTL', 'GET', 'HLEN', 'HKEYS', 'HVALS', 'HGETALL', 'ZCARD'}) do
-  try(command, KEYS[1])
-end
-try('PEXPIRE', KEYS[1], 1)
-for _, command in ipairs({'HGET', 'HDEL', 'HEXISTS', 'HMGET', 'ZREM', 'ZSCORE', 'ZRANK'}) do
-  try(command, KEYS[1], 'member')
-end
-try('ZRANGE', KEYS[1], 0, 0)
-try('ZREVRANGE', KEYS[1], 0, 0)
+local clock = see('time', redis.pcall('TIME'))
+see('del', redis.pcall('DEL', KEYS[1]))
+see('type', redis.pcall('TYPE', KEYS[1]))
+see('pttl', redis.pcall('PTTL', KEYS[1]))
+see('get', redis.pcall('GET', KEYS[1]))
+see('hlen', redis.pcall('HLEN', KEYS[1]))
+see('hkeys', redis.pcall('HKEYS', KEYS[1]))
+see('hvals', redis.pcall('HVALS', KEYS[1]))
+see('hgetall', redis.pcall('HGETALL', KEYS[1]))
+see('zcard', redis.pcall('ZCARD', KEYS[1]))
+see('pexpire', redis.pcall('PEXPIRE', KEYS[1], 1))
+see('hget', redis.pcall('HGET', KEYS[1], 'member'))
+see('hdel', redis.pcall('HDEL', KEYS[1], 'member'))
+see('hexists', redis.pcall('HEXISTS', KEYS[1], 'member'))
+see('hmget', redis.pcall('HMGET', KEYS[1], 'member'))
+see('zrem', redis.pcall('ZREM', KEYS[1], 'member'))
+see('zscore', redis.pcall('ZSCORE', KEYS[1], 'member'))
+see('zrank', redis.pcall('ZRANK', KEYS[1], 'member'))
+see('zrange', redis.pcall('ZRANGE', KEYS[1], 0, 0))
+see('zrevrange', redis.pcall('ZREVRANGE', KEYS[1], 0, 0))
 
 -- What writes comes last: only where it can be removed again.
 if #refused == 0 then
-  try('HSET', KEYS[1], 'member', '1')
-  try('ZADD', KEYS[2], 1, 'member')
-  try('SET', KEYS[3], '1', 'PX', 1000)
+  see('hset', redis.pcall('HSET', KEYS[1], 'member', '1'))
+  see('zadd', redis.pcall('ZADD', KEYS[2], 1, 'member'))
+  see('set', redis.pcall('SET', KEYS[3], '1', 'PX', 1000))
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
 end
 
 local now = clock.err and 0 or clock[1] * 1000 + math.floor(clock[2] / 1000)
-return {now, said, table.concat(refused, ' ')}
+return {now, said, table.concat(refused, ' '), mayTell(ARGV[1]) and 1 or 0}

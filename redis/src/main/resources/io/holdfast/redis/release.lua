@@ -6,10 +6,10 @@
 -- ARGV[6] its poll in ms
 -- ARGV[7] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
 -- Result  {0, now}                                        the id did not hold the lock; nothing done
---         {1, now}                                        released
+--         {1, now, tell}                                  released; whom the caller had better tell, or empty
 --         {1, now, 1, base, waiting}                      released, and the new id holds: nobody else waits
 --         {1, now, 0, remaining, ahead, kind, holder}     released, and the new id is in the queue
---         {1, now, -1}                                    released, but too late to queue
+--         {1, now, -1, tell}                              released, but too late to queue
 -- The new id is queued only if this very run released the old one.
 
 if not holds(ARGV[3]) then
@@ -18,19 +18,23 @@ end
 
 local requeue = ARGV[4]
 if requeue == '' then
-  vacate()
-  return {1, now}
+  return {1, now, vacate()}
 end
 
 local limit = tonumber(ARGV[7])
 if limit > 0 and now > limit then
-  vacate()
-  return {1, now, -1}
+  return {1, now, -1, vacate()}
 end
 
 local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
 redis.call('DEL', KEYS[1])
-if not yields(redis.call('ZCARD', KEYS[2]) + 1) then
+local first = pushes and '' or head()
+if first ~= '' then
+  local before = redis.call('ZCARD', KEYS[2])
+  enqueue(requeue, lease, poll, '0')
+  -- Nobody holds it; time enough for the one whom the caller tells.
+  return {1, now, 0, 50, before, 0, first}
+elseif not yields(redis.call('ZCARD', KEYS[2]) + 1) then
   local heir = passOn(nil, 1)
   if not heir then
     return {1, now, 1, hold(requeue, lease, nextBase()), waiting()}
@@ -39,7 +43,7 @@ if not yields(redis.call('ZCARD', KEYS[2]) + 1) then
   enqueue(requeue, lease, poll, '0')
   return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 0, heir}
 end
-redis.pcall('PUBLISH', ARGV[2], '0')
+announce(ARGV[2])
 local before = redis.call('ZCARD', KEYS[2])
 enqueue(requeue, lease, poll, '0')
 -- Nobody holds it; time enough for one of those who were just told.

@@ -1,4 +1,5 @@
--- Renews holds. Loaded without common.lua: it grants nothing.
+-- Renews holds. Loaded without common.lua: it grants nothing. For one hold in a command it is loaded with KEYS[1] and
+-- KEYS[2] written out, for services that look for that.
 --
 -- KEYS    lock and queue of each hold
 -- ARGV    holder id, setting, of each hold. The setting is "lease:sequence:exact", in ms, a number, 0 or 1; empty: as for
@@ -16,20 +17,20 @@ local result = {clock[1] * 1000 + math.floor(clock[2] / 1000)}
 local lease, sequence, exact = 0, 0, false
 
 -- Returns the code. "seen" is the last sequence that was executed.
-local function renew(key, seen)
+local function renew(lock, seen)
   if sequence < seen then
     return 2
   end
   if sequence > seen then
-    redis.call('HSET', key, '~seq', string.format('%.0f', sequence))
+    redis.call('HSET', KEYS[lock], '~seq', string.format('%.0f', sequence))
   end
-  local left = redis.call('PTTL', key)
+  local left = redis.call('PTTL', KEYS[lock])
   if exact and sequence == seen then
     -- Done before. Whoever sent this again may count on the full time only if it is there.
     return left >= lease and 1 or 2
   end
   if exact or left < lease then
-    redis.call('PEXPIRE', key, lease)
+    redis.call('PEXPIRE', KEYS[lock], lease)
   end
   return 1
 end
@@ -41,12 +42,12 @@ end
 
 local channels = {}
 for i = 1, #KEYS / 2 do
-  local lock, queue = KEYS[2 * i - 1], KEYS[2 * i]
+  local lock, queue = 2 * i - 1, 2 * i
   if ARGV[2 * i] ~= '' then
     local l, s, e = string.match(ARGV[2 * i], '^(%d+):(%d+):(%d)$')
     lease, sequence, exact = tonumber(l), tonumber(s), e == '1'
   end
-  local held = redis.pcall('HMGET', lock, ARGV[2 * i - 1], '~seq')
+  local held = redis.pcall('HMGET', KEYS[lock], ARGV[2 * i - 1], '~seq')
   if held.err and not string.find(held.err, 'WRONGTYPE', 1, true) then
     return held
   end
@@ -54,17 +55,15 @@ for i = 1, #KEYS / 2 do
   local holds = not held.err and held[1]
   result[3 * i - 1] = holds and renew(lock, tonumber(held[2]) or 0) or 0
   result[3 * i] = holds and tonumber(held[1]) or 0
-  result[3 * i + 1] = holds and redis.call('ZCARD', queue) or 0
-  channels[i] = channel(lock)
+  result[3 * i + 1] = holds and redis.call('ZCARD', KEYS[queue]) or 0
+  channels[i] = channel(KEYS[lock])
 end
 
 -- Those who wait at Redisson are not in the queue.
-local listeners = redis.pcall('PUBSUB', 'NUMSUB', unpack(channels))
-if not listeners.err then
-  for i = 1, #channels do
-    if result[3 * i - 1] ~= 0 then
-      result[3 * i + 1] = result[3 * i + 1] + tonumber(listeners[2 * i])
-    end
+local listeners = rivals(channels)
+for i = 1, #channels do
+  if result[3 * i - 1] ~= 0 then
+    result[3 * i + 1] = result[3 * i + 1] + (listeners[i] or 0)
   end
 end
 return result

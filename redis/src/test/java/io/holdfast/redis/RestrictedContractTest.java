@@ -1,0 +1,47 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisServer;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/**
+ * The contract on a server that has neither EVALSHA nor SCRIPT nor any pub/sub, as some services and proxies: the locks
+ * are the same. Only what needs a grant that the server pushes is left out.
+ */
+class RestrictedContractTest extends LockStoreContract {
+
+    private static RedisServer server;
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.builder()
+                .args(RestrictedServiceTest.without("EVALSHA", "SCRIPT", "PUBLISH", "SUBSCRIBE", "PUBSUB"))
+                .start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @Override
+    protected boolean hasQueue() {
+        return false;
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new RedisLockStoreProvider().open(URI.create(server.uri()), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos());
+    }
+}

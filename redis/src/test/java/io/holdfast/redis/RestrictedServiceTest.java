@@ -1,0 +1,212 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreState;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Servers that forbid one thing or another: as safe, and slower. */
+@Timeout(60)
+class RestrictedServiceTest {
+
+    /** Arguments for a server that does not know these commands. */
+    static String[] without(String... commands) {
+        List<String> args = new ArrayList<>();
+        for (String command : commands) {
+            args.addAll(List.of("--rename-command", command, ""));
+        }
+        return args.toArray(new String[0]);
+    }
+
+    @Test
+    void nothingIsRestrictedOnAnOrdinaryServer() {
+        try (RedisServer server = RedisServer.start();
+                TestClient client = new TestClient(server.uri())) {
+            assertThat(allowed(client)).isEqualTo(Allowed.ALL);
+        }
+    }
+
+    @Test
+    void withoutEvalshaScriptsAreSentAsText() {
+        try (RedisServer server =
+                        RedisServer.builder().args(without("EVALSHA", "SCRIPT")).start();
+                TestClient one = new TestClient(server.uri());
+                TestClient two = new TestClient(server.uri())) {
+            assertThat(allowed(one)).isEqualTo(new Allowed(false, true, true));
+            String holder = one.hold("n");
+            String next = two.queue("n");
+            assertThat(one.release("n", holder)).isTrue();
+            two.await("granted n " + next, 1_000);
+        }
+    }
+
+    @Test
+    void withoutPublishALockIsLeftFreeAndWaitersPoll() throws Exception {
+        try (RedisServer server = RedisServer.builder().args(without("PUBLISH")).start()) {
+            try (TestClient one = new TestClient(server.uri());
+                    TestClient two = new TestClient(server.uri())) {
+                assertThat(allowed(one)).isEqualTo(new Allowed(true, false, true));
+                String holder = one.hold("n");
+                String waiting = two.queue("n");
+                assertThat(one.release("n", holder)).isTrue();
+                assertThat(one.inspect("n")).isEqualTo(StoreState.free(1));
+                assertThat(two.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+                assertThat(one.inspect("n").waiting()).isZero();
+            }
+            takeTurns(server, 2);
+        }
+    }
+
+    /** Where scripts may not publish but clients may. */
+    @Test
+    void aReleaseSendsAHintAfterIt() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                TestClient one = new TestClient(server.uri());
+                TestClient two = new TestClient(server.uri())) {
+            restrict(one, new Allowed(true, false, true));
+            restrict(two, new Allowed(true, false, true));
+            String holder = one.hold("n");
+            String waiting = two.queue("n");
+            one.await("contended n " + holder, 1_000);
+            assertThat(one.release("n", holder)).isTrue();
+            two.await("released n", 1_000);
+            assertThat(two.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+
+            // And when it queues again in the same step.
+            String third = one.queue("n");
+            two.await("contended n " + waiting, 1_000);
+            assertThat(two.releaseAndRequeue("n", waiting, two.newHolder()).requeued())
+                    .isInstanceOf(Busy.class);
+            one.await("released n", 1_000);
+            assertThat(one.acquire("n", third, 30_000, true)).isInstanceOf(Granted.class);
+
+            // And by force.
+            assertThat(TestClient.get(two.store.forceRelease("n"))).isTrue();
+            two.await("released n", 1_000);
+        }
+    }
+
+    /** A client that died at the head of the queue delays nobody who asks. */
+    @Test
+    void theDeadAtTheHeadOfTheQueueHoldNobodyUp() throws Exception {
+        try (RedisServer server = RedisServer.builder().args(without("PUBLISH")).start();
+                TestClient one = new TestClient(server.uri());
+                TestClient two = new TestClient(server.uri())) {
+            String holder = one.hold("n");
+            try (TestClient dead = new TestClient(server.uri())) {
+                dead.queue("n");
+            }
+            String waiting = two.queue("n");
+            assertThat(one.release("n", holder)).isTrue();
+            assertThat(two.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+        }
+    }
+
+    @Test
+    void withoutAnyMessagesWaitersPoll() throws Exception {
+        try (RedisServer server = RedisServer.builder()
+                .args(without("PUBLISH", "SUBSCRIBE", "PUBSUB"))
+                .start()) {
+            takeTurns(server, 2);
+        }
+    }
+
+    /** As a proxy in front of a cluster: it serves all slots, but no script with keys of two. */
+    @Test
+    void whereAScriptMayNotUseTwoSlotsEachHoldIsRenewedByItself() {
+        try (RedisCluster cluster =
+                        RedisCluster.builder().masters(1).replicasEach(0).start();
+                TestClient client = new TestClient(cluster.nodes().get(0).uri())) {
+            assertThat(allowed(client)).isEqualTo(new Allowed(true, true, false));
+            List<RenewRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                requests.add(new RenewRequest("n" + i, client.hold("n" + i), 60_000, 0, false));
+            }
+            client.store.renewAll(requests).forEach(TestClient::get);
+            for (int i = 0; i < 5; i++) {
+                assertThat(client.inspect("n" + i).remainingMillis()).isGreaterThan(50_000);
+            }
+        }
+    }
+
+    /** Some services read a script before they run it, and want each key written out and no PUBLISH. */
+    @Test
+    void whatIsSentToARestrictedServiceStandsAStaticCheck() {
+        Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:, *([^,)]+(?:\\[[^]]*])?))?");
+        for (LuaScript script : LuaScript.values()) {
+            if (script == LuaScript.RENEW) {
+                continue; // probed, and not used where it is refused
+            }
+            String text = script.text(false);
+            assertThat(text).doesNotContain("PUBLISH").doesNotContain("PUBSUB").doesNotContain("unpack");
+            assertThat(Pattern.compile("redis\\.p?call\\([^']").matcher(text).find())
+                    .as("computed command in %s", script)
+                    .isFalse();
+            Matcher matcher = call.matcher(text);
+            int calls = 0;
+            while (matcher.find()) {
+                calls++;
+                if (!matcher.group(1).equals("TIME")) {
+                    assertThat(matcher.group(2))
+                            .as("%s: %s", script, matcher.group())
+                            .matches("KEYS\\[\\d]");
+                }
+            }
+            assertThat(calls).isPositive();
+        }
+    }
+
+    /** Two clients pass a lock to and fro, in turn, without a message ever reaching anybody. */
+    private static void takeTurns(RedisServer server, int rounds) throws Exception {
+        OverlapDetector detector = new OverlapDetector("turns");
+        try (LockClient one = client(server);
+                LockClient two = client(server)) {
+            for (int i = 0; i < rounds; i++) {
+                Lease held = one.acquire("turns");
+                detector.enter(held.fencingToken());
+                CompletableFuture<Lease> waiting = two.acquireAsync("turns").toCompletableFuture();
+                await().until(() -> one.inspect("turns").waitingClients() == 1);
+                detector.leave();
+                held.release();
+                Lease next = waiting.get(10, TimeUnit.SECONDS);
+                detector.enter(next.fencingToken());
+                detector.leave();
+                next.release();
+            }
+        }
+        detector.assertClean();
+        assertThat(detector.entries()).isEqualTo(2L * rounds);
+    }
+
+    private static LockClient client(RedisServer server) {
+        return LockClient.builder()
+                .uri(server.uri())
+                .leaseTime(Duration.ofSeconds(5))
+                .build();
+    }
+
+    private static Allowed allowed(TestClient client) {
+        return ((RedisLockStore) client.store).scripts().allowed();
+    }
+
+    private static void restrict(TestClient client, Allowed allowed) {
+        ((RedisLockStore) client.store).scripts().restrict(allowed);
+    }
+}
