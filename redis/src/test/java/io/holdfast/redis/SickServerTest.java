@@ -41,7 +41,10 @@ class SickServerTest {
         server.close();
     }
 
-    /** A full server grants nothing new, but what is held can be renewed, released and passed on. */
+    /**
+     * A full server grants nothing new, but what is held can be renewed, released and passed on, and nothing is left that
+     * never ends.
+     */
     @Test
     void aFullServerRefusesOnlyWhatNeedsMemory() {
         try (TestClient a = new TestClient(server.uri());
@@ -53,6 +56,7 @@ class SickServerTest {
             StoreException error = failure(a.store.acquire(a.request("other", a.newHolder(), 30_000, true)));
             assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
             assertThat(error.getMessage()).contains("OOM").contains("maxmemory");
+            assertThat(server.command("EXISTS", "other")).isEqualTo(0L);
             a.renew("n", holder, 60_000);
             assertThat(a.inspect("n").remainingMillis()).isGreaterThan(50_000);
             assertThat(a.release("n", holder)).isTrue();

@@ -82,6 +82,14 @@ public final class FaultProxy implements AutoCloseable {
         replies.wake();
     }
 
+    /**
+     * Ends what the server sends on all connections, as a half-closed connection does: clients read the end of the
+     * stream, while what they have sent still arrives and is executed.
+     */
+    public void halfClose() {
+        connections.forEach(ProxyConnection::endReplies);
+    }
+
     /** Refuses new connections, as a server does that is down; existing ones stay. */
     public void refuse(boolean on) {
         Thread ending = null;

@@ -52,6 +52,11 @@ final class ProxyConnection {
         close(server);
     }
 
+    /** Sends the client the end of the stream, and nothing after it. */
+    void endReplies() {
+        write(new Chunk(new byte[0], 0), client);
+    }
+
     private void startWay(String way, Socket from, Socket to, ProxyFlow flow) {
         BlockingQueue<Chunk> inFlight = new LinkedBlockingQueue<>();
         daemon("read " + way, () -> read(from, flow, inFlight));

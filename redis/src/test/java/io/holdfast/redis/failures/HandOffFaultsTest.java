@@ -1,0 +1,196 @@
+package io.holdfast.redis.failures;
+
+import static io.holdfast.redis.failures.UnderFault.LEASE;
+import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.redis.failures.FaultServers.Run;
+import io.holdfast.testkit.FaultProxy;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * A client that stands first in the queue dies at each step of the hand-off to it. The one behind it gets the lock: at
+ * once where the server can see the death, else when the short first lease (3 s) or the full lease has run out.
+ *
+ * <p>To die is to be cut off for good: what it sends and hears is held, then lost, and nothing is released.
+ */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.redis.failures.FaultServers#few")
+@Timeout(120)
+class HandOffFaultsTest {
+
+    private static final Duration FIRST_LEASE = Duration.ofSeconds(3);
+
+    private static final List<Thread> CLOSING = new CopyOnWriteArrayList<>();
+
+    private static RedisServer server;
+
+    private final Run run;
+    private FaultProxy proxy;
+    private LockClient holder;
+    private LockClient dying;
+    private LockClient next;
+    private final OverlapDetector detector = new OverlapDetector("handed");
+    private Lease held;
+    private CompletableFuture<Lease> first;
+    private CompletableFuture<Lease> second;
+
+    HandOffFaultsTest(Run run) {
+        this.run = run;
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void start(Run run) {
+        server = RedisServer.builder().installation(run.installation()).start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() throws InterruptedException {
+        for (Thread closing : CLOSING) {
+            closing.join(PATIENCE.toMillis());
+        }
+        server.close();
+    }
+
+    /** Held by one, waited for by the one that will die, and by the next. */
+    @BeforeEach
+    void queue() throws InterruptedException {
+        server.command("FLUSHALL");
+        proxy = FaultProxy.to(server.host(), server.port());
+        holder = UnderFault.client(server.uri(), LEASE);
+        dying = UnderFault.client(proxy.uri(), LEASE);
+        next = UnderFault.client(server.uri(), LEASE);
+        held = holder.acquire("handed");
+        detector.enter(held.fencingToken());
+        first = dying.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
+                .toCompletableFuture();
+        await().atMost(PATIENCE).until(() -> holder.inspect("handed").waitingClients() == 1);
+        second = next.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
+                .toCompletableFuture();
+        await().atMost(PATIENCE).until(() -> holder.inspect("handed").waitingClients() == 2);
+    }
+
+    @AfterEach
+    void close() {
+        // It cannot reach the server, and tries for a while.
+        Thread closing = new Thread(dying::close, "close the dead");
+        closing.start();
+        CLOSING.add(closing);
+        holder.close();
+        next.close();
+        detector.assertClean();
+    }
+
+    @Test
+    void whileItWaits() throws Exception {
+        die();
+        await().atMost(PATIENCE).until(() -> subscribers() == 2);
+        long began = release();
+        served("waiter dead before the release", began, Duration.ZERO);
+    }
+
+    /** The server has not noticed: the message counts as heard. */
+    @Test
+    void whileItWaitsUnnoticed() throws Exception {
+        proxy.holdRequests(true);
+        proxy.holdReplies(true);
+        long began = release();
+        served("waiter silent before the release", began, FIRST_LEASE);
+        die();
+    }
+
+    @Test
+    void beforeItsConfirmationIsSent() throws Exception {
+        proxy.holdRequests(true);
+        long began = release();
+        await().atMost(PATIENCE).until(() -> proxy.pendingRequestBytes() > 0);
+        die();
+        served("dead with the grant, before its confirmation", began, FIRST_LEASE);
+    }
+
+    @Test
+    void beforeItsConfirmationIsAnswered() throws Exception {
+        proxy.holdReplies(true);
+        long began = release();
+        await().atMost(PATIENCE).until(() -> proxy.pendingReplyBytes() > 0);
+        die();
+        served("dead before the answer to its confirmation", began, FIRST_LEASE);
+    }
+
+    @Test
+    void whileItHolds() throws Exception {
+        release();
+        Lease lease = first.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        detector.enter(lease.fencingToken());
+        long began = System.nanoTime();
+        die();
+        detector.leave();
+        served("dead while it holds", began, LEASE);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @Test
+    void whileItReleases() throws Exception {
+        release();
+        Lease lease = first.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        detector.enter(lease.fencingToken());
+        detector.leave();
+        proxy.holdRequests(true);
+        long began = System.nanoTime();
+        CompletableFuture<Void> releasing = lease.releaseAsync().toCompletableFuture();
+        await().atMost(PATIENCE).until(() -> proxy.pendingRequestBytes() > 0);
+        die();
+        served("dead with its release on the way", began, LEASE);
+        await().atMost(PATIENCE).until(releasing::isDone);
+    }
+
+    private long release() {
+        detector.leave();
+        long now = System.nanoTime();
+        held.release();
+        return now;
+    }
+
+    private static long subscribers() {
+        return String.valueOf(server.command("CLIENT", "LIST", "TYPE", "pubsub"))
+                .lines()
+                .count();
+    }
+
+    private void die() {
+        proxy.refuse(true);
+        proxy.cutAll();
+        proxy.holdRequests(false);
+        proxy.holdReplies(false);
+    }
+
+    private void served(String scenario, long began, Duration atMost) throws Exception {
+        Lease lease = second.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        long millis = (System.nanoTime() - began) / 1_000_000;
+        detector.enter(lease.fencingToken());
+        System.out.println("failures: " + run + ": hand-off, " + scenario + ": next holder after " + millis + " ms");
+        assertThat(millis).isLessThan(atMost.toMillis() + 5_000);
+        detector.leave();
+        lease.release();
+        // One outcome for the dead one, too: its wait ends, by an error or by its time.
+        await().atMost(PATIENCE.plusSeconds(10)).until(first::isDone);
+    }
+}

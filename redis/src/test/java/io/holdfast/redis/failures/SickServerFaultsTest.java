@@ -1,0 +1,189 @@
+package io.holdfast.redis.failures;
+
+import static io.holdfast.redis.failures.UnderFault.LEASE;
+import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.redis.failures.FaultServers.Run;
+import io.holdfast.testkit.RedisServer;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The server answers, but not as one would like; or somebody does harm to its data. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.redis.failures.FaultServers#all")
+@Timeout(120)
+class SickServerFaultsTest {
+
+    private static RedisServer server;
+
+    private final Run run;
+
+    SickServerFaultsTest(Run run) {
+        this.run = run;
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void start(Run run) {
+        server = RedisServer.builder()
+                .installation(run.installation())
+                .args("--lua-time-limit", "50")
+                .start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        server.close();
+    }
+
+    /** Between any two calls: nobody notices. */
+    @Test
+    void scriptsForgotten() throws Exception {
+        try (UnderFault fault = under("SCRIPT FLUSH all the time")) {
+            for (int i = 0; i < 200; i++) {
+                server.command("SCRIPT", "FLUSH");
+            }
+            fault.awaitAllServed();
+            fault.assertStillHeld();
+            assertThat(fault.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void commandsPaused() throws Exception {
+        try (UnderFault fault = under("CLIENT PAUSE for a third of a lease")) {
+            long began = System.nanoTime();
+            server.command("CLIENT", "PAUSE", String.valueOf(LEASE.toMillis() / 3));
+            fault.measured("served again after", fault.awaitAllServed() - began);
+            fault.assertStillHeld();
+            assertThat(fault.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void busyWithAScript() throws Exception {
+        try (UnderFault fault = under("BUSY for a third of a lease")) {
+            long began = System.nanoTime();
+            var endless = CompletableFuture.runAsync(() -> {
+                try {
+                    server.command("EVAL", "while true do end", "0");
+                } catch (RuntimeException e) {
+                    // Killed below.
+                }
+            });
+            TimeUnit.MILLISECONDS.sleep(LEASE.toMillis() / 3);
+            await().atMost(PATIENCE).ignoreExceptions().until(() -> server.command("SCRIPT", "KILL") != null);
+            endless.join();
+            fault.measured("served again after", fault.awaitAllServed() - began);
+            fault.assertStillHeld();
+            fault.assertErrorsName("BUSY");
+        }
+    }
+
+    /** What is held is renewed and can be released for as long as it takes; new locks are refused with the reason. */
+    @Test
+    void outOfMemory() throws Exception {
+        try (UnderFault fault = under("OOM with noeviction for 1.5 leases")) {
+            server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+            server.command("CONFIG", "SET", "maxmemory", "1");
+            TimeUnit.MILLISECONDS.sleep(3 * LEASE.toMillis() / 2);
+            fault.assertStillHeld();
+            assertThat(fault.errors()).isNotEmpty();
+            long began = System.nanoTime();
+            server.command("CONFIG", "SET", "maxmemory", "0");
+            fault.measured("served again after", fault.awaitAllServed() - began);
+            fault.assertErrorsName("OOM.*maxmemory");
+            fault.assertStillHeld();
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+    }
+
+    @Test
+    void evicted() throws Exception {
+        try (UnderFault fault = under("eviction of the lock key")) {
+            fault.overlapIsPossible();
+            server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random");
+            long began = System.nanoTime();
+            server.command("CONFIG", "SET", "maxmemory", "1");
+            await().atMost(PATIENCE)
+                    .until(() -> server.command("EXISTS", UnderFault.HELD).equals(0L));
+            server.command("CONFIG", "SET", "maxmemory", "0");
+            fault.assertLost(began);
+            fault.assertNext(began).release();
+            fault.measured("served again after", fault.awaitAllServed() - began);
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+            server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
+        }
+    }
+
+    @Test
+    void demotedAndPromoted() throws Exception {
+        try (UnderFault fault = under("READONLY for a third of a lease")) {
+            long began = System.nanoTime();
+            // Of nobody: its data stays.
+            server.command("REPLICAOF", "127.0.0.1", "1");
+            TimeUnit.MILLISECONDS.sleep(LEASE.toMillis() / 3);
+            server.command("REPLICAOF", "NO", "ONE");
+            fault.measured("served again after", fault.awaitAllServed() - began);
+            fault.assertStillHeld();
+            fault.assertErrorsName("READONLY|connect|cut");
+        } finally {
+            server.command("REPLICAOF", "NO", "ONE");
+        }
+    }
+
+    @Test
+    void demotedForGood() throws Exception {
+        try (UnderFault fault = under("READONLY for 1.5 leases")) {
+            long began = System.nanoTime();
+            server.command("REPLICAOF", "127.0.0.1", "1");
+            TimeUnit.MILLISECONDS.sleep(3 * LEASE.toMillis() / 2);
+            fault.assertLost(began);
+            server.command("REPLICAOF", "NO", "ONE");
+            fault.assertNext(began).release();
+            fault.measured("served again after", fault.awaitAllServed() - began);
+            fault.assertErrorsName("READONLY|connect|cut");
+            assertThat(fault.errors()).anyMatch(error -> error.contains("connect to the master"));
+        } finally {
+            server.command("REPLICAOF", "NO", "ONE");
+        }
+    }
+
+    @Test
+    void everythingDeleted() throws Exception {
+        try (UnderFault fault = under("FLUSHALL")) {
+            fault.overlapIsPossible();
+            long began = System.nanoTime();
+            server.command("FLUSHALL");
+            fault.assertLost(began);
+            fault.assertNext(began).release();
+            fault.awaitAllServed();
+            assertThat(fault.errors()).isEmpty();
+        }
+    }
+
+    @Test
+    void releasedByForce() throws Exception {
+        try (UnderFault fault = under("forceRelease")) {
+            fault.overlapIsPossible();
+            long began = System.nanoTime();
+            assertThat(fault.second().forceRelease(UnderFault.HELD)).isTrue();
+            fault.assertNext(began).release();
+            fault.assertLost(began);
+            assertThat(fault.errors()).isEmpty();
+        }
+    }
+
+    private UnderFault under(String scenario) throws InterruptedException {
+        return new UnderFault(scenario, run, server.uri());
+    }
+}
