@@ -77,11 +77,11 @@ class ClusterFaultsTest {
     @Test
     void aMasterCrashesAfterReplication() throws Exception {
         try (UnderFault fault = under("Cluster failover after replication")) {
-            fault.overlapIsPossible();
             RedisServer master = cluster.nodeOf(UnderFault.HELD);
             int slot = cluster.slotOf(UnderFault.HELD);
             long began = System.nanoTime();
             master.kill();
+            fault.overlapIsPossible();
             fault.measured("served again after", fault.awaitAllServed() - began);
             cluster.awaitMasterOtherThan(master, slot);
             fault.assertStillHeld();
@@ -97,9 +97,9 @@ class ClusterFaultsTest {
         int slot = cluster.slotOf(UnderFault.HELD);
         cluster.cutReplication(master, true);
         try (UnderFault fault = under("Cluster failover before replication")) {
-            fault.overlapIsPossible();
             long began = System.nanoTime();
             master.kill();
+            fault.overlapIsPossible();
             cluster.awaitMasterOtherThan(master, slot);
             fault.measured("served again after", fault.awaitAllServed() - began);
             fault.assertLost(began);

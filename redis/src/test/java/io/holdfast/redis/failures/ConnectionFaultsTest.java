@@ -93,7 +93,8 @@ class ConnectionFaultsTest {
     /** Requests still arrive, and are executed; the client does not hear of it. */
     @Test
     void connectionsHalfClosed() throws Exception {
-        try (UnderFault fault = new UnderFault("connections half-closed, 5 times", run, proxy.uri(), server.uri(), LEASE)) {
+        try (UnderFault fault =
+                new UnderFault("connections half-closed, 5 times", run, proxy.uri(), server.uri(), LEASE)) {
             long worst = 0;
             for (int i = 0; i < 5; i++) {
                 long began = System.nanoTime();

@@ -45,12 +45,13 @@ class SentinelFaultsTest {
 
     /** The replicas have what the master had, and the failover takes less than a lease: the lease goes on. */
     private void crashed(RedisReplication all) throws Exception {
-        try (UnderFault fault = new UnderFault("Sentinel failover after replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
-            // Replication is asynchronous all the same: what was written in the last moment can be lost.
-            fault.overlapIsPossible();
+        try (UnderFault fault = new UnderFault(
+                "Sentinel failover after replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
             RedisServer master = all.master();
             long began = System.nanoTime();
             master.kill();
+            // Replication is asynchronous: what was written in the last moment can be lost.
+            fault.overlapIsPossible();
             fault.measured("served again after", fault.awaitAllServed() - began);
             all.awaitMasterOtherThan(master);
             fault.assertStillHeld();
@@ -63,10 +64,11 @@ class SentinelFaultsTest {
     private void crashedBeforeReplication(RedisReplication all) throws Exception {
         RedisServer master = all.master();
         all.cutReplication(true);
-        try (UnderFault fault = new UnderFault("Sentinel failover before replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
-            fault.overlapIsPossible();
+        try (UnderFault fault = new UnderFault(
+                "Sentinel failover before replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
             long began = System.nanoTime();
             master.kill();
+            fault.overlapIsPossible();
             fault.measured("served again after", fault.awaitAllServed() - began);
             fault.assertLost(began);
             Lease next = fault.assertNext(began);

@@ -33,9 +33,9 @@ class ServerFaultsTest {
     void killedWithoutALog() throws Exception {
         try (RedisServer server = start();
                 UnderFault fault = new UnderFault("SIGKILL without AOF", run, server.uri())) {
-            fault.overlapIsPossible();
             long began = System.nanoTime();
             server.kill();
+            fault.overlapIsPossible();
             server.restart();
             fault.measured("served again after", fault.awaitAllServed() - began);
             fault.assertLost(began);

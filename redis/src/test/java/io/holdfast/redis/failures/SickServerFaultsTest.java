@@ -109,13 +109,13 @@ class SickServerFaultsTest {
     @Test
     void evicted() throws Exception {
         try (UnderFault fault = under("eviction of the lock key")) {
-            fault.overlapIsPossible();
             server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random");
             long began = System.nanoTime();
             server.command("CONFIG", "SET", "maxmemory", "1");
             await().atMost(PATIENCE)
                     .until(() -> server.command("EXISTS", UnderFault.HELD).equals(0L));
             server.command("CONFIG", "SET", "maxmemory", "0");
+            fault.overlapIsPossible();
             fault.assertLost(began);
             fault.assertNext(began).release();
             fault.measured("served again after", fault.awaitAllServed() - began);
@@ -161,9 +161,9 @@ class SickServerFaultsTest {
     @Test
     void everythingDeleted() throws Exception {
         try (UnderFault fault = under("FLUSHALL")) {
-            fault.overlapIsPossible();
             long began = System.nanoTime();
             server.command("FLUSHALL");
+            fault.overlapIsPossible();
             fault.assertLost(began);
             fault.assertNext(began).release();
             fault.awaitAllServed();
@@ -174,9 +174,9 @@ class SickServerFaultsTest {
     @Test
     void releasedByForce() throws Exception {
         try (UnderFault fault = under("forceRelease")) {
-            fault.overlapIsPossible();
             long began = System.nanoTime();
             assertThat(fault.second().forceRelease(UnderFault.HELD)).isTrue();
+            fault.overlapIsPossible();
             fault.assertNext(began).release();
             fault.assertLost(began);
             assertThat(fault.errors()).isEmpty();

@@ -7,6 +7,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.testkit.OverlapDetector;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +19,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToLongFunction;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,6 +45,8 @@ final class UnderFault implements AutoCloseable {
 
     static final String CONTENDED = "{f}contended";
 
+    private static final Pattern INVERSION = Pattern.compile("token (\\d+) on .* came after token");
+
     private final String scenario;
     private final Object where;
     private final Duration lease;
@@ -55,6 +60,7 @@ final class UnderFault implements AutoCloseable {
     private final CompletableFuture<Long> lostAt = new CompletableFuture<>();
     private final CompletableFuture<Lease> waiting;
     private boolean promised = true;
+    private long forgottenMillis;
 
     UnderFault(String scenario, Object where, String uri) throws InterruptedException {
         this(scenario, where, uri, uri, LEASE);
@@ -83,13 +89,22 @@ final class UnderFault implements AutoCloseable {
         awaitAllServed();
     }
 
+    /** Connects; again, if a loaded machine takes longer than the short timeout. */
     static LockClient client(String uri, Duration lease) {
         int end = uri.indexOf('#') < 0 ? uri.length() : uri.indexOf('#');
-        return LockClient.builder()
+        LockClient.Builder builder = LockClient.builder()
                 .uri(uri.substring(0, end) + "?timeout=1s" + uri.substring(end))
                 .leaseTime(lease)
-                .storeTimeout(STORE_TIMEOUT)
-                .build();
+                .storeTimeout(STORE_TIMEOUT);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return builder.build();
+            } catch (LockStoreException e) {
+                if (attempt == 5) {
+                    throw e;
+                }
+            }
+        }
     }
 
     Lease held() {
@@ -101,9 +116,14 @@ final class UnderFault implements AutoCloseable {
         return two;
     }
 
-    /** In this topology, or after this fault, a lock can be granted twice; tokens still tell. */
+    /**
+     * The store has just forgotten what is held, so a lock can be granted twice: the old holder does not know until its
+     * next renewal, and passes the lock on among its own threads until then. Tokens tell: those of holds that were made
+     * before now are smaller than all that come.
+     */
     void overlapIsPossible() {
         promised = false;
+        forgottenMillis = System.currentTimeMillis();
     }
 
     void measured(String what, long nanos) {
@@ -210,12 +230,19 @@ final class UnderFault implements AutoCloseable {
         if (promised) {
             detector.assertClean();
         } else {
-            assertThat(detector.violations()).noneMatch(violation -> violation.contains("came after token"));
+            assertThat(detector.violations()).noneMatch(this::isOfANewHold);
         }
         // What was held by whoever has no lease of it any more is free when its lease has run out.
         await().atMost(lease.plusSeconds(10))
                 .ignoreExceptions()
                 .until(() -> !two.inspect(CONTENDED).isLocked());
+    }
+
+    /** A token that came too late and is not that of a hold which the store has forgotten. */
+    private boolean isOfANewHold(String violation) {
+        Matcher matcher = INVERSION.matcher(violation);
+        // The base is in sixteenths of a millisecond of the server's clock, which is ours here.
+        return matcher.find() && (Long.parseLong(matcher.group(1)) >> 16) > 16 * (forgottenMillis + 1);
     }
 
     private @Nullable Lease waitersLease() throws InterruptedException {
