@@ -126,6 +126,14 @@ final class RedisErrors {
                 null);
     }
 
+    /** A comparison that never came to its end, because others change the key all the time. */
+    static StoreException keepsChanging(String key) {
+        return new StoreException(
+                NOT_EXECUTED,
+                "The key \"" + key + "\" was changed by somebody else during each of several tries, so nothing was done",
+                null);
+    }
+
     static @Nullable Throwable unwrap(@Nullable Throwable error) {
         Throwable cause = error;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)

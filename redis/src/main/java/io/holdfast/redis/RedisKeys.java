@@ -17,6 +17,9 @@ import io.lettuce.core.cluster.SlotHash;
  */
 final class RedisKeys {
 
+    /** What Redisson publishes when it releases a lock. */
+    static final String RELEASED = "0";
+
     private final String prefix;
 
     RedisKeys(String prefix) {
@@ -32,6 +35,16 @@ final class RedisKeys {
     /** The key of a lock's queue alone. */
     String queue(String name) {
         return prefix + ":{" + tag(name) + "}:q:" + name;
+    }
+
+    /** The key of the last base that a script gave. */
+    String base(String name) {
+        return prefix + ":{" + tag(name) + "}:b:" + name;
+    }
+
+    /** The key of the stream whose ids are bases, in the mode without scripts. */
+    String stream(String name) {
+        return prefix + ":{" + tag(name) + "}:t:" + name;
     }
 
     /** Three keys in one slot that no lock has: the next part after a tag is always one letter there. */

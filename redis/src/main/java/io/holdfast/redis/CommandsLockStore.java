@@ -1,0 +1,308 @@
+package io.holdfast.redis;
+
+import io.holdfast.redis.ConditionalDelete.Deletion;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store without scripts. A lock is a string key whose value is the holder id; it is taken by {@code SET NX PX}, and
+ * every release and renewal is a comparison by the server ({@link CompareWays}).
+ *
+ * <p>There is no queue: a release tells all clients that wait for the name, and the first to ask gets it.
+ */
+final class CommandsLockStore implements LockStore {
+
+    /** How often a command begins anew because the key changed under it. */
+    private static final int TRIES = 5;
+
+    /** For how long a client that lets others go first does not ask by itself. */
+    private static final long LEFT_FREE_MILLIS = 50;
+
+    /** What this store needs from those who open it. */
+    record Parts(
+            String server,
+            String clientId,
+            RedisClusterAsyncCommands<String, String> commands,
+            RedisKeys keys,
+            CompareWays ways,
+            RedisErrors errors,
+            RedisMessages messages,
+            io.holdfast.spi.TimeSource time,
+            Runnable connections) {}
+
+    private final Parts parts;
+    private final RedisClusterAsyncCommands<String, String> commands;
+    private final CompareWays ways;
+    private final CommandsTokens tokens;
+    private final CommandsHolds holds;
+    private final ForeignKeys foreign;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    CommandsLockStore(Parts parts) {
+        this.parts = parts;
+        this.commands = parts.commands();
+        this.ways = parts.ways();
+        this.tokens = new CommandsTokens(commands, parts.keys(), parts.time());
+        this.foreign = new ForeignKeys(commands, parts.errors());
+        this.holds = new CommandsHolds(commands, ways, foreign, parts.time());
+    }
+
+    // --- taking ---
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return guarded(() -> take(request, TRIES));
+    }
+
+    private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
+        long sent = parts.time().nanoTime();
+        String name = request.name();
+        SetArgs args = SetArgs.Builder.nx().px(request.leaseMillis());
+        return commands.set(name, request.holderId(), args).thenCompose(ok -> ok == null
+                ? held(request, sent, triesLeft)
+                : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
+    }
+
+    /** Somebody holds it; perhaps this id, from an execution whose answer was lost. */
+    private CompletionStage<AcquireReply> held(AcquireRequest request, long sent, int triesLeft) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletionStage<String> value = commands.get(name);
+        CompletionStage<Long> remaining = commands.pttl(name);
+        return foreign.holderOr(name, value).thenCombine(remaining, (holder, left) -> {
+                    if (holder == null || !CommandsHold.isOf(id, holder)) {
+                        return CompletableFuture.completedFuture(busy(request, holder, left));
+                    }
+                    return repeated(request, holder, sent, triesLeft);
+                })
+                .thenCompose(reply -> reply);
+    }
+
+    private CompletionStage<AcquireReply> repeated(AcquireRequest request, String value, long sent, int triesLeft) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletionStage<Long> base = tokens.current(name, id, streams());
+        if (CommandsHold.isChanged(value)) {
+            // Settings were made since. A repetition that comes late must not undo them.
+            return granted(request, base, value, parts.time().nanoTime() - request.leaseMillis() * 1_000_000);
+        }
+        return holds.lengthen(name, id, value, request.leaseMillis()).thenCompose(done -> done
+                ? granted(request, base, value, sent)
+                : triesLeft > 1
+                        ? take(request, triesLeft - 1)
+                        : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name)));
+    }
+
+    /** @param sent when the lease began at the earliest, on the local clock */
+    private CompletionStage<AcquireReply> granted(
+            AcquireRequest request, CompletionStage<Long> base, String value, long sent) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        base.whenComplete((number, error) -> {
+            if (error == null) {
+                holds.begin(name, id, value, number, sent, request.leaseMillis());
+                parts.messages().redisson().unwatch(name, id);
+                outcome.complete(new Granted(number, 0));
+                return;
+            }
+            // Held, but without a token there is no lease: not left behind.
+            end(name, id, id, TRIES).whenComplete((deletion, failure) -> {
+                StoreException why = parts.errors().of(error);
+                outcome.completeExceptionally(
+                        failure == null
+                                ? why
+                                : new StoreException(
+                                        StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
+            });
+        });
+        return outcome;
+    }
+
+    private AcquireReply busy(AcquireRequest request, @Nullable String value, long remaining) {
+        if (value == null) {
+            return new Busy(0, 0, "somebody until now");
+        }
+        String holder = CommandsHold.holder(value);
+        if (request.queue()) {
+            parts.messages().redisson().watch(request.name(), request.holderId());
+            tellContended(request, holder);
+        }
+        // -2: expired between the two questions.
+        return new Busy(remaining == -2 ? 0 : remaining, 0, holder);
+    }
+
+    /** A holder of Holdfast's own passes the lock on sooner when it knows that another client waits. */
+    private void tellContended(AcquireRequest request, String holder) {
+        int end = holder.lastIndexOf(':');
+        if (ways.choice().publishes() && holder.startsWith("hf-") && end > 0) {
+            String client = holder.substring(0, end);
+            if (!client.equals(parts.clientId())) {
+                hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
+            }
+        }
+    }
+
+    // --- keeping ---
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return guarded(() -> holds.renew(request, () -> tokens.current(request.name(), request.holderId(), streams())))
+                .whenComplete((reply, error) -> {
+                    if (reply instanceof Gone) {
+                        parts.messages().redisson().unwatch(request.name(), request.holderId());
+                    }
+                });
+    }
+
+    // --- ending ---
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        AcquireRequest again = request.requeue();
+        return guarded(() -> end(request.name(), request.holderId()))
+                .thenCompose(deletion -> {
+                    if (!deletion.done() || again == null) {
+                        return CompletableFuture.completedFuture(new ReleaseReply(deletion.done(), null));
+                    }
+                    return guarded(() -> afterOthers(again, deletion)).thenApply(reply -> new ReleaseReply(true, reply));
+                });
+    }
+
+    /** Those who were just told get the time to take it: else a client with many waiting threads would always win. */
+    private CompletionStage<AcquireReply> afterOthers(AcquireRequest again, Deletion deletion) {
+        if (deletion.heard() <= 0) {
+            return acquire(again);
+        }
+        parts.messages().redisson().watch(again.name(), again.holderId());
+        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "left free for those who wait"));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return guarded(() -> end(name, holderId)).thenApply(Deletion::done);
+    }
+
+    /** Deletes the key if this id holds it, and tells those who wait. */
+    private CompletionStage<Deletion> end(String name, String id) {
+        CommandsHold hold = holds.remove(name, id);
+        parts.messages().redisson().unwatch(name, id);
+        return end(name, id, hold == null ? id : hold.value, TRIES);
+    }
+
+    private CompletionStage<Deletion> end(String name, String id, String value, int triesLeft) {
+        String channel = RedisKeys.redissonChannel(name);
+        CompletionStage<Deletion> deleting = ways.delete(name, value, channel);
+        return foreign.notHeldOr(name, deleting, Deletion.NONE).thenCompose(deletion -> {
+            if (!deletion.done()) {
+                return lookAgain(name, id, value, triesLeft);
+            }
+            if (deletion.heard() != Deletion.NOT_TOLD || !ways.choice().publishes()) {
+                return CompletableFuture.completedFuture(deletion);
+            }
+            return hint(channel, RedisKeys.RELEASED).thenApply(heard -> new Deletion(true, heard));
+        });
+    }
+
+    /** A renewal of unknown outcome may have changed the value. */
+    private CompletionStage<Deletion> lookAgain(String name, String id, String value, int triesLeft) {
+        return foreign.notHeldOr(name, commands.get(name), value).thenCompose(found -> {
+            if (found == null || found.equals(value) || !CommandsHold.isOf(id, found)) {
+                return CompletableFuture.completedFuture(Deletion.NONE);
+            }
+            return triesLeft > 1
+                    ? end(name, id, found, triesLeft - 1)
+                    : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
+        });
+    }
+
+    /** @return how many heard; 0 if that is not known */
+    private CompletionStage<Integer> hint(String channel, String message) {
+        return commands.publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
+    }
+
+    // --- looking ---
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return guarded(() -> foreign.inspect(
+                name, tokens, streams(), ways.choice().publishes() ? RedisKeys.redissonChannel(name) : null));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return guarded(() -> foreign.delete(name).thenCompose(deleted -> {
+            if (!deleted || !ways.choice().publishes()) {
+                return CompletableFuture.completedFuture(deleted);
+            }
+            return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED).thenApply(heard -> true);
+        }));
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        parts.messages().listen(new SpreadListener(listener, parts.time()));
+    }
+
+    @Override
+    public String describe() {
+        return parts.server();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            parts.messages().stop();
+            parts.connections().run();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return describe();
+    }
+
+    private boolean streams() {
+        return ways.choice().streams();
+    }
+
+    /** Runs a command unless the store is closed, and says what its failure means. */
+    private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
+        if (closed.get()) {
+            return CompletableFuture.failedFuture(parts.errors().closed(null));
+        }
+        CompletionStage<T> running;
+        try {
+            running = command.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(parts.errors().closed(e));
+        }
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        running.whenComplete((answer, error) -> {
+            if (error == null) {
+                outcome.complete(answer);
+            } else {
+                outcome.completeExceptionally(parts.errors().of(error));
+            }
+        });
+        return outcome;
+    }
+}

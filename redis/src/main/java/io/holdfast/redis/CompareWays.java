@@ -1,0 +1,100 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The comparisons, each by the way that was chosen for the server that is connected now ({@link CompareProbe}).
+ *
+ * <p>A server that refuses its native command (after a failover to an older one that was not probed yet; a node of a
+ * cluster that is upgraded; one out of memory, which refuses SET but not PEXPIRE) is asked again by {@code WATCH}, if it
+ * has that: every way compares, so it does not matter which one is taken.
+ */
+final class CompareWays implements ConditionalDelete, ConditionalSet {
+
+    enum DeleteBy {
+        DELIFEQ,
+        DELEX,
+        WATCH
+    }
+
+    enum SetBy {
+        SET_IFEQ,
+        WATCH
+    }
+
+    /**
+     * What a server offers this user.
+     *
+     * @param watch whether WATCH, MULTI and EXEC are allowed
+     * @param publishes whether PUBLISH is allowed
+     * @param streams whether the commands of streams are there and allowed
+     */
+    record Choice(DeleteBy delete, SetBy set, boolean watch, boolean publishes, boolean streams) {
+
+        /** For people. */
+        @Override
+        public String toString() {
+            String release = delete == DeleteBy.WATCH ? "WATCH/MULTI" : delete.name();
+            String renewal = set == SetBy.WATCH ? "WATCH/MULTI" : "SET IFEQ";
+            return "releases by " + release + ", renews by " + renewal + ", tokens by " + (streams ? "XADD" : "INCR")
+                    + (publishes ? "" : ", waits by polling");
+        }
+    }
+
+    private final NativeWays nativeWays;
+    private final DedicatedConnections connections;
+    private volatile Choice choice;
+
+    CompareWays(NativeWays nativeWays, DedicatedConnections connections, Choice choice) {
+        this.nativeWays = nativeWays;
+        this.connections = connections;
+        this.choice = choice;
+    }
+
+    Choice choice() {
+        return choice;
+    }
+
+    void choose(Choice now) {
+        choice = now;
+    }
+
+    @Override
+    public CompletionStage<Deletion> delete(String key, String expected, String channel) {
+        Choice now = choice;
+        ConditionalDelete watch = watch(now);
+        ConditionalDelete way = switch (now.delete()) {
+            case DELIFEQ -> nativeWays.delifeq();
+            case DELEX -> nativeWays.delex();
+            case WATCH -> watch;
+        };
+        return orElse(way.delete(key, expected, channel), way == watch || !now.watch() ? null : () -> watch.delete(
+                key, expected, channel));
+    }
+
+    @Override
+    public CompletionStage<Boolean> set(String key, String expected, String value, long millis) {
+        Choice now = choice;
+        ConditionalSet watch = watch(now);
+        ConditionalSet way = now.set() == SetBy.WATCH ? watch : nativeWays.set();
+        return orElse(way.set(key, expected, value, millis), way == watch || !now.watch() ? null : () -> watch.set(
+                key, expected, value, millis));
+    }
+
+    private WatchWay watch(Choice now) {
+        return new WatchWay(connections, now.publishes());
+    }
+
+    private static <T> CompletionStage<T> orElse(CompletionStage<T> first, @Nullable Supplier<CompletionStage<T>> second) {
+        if (second == null) {
+            return first;
+        }
+        return first.exceptionallyCompose(error -> RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
+                ? second.get()
+                : CompletableFuture.failedFuture(error));
+    }
+}

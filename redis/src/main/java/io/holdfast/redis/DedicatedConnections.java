@@ -1,0 +1,223 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+
+/**
+ * A few connections, each lent to one user at a time. Who comes when all are lent waits for one.
+ *
+ * <p>A connection that failed at anything is closed: what it watches, or whether a transaction is open on it, is not
+ * known then. So is one that was idle from one beat to the next, except the last.
+ */
+final class DedicatedConnections {
+
+    private static final int CONNECTIONS_MAX = 8;
+
+    /** The connections to one server. All fields by lock. */
+    private static final class Pool {
+        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first
+        final ArrayDeque<CompletableFuture<StatefulRedisConnection<String, String>>> waiting = new ArrayDeque<>();
+        int open;
+    }
+
+    private static final class Idle {
+        final StatefulRedisConnection<String, String> connection;
+        boolean beaten;
+
+        Idle(StatefulRedisConnection<String, String> connection) {
+            this.connection = connection;
+        }
+    }
+
+    private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
+    private final Function<String, String> servers;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Pool> pools = new HashMap<>(); // by lock
+    private boolean closed; // by lock
+
+    /**
+     * @param connector connects to the server of a key; the connection must not connect again by itself
+     * @param servers says which server has the key
+     */
+    DedicatedConnections(
+            Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
+            Function<String, String> servers) {
+        this.connector = connector;
+        this.servers = servers;
+    }
+
+    /** Lends a connection to the key's server until the stage that the user returns is complete. */
+    <T> CompletionStage<T> with(
+            String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
+        String server = servers.apply(key);
+        return take(server, key).thenCompose(connection -> {
+            CompletionStage<T> use;
+            try {
+                use = user.apply(connection);
+            } catch (RuntimeException e) {
+                use = CompletableFuture.failedFuture(e);
+            }
+            return use.whenComplete((result, error) -> giveBack(server, key, connection, error == null));
+        });
+    }
+
+    /** Keeps one idle connection of each server alive, and closes those that were not used since the last beat. */
+    void beat() {
+        List<StatefulRedisConnection<String, String>> unused = new ArrayList<>();
+        List<StatefulRedisConnection<String, String>> kept = new ArrayList<>();
+        lock.lock();
+        try {
+            for (Pool pool : pools.values()) {
+                while (pool.idle.size() > 1 && pool.idle.getLast().beaten) {
+                    unused.add(pool.idle.removeLast().connection);
+                    pool.open--;
+                }
+                pool.idle.forEach(idle -> {
+                    idle.beaten = true;
+                    kept.add(idle.connection);
+                });
+            }
+        } finally {
+            lock.unlock();
+        }
+        unused.forEach(DedicatedConnections::close);
+        for (StatefulRedisConnection<String, String> connection : kept) {
+            var pinged = connection.async().ping();
+        }
+    }
+
+    /** Closes what is idle; what is lent is closed when it comes back. */
+    void close() {
+        List<Idle> idle = new ArrayList<>();
+        List<CompletableFuture<?>> waiting = new ArrayList<>();
+        lock.lock();
+        try {
+            closed = true;
+            for (Pool pool : pools.values()) {
+                idle.addAll(pool.idle);
+                waiting.addAll(pool.waiting);
+            }
+            pools.clear();
+        } finally {
+            lock.unlock();
+        }
+        waiting.forEach(waiter -> waiter.completeExceptionally(new IllegalStateException("Connection is closed")));
+        idle.forEach(each -> close(each.connection));
+    }
+
+    /** For tests: how many are open. */
+    int size() {
+        lock.lock();
+        try {
+            return pools.values().stream().mapToInt(pool -> pool.open).sum();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private CompletionStage<StatefulRedisConnection<String, String>> take(String server, String key) {
+        List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
+        lock.lock();
+        try {
+            if (closed) {
+                return CompletableFuture.failedFuture(new IllegalStateException("Connection is closed"));
+            }
+            Pool pool = pools.computeIfAbsent(server, s -> new Pool());
+            for (Idle idle = pool.idle.poll(); idle != null; idle = pool.idle.poll()) {
+                if (idle.connection.isOpen()) {
+                    return CompletableFuture.completedFuture(idle.connection);
+                }
+                pool.open--;
+                dead.add(idle.connection);
+            }
+            if (pool.open >= CONNECTIONS_MAX) {
+                CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
+                pool.waiting.add(turn);
+                return turn;
+            }
+            pool.open++;
+        } finally {
+            lock.unlock();
+            dead.forEach(DedicatedConnections::close);
+        }
+        return connect(server, key);
+    }
+
+    private CompletionStage<StatefulRedisConnection<String, String>> connect(String server, String key) {
+        return connector.apply(key).whenComplete((connection, error) -> {
+            if (error != null) {
+                gone(server, key);
+            }
+        });
+    }
+
+    private void giveBack(
+            String server, String key, StatefulRedisConnection<String, String> connection, boolean usable) {
+        CompletableFuture<StatefulRedisConnection<String, String>> next = null;
+        if (!usable || !connection.isOpen()) {
+            close(connection);
+            gone(server, key);
+            return;
+        }
+        lock.lock();
+        try {
+            if (!closed) {
+                Pool pool = pools.computeIfAbsent(server, s -> new Pool());
+                next = pool.waiting.poll();
+                if (next == null) {
+                    pool.idle.push(new Idle(connection));
+                    return;
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (next == null) {
+            close(connection);
+        } else {
+            next.complete(connection);
+        }
+    }
+
+    /** There is one less, so somebody who waits may have a new one. */
+    private void gone(String server, String key) {
+        CompletableFuture<StatefulRedisConnection<String, String>> next;
+        lock.lock();
+        try {
+            Pool pool = pools.get(server);
+            if (pool == null) {
+                return;
+            }
+            next = pool.waiting.poll();
+            if (next == null) {
+                pool.open--;
+                if (pool.open == 0) {
+                    pools.remove(server);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (next != null) {
+            connect(server, key).whenComplete((connection, error) -> {
+                if (error != null) {
+                    next.completeExceptionally(error);
+                } else {
+                    next.complete(connection);
+                }
+            });
+        }
+    }
+
+    private static void close(StatefulRedisConnection<String, String> connection) {
+        var unused = connection.closeAsync();
+    }
+}
