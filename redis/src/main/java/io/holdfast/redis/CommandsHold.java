@@ -50,12 +50,13 @@ final class CommandsHold {
         this.value = value;
         this.base = base;
         this.untilNanos = untilNanos;
+        this.version = isChanged(value) ? Integer.parseInt(value.substring(id.length() + 1)) : 0;
     }
 
     /** Runs a step after all earlier ones are complete. */
     <T> CompletionStage<T> next(Supplier<CompletionStage<T>> step) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        CompletableFuture<?> before;
+        CompletionStage<?> before;
         lock.lock();
         try {
             before = last;
@@ -89,10 +90,12 @@ final class CommandsHold {
 
     /** Whether a key with this value is held by this id. */
     static boolean isOf(String id, String value) {
-        return value.startsWith(id) && (value.length() == id.length() || value.charAt(id.length()) == VERSION);
+        return value.equals(id)
+                || (value.startsWith(id + VERSION)
+                        && value.substring(id.length() + 1).matches("[0-9]{1,9}"));
     }
 
-    /** Whether the value was changed since the hold began. */
+    /** Whether the value of a hold was changed since it began. */
     static boolean isChanged(String value) {
         return value.indexOf(VERSION) >= 0;
     }

@@ -14,6 +14,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.CompletableFuture;
@@ -36,58 +37,61 @@ final class CommandsLockStore implements LockStore {
     /** For how long a client that lets others go first does not ask by itself. */
     private static final long LEFT_FREE_MILLIS = 50;
 
-    /** What this store needs from those who open it. */
+    /** What this store is made of by those who open it. */
     record Parts(
             String server,
             String clientId,
-            RedisClusterAsyncCommands<String, String> commands,
+            RedisConnections connections,
             RedisKeys keys,
             CompareWays ways,
             RedisErrors errors,
             RedisMessages messages,
-            io.holdfast.spi.TimeSource time,
-            Runnable connections) {}
+            TimeSource time) {}
 
     private final Parts parts;
-    private final RedisClusterAsyncCommands<String, String> commands;
+    private final Runnable closing;
     private final CompareWays ways;
     private final CommandsTokens tokens;
     private final CommandsHolds holds;
     private final ForeignKeys foreign;
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    CommandsLockStore(Parts parts) {
+    /** @param closing closes the connections */
+    CommandsLockStore(Parts parts, Runnable closing) {
         this.parts = parts;
-        this.commands = parts.commands();
+        this.closing = closing;
         this.ways = parts.ways();
-        this.tokens = new CommandsTokens(commands, parts.keys(), parts.time());
-        this.foreign = new ForeignKeys(commands, parts.errors());
-        this.holds = new CommandsHolds(commands, ways, foreign, parts.time());
+        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), parts.time());
+        this.foreign = new ForeignKeys(parts.connections(), parts.errors());
+        this.holds = new CommandsHolds(ways, foreign, parts.errors(), parts.time());
     }
 
     // --- taking ---
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded(() -> take(request, TRIES));
+        return guarded(request.name(), () -> take(request, TRIES));
     }
 
     private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
         long sent = parts.time().nanoTime();
         String name = request.name();
         SetArgs args = SetArgs.Builder.nx().px(request.leaseMillis());
-        return commands.set(name, request.holderId(), args).thenCompose(ok -> ok == null
-                ? held(request, sent, triesLeft)
-                : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
+        return commands()
+                .set(name, request.holderId(), args)
+                .thenCompose(ok -> ok == null
+                        ? held(request, sent, triesLeft)
+                        : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
     }
 
     /** Somebody holds it; perhaps this id, from an execution whose answer was lost. */
     private CompletionStage<AcquireReply> held(AcquireRequest request, long sent, int triesLeft) {
         String name = request.name();
         String id = request.holderId();
-        CompletionStage<String> value = commands.get(name);
-        CompletionStage<Long> remaining = commands.pttl(name);
-        return foreign.holderOr(name, value).thenCombine(remaining, (holder, left) -> {
+        CompletionStage<String> value = commands().get(name);
+        CompletionStage<Long> remaining = commands().pttl(name);
+        return foreign.holderOr(name, value)
+                .thenCombine(remaining, (holder, left) -> {
                     if (holder == null || !CommandsHold.isOf(id, holder)) {
                         return CompletableFuture.completedFuture(busy(request, holder, left));
                     }
@@ -104,11 +108,12 @@ final class CommandsLockStore implements LockStore {
             // Settings were made since. A repetition that comes late must not undo them.
             return granted(request, base, value, parts.time().nanoTime() - request.leaseMillis() * 1_000_000);
         }
-        return holds.lengthen(name, id, value, request.leaseMillis()).thenCompose(done -> done
-                ? granted(request, base, value, sent)
-                : triesLeft > 1
-                        ? take(request, triesLeft - 1)
-                        : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name)));
+        return holds.lengthen(name, id, value, request.leaseMillis())
+                .thenCompose(done -> done
+                        ? granted(request, base, value, sent)
+                        : triesLeft > 1
+                                ? take(request, triesLeft - 1)
+                                : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name)));
     }
 
     /** @param sent when the lease began at the earliest, on the local clock */
@@ -165,7 +170,9 @@ final class CommandsLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return guarded(() -> holds.renew(request, () -> tokens.current(request.name(), request.holderId(), streams())))
+        return guarded(
+                        request.name(),
+                        () -> holds.renew(request, () -> tokens.current(request.name(), request.holderId(), streams())))
                 .whenComplete((reply, error) -> {
                     if (reply instanceof Gone) {
                         parts.messages().redisson().unwatch(request.name(), request.holderId());
@@ -178,12 +185,13 @@ final class CommandsLockStore implements LockStore {
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         AcquireRequest again = request.requeue();
-        return guarded(() -> end(request.name(), request.holderId()))
+        return guarded(request.name(), () -> end(request.name(), request.holderId()))
                 .thenCompose(deletion -> {
                     if (!deletion.done() || again == null) {
                         return CompletableFuture.completedFuture(new ReleaseReply(deletion.done(), null));
                     }
-                    return guarded(() -> afterOthers(again, deletion)).thenApply(reply -> new ReleaseReply(true, reply));
+                    return guarded(again.name(), () -> afterOthers(again, deletion))
+                            .thenApply(reply -> new ReleaseReply(true, reply));
                 });
     }
 
@@ -198,7 +206,7 @@ final class CommandsLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return guarded(() -> end(name, holderId)).thenApply(Deletion::done);
+        return guarded(name, () -> end(name, holderId)).thenApply(Deletion::done);
     }
 
     /** Deletes the key if this id holds it, and tells those who wait. */
@@ -224,7 +232,7 @@ final class CommandsLockStore implements LockStore {
 
     /** A renewal of unknown outcome may have changed the value. */
     private CompletionStage<Deletion> lookAgain(String name, String id, String value, int triesLeft) {
-        return foreign.notHeldOr(name, commands.get(name), value).thenCompose(found -> {
+        return foreign.value(name).thenCompose(found -> {
             if (found == null || found.equals(value) || !CommandsHold.isOf(id, found)) {
                 return CompletableFuture.completedFuture(Deletion.NONE);
             }
@@ -236,25 +244,30 @@ final class CommandsLockStore implements LockStore {
 
     /** @return how many heard; 0 if that is not known */
     private CompletionStage<Integer> hint(String channel, String message) {
-        return commands.publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
+        return commands().publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
     }
 
     // --- looking ---
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return guarded(() -> foreign.inspect(
-                name, tokens, streams(), ways.choice().publishes() ? RedisKeys.redissonChannel(name) : null));
+        return guarded(
+                name,
+                () -> foreign.inspect(
+                        name, tokens, streams(), ways.choice().publishes() ? RedisKeys.redissonChannel(name) : null));
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return guarded(() -> foreign.delete(name).thenCompose(deleted -> {
-            if (!deleted || !ways.choice().publishes()) {
-                return CompletableFuture.completedFuture(deleted);
-            }
-            return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED).thenApply(heard -> true);
-        }));
+        return guarded(
+                name,
+                () -> foreign.delete(name).thenCompose(deleted -> {
+                    if (!deleted || !ways.choice().publishes()) {
+                        return CompletableFuture.completedFuture(deleted);
+                    }
+                    return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
+                            .thenApply(heard -> true);
+                }));
     }
 
     @Override
@@ -271,7 +284,7 @@ final class CommandsLockStore implements LockStore {
     public void close() {
         if (closed.compareAndSet(false, true)) {
             parts.messages().stop();
-            parts.connections().run();
+            closing.run();
         }
     }
 
@@ -280,12 +293,16 @@ final class CommandsLockStore implements LockStore {
         return describe();
     }
 
+    private RedisClusterAsyncCommands<String, String> commands() {
+        return parts.connections().commands();
+    }
+
     private boolean streams() {
         return ways.choice().streams();
     }
 
     /** Runs a command unless the store is closed, and says what its failure means. */
-    private <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
+    private <T> CompletionStage<T> guarded(String name, Supplier<CompletionStage<T>> command) {
         if (closed.get()) {
             return CompletableFuture.failedFuture(parts.errors().closed(null));
         }
@@ -300,6 +317,8 @@ final class CommandsLockStore implements LockStore {
             if (error == null) {
                 outcome.complete(answer);
             } else {
+                Throwable cause = RedisErrors.unwrap(error);
+                parts.connections().failed(name, cause == null ? error : cause);
                 outcome.completeExceptionally(parts.errors().of(error));
             }
         });

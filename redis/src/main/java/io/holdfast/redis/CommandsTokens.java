@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -7,7 +8,6 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.StreamMessage;
 import io.lettuce.core.XAddArgs;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,23 +37,23 @@ final class CommandsTokens {
     private static final int REMEMBERED_MAX = 1_000;
     private static final String FIELD = "h";
 
-    private final RedisClusterAsyncCommands<String, String> commands;
+    private final RedisConnections connections;
     private final RedisKeys keys;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
 
     /** When the expiry of a name's stream was last set from here: not needed each time. */
     private final Map<String, Long> expirySet = new LinkedHashMap<>(16, 0.75f, true) { // by lock
-        private static final long serialVersionUID = 1;
+                private static final long serialVersionUID = 1;
 
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-            return size() > REMEMBERED_MAX;
-        }
-    };
+                @Override
+                protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
+                    return size() > REMEMBERED_MAX;
+                }
+            };
 
-    CommandsTokens(RedisClusterAsyncCommands<String, String> commands, RedisKeys keys, TimeSource time) {
-        this.commands = commands;
+    CommandsTokens(RedisConnections connections, RedisKeys keys, TimeSource time) {
+        this.connections = connections;
         this.keys = keys;
         this.time = time;
     }
@@ -61,7 +61,7 @@ final class CommandsTokens {
     /** A base for a hold that has just begun. */
     CompletionStage<Long> next(String name, String id, boolean streams) {
         if (!streams) {
-            return commands.incr(keys.base(name));
+            return commands().incr(keys.base(name));
         }
         return add(name, id, TRIES);
     }
@@ -72,7 +72,7 @@ final class CommandsTokens {
             return next(name, id, false);
         }
         CompletionStage<List<StreamMessage<String, String>>> last = last(name);
-        CompletionStage<String> scripts = commands.get(keys.base(name));
+        CompletionStage<String> scripts = commands().get(keys.base(name));
         return last.thenCombine(scripts, (entries, string) -> {
                     long own = baseOf(entries, id);
                     return own > number(string) ? raised(name, own, string != null) : next(name, id, true);
@@ -82,7 +82,7 @@ final class CommandsTokens {
 
     /** The last entry of a name's stream, at most one. */
     CompletionStage<List<StreamMessage<String, String>>> last(String name) {
-        return commands.xrevrange(keys.stream(name), Range.unbounded(), Limit.from(1));
+        return commands().xrevrange(keys.stream(name), Range.unbounded(), Limit.from(1));
     }
 
     /** The base in the entry if it is this id's, else 0. */
@@ -95,9 +95,8 @@ final class CommandsTokens {
     }
 
     private CompletionStage<Long> add(String name, String id, int triesLeft) {
-        CompletionStage<String> added =
-                commands.xadd(keys.stream(name), new XAddArgs().maxlen(1), FIELD, id);
-        CompletionStage<String> scripts = commands.get(keys.base(name));
+        CompletionStage<String> added = commands().xadd(keys.stream(name), new XAddArgs().maxlen(1), FIELD, id);
+        CompletionStage<String> scripts = commands().get(keys.base(name));
         expire(name);
         return added.thenCombine(scripts, (entry, string) -> {
                     StreamBase made = StreamBase.parse(entry);
@@ -121,8 +120,8 @@ final class CommandsTokens {
         } else {
             return raised(name, entry.base(), !fresh || string != null);
         }
-        CompletionStage<String> added = commands.xadd(
-                keys.stream(name), new XAddArgs().maxlen(1).id(needed.id()), FIELD, id);
+        CompletionStage<String> added =
+                commands().xadd(keys.stream(name), new XAddArgs().maxlen(1).id(needed.id()), FIELD, id);
         return added.handle((made, error) -> {
                     if (error == null) {
                         return settle(name, id, needed, false, string, triesLeft);
@@ -140,7 +139,8 @@ final class CommandsTokens {
         if (!tellScripts) {
             return CompletableFuture.completedFuture(base);
         }
-        return commands.set(keys.base(name), Long.toString(base), SetArgs.Builder.px(KEPT.toMillis()))
+        return commands()
+                .set(keys.base(name), Long.toString(base), SetArgs.Builder.px(KEPT.toMillis()))
                 .thenApply(ok -> base);
     }
 
@@ -156,7 +156,7 @@ final class CommandsTokens {
         } finally {
             lock.unlock();
         }
-        commands.pexpire(keys.stream(name), KEPT.toMillis()).whenComplete((done, error) -> {
+        commands().pexpire(keys.stream(name), KEPT.toMillis()).whenComplete((done, error) -> {
             if (error != null) {
                 forget(name);
             }
@@ -170,6 +170,10 @@ final class CommandsTokens {
         } finally {
             lock.unlock();
         }
+    }
+
+    private RedisClusterAsyncCommands<String, String> commands() {
+        return connections.commands();
     }
 
     private static long number(@Nullable String text) {

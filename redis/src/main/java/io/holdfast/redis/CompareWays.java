@@ -72,8 +72,9 @@ final class CompareWays implements ConditionalDelete, ConditionalSet {
             case DELEX -> nativeWays.delex();
             case WATCH -> watch;
         };
-        return orElse(way.delete(key, expected, channel), way == watch || !now.watch() ? null : () -> watch.delete(
-                key, expected, channel));
+        return orElse(
+                way.delete(key, expected, channel),
+                way == watch || !now.watch() ? null : () -> watch.delete(key, expected, channel));
     }
 
     @Override
@@ -81,15 +82,17 @@ final class CompareWays implements ConditionalDelete, ConditionalSet {
         Choice now = choice;
         ConditionalSet watch = watch(now);
         ConditionalSet way = now.set() == SetBy.WATCH ? watch : nativeWays.set();
-        return orElse(way.set(key, expected, value, millis), way == watch || !now.watch() ? null : () -> watch.set(
-                key, expected, value, millis));
+        return orElse(
+                way.set(key, expected, value, millis),
+                way == watch || !now.watch() ? null : () -> watch.set(key, expected, value, millis));
     }
 
     private WatchWay watch(Choice now) {
         return new WatchWay(connections, now.publishes());
     }
 
-    private static <T> CompletionStage<T> orElse(CompletionStage<T> first, @Nullable Supplier<CompletionStage<T>> second) {
+    private static <T> CompletionStage<T> orElse(
+            CompletionStage<T> first, @Nullable Supplier<CompletionStage<T>> second) {
         if (second == null) {
             return first;
         }

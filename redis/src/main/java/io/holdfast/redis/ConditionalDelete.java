@@ -16,6 +16,10 @@ interface ConditionalDelete {
         static final Deletion NONE = new Deletion(false, NOT_TOLD);
     }
 
-    /** @param channel where to tell of it, in the same step if this way can */
+    /**
+     * Deletes.
+     *
+     * @param channel where to tell of it, in the same step if this way can
+     */
     CompletionStage<Deletion> delete(String key, String expected, String channel);
 }

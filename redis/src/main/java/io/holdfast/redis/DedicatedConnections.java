@@ -71,13 +71,13 @@ final class DedicatedConnections {
 
     /** Keeps one idle connection of each server alive, and closes those that were not used since the last beat. */
     void beat() {
-        List<StatefulRedisConnection<String, String>> unused = new ArrayList<>();
+        List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
         List<StatefulRedisConnection<String, String>> kept = new ArrayList<>();
         lock.lock();
         try {
             for (Pool pool : pools.values()) {
                 while (pool.idle.size() > 1 && pool.idle.getLast().beaten) {
-                    unused.add(pool.idle.removeLast().connection);
+                    superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
                 pool.idle.forEach(idle -> {
@@ -88,9 +88,9 @@ final class DedicatedConnections {
         } finally {
             lock.unlock();
         }
-        unused.forEach(DedicatedConnections::close);
+        superfluous.forEach(DedicatedConnections::close);
         for (StatefulRedisConnection<String, String> connection : kept) {
-            var pinged = connection.async().ping();
+            var unused = connection.async().ping();
         }
     }
 
@@ -152,11 +152,17 @@ final class DedicatedConnections {
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> connect(String server, String key) {
-        return connector.apply(key).whenComplete((connection, error) -> {
+        // Not the driver's own kind of future, whose exceptionallyCompose never completes.
+        CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
+        connector.apply(key).whenComplete((connection, error) -> {
             if (error != null) {
                 gone(server, key);
+                connecting.completeExceptionally(error);
+            } else {
+                connecting.complete(connection);
             }
         });
+        return connecting;
     }
 
     private void giveBack(

@@ -1,6 +1,5 @@
 package io.holdfast.redis;
 
-import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
@@ -11,16 +10,17 @@ import java.util.concurrent.CompletionStage;
 /** Comparisons that the server makes by one command, on the shared connection. */
 final class NativeWays {
 
-    private final RedisClusterAsyncCommands<String, String> commands;
+    private final RedisConnections connections;
 
-    NativeWays(RedisClusterAsyncCommands<String, String> commands) {
-        this.commands = commands;
+    NativeWays(RedisConnections connections) {
+        this.connections = connections;
     }
 
     /** {@code DELIFEQ key value}: Valkey 9.0. */
     ConditionalDelete delifeq() {
-        return (key, expected, channel) ->
-                delete(NativeCommand.DELIFEQ, new CommandArgs<>(StringCodec.UTF8).addKey(key).addValue(expected));
+        return (key, expected, channel) -> delete(
+                NativeCommand.DELIFEQ,
+                new CommandArgs<>(StringCodec.UTF8).addKey(key).addValue(expected));
     }
 
     /** {@code DELEX key IFEQ value}: Redis 8.4. Without the condition it would be a plain DEL. */
@@ -32,7 +32,9 @@ final class NativeWays {
 
     /** {@code SET key value IFEQ expected PX millis}: Valkey 8.1, Redis 8.4. Without PX the key would never expire. */
     ConditionalSet set() {
-        return (key, expected, value, millis) -> commands.dispatch(
+        return (key, expected, value, millis) -> connections
+                .commands()
+                .dispatch(
                         NativeCommand.SET,
                         new StatusOutput<>(StringCodec.UTF8),
                         new CommandArgs<>(StringCodec.UTF8)
@@ -47,7 +49,10 @@ final class NativeWays {
 
     private CompletionStage<ConditionalDelete.Deletion> delete(
             ProtocolKeyword command, CommandArgs<String, String> args) {
-        return commands.dispatch(command, new IntegerOutput<>(StringCodec.UTF8), args)
-                .thenApply(deleted -> new ConditionalDelete.Deletion(deleted == 1, ConditionalDelete.Deletion.NOT_TOLD));
+        return connections
+                .commands()
+                .dispatch(command, new IntegerOutput<>(StringCodec.UTF8), args)
+                .thenApply(
+                        deleted -> new ConditionalDelete.Deletion(deleted == 1, ConditionalDelete.Deletion.NOT_TOLD));
     }
 }

@@ -75,9 +75,14 @@ final class OpeningErrors {
                 null);
     }
 
+    /** Whether keys were refused, and not the command. */
+    static boolean isAboutKeys(String said) {
+        return said.startsWith("NOPERM") && said.contains(" key");
+    }
+
     /** No script at all, or none with our keys. */
     StoreException noScripts(String said, Throwable error) {
-        boolean keys = said.startsWith("NOPERM") && said.contains(" key");
+        boolean keys = isAboutKeys(said);
         return new StoreException(
                 FATAL,
                 server + " does not let " + userName()
@@ -93,6 +98,26 @@ final class OpeningErrors {
                 FATAL,
                 server + " does not let " + userName() + " run all commands that the scripts use"
                         + " (grant them: ACL SETUSER " + aclName() + " " + rights + ")",
+                null);
+    }
+
+    /** @param rights the missing ones, as {@code ACL SETUSER} takes them */
+    StoreException noPlainCommands(String rights) {
+        return new StoreException(
+                FATAL,
+                server + " does not let " + userName() + " run all commands that locks without scripts need"
+                        + " (grant them: ACL SETUSER " + aclName() + " " + rights + ")",
+                null);
+    }
+
+    /** Neither scripts nor anything else that compares and deletes in one step. */
+    StoreException noSafeWay() {
+        return new StoreException(
+                FATAL,
+                server + " offers " + userName()
+                        + " nothing that releases a lock safely: no scripts, no DELIFEQ or DELEX"
+                        + " with SET IFEQ, and no WATCH with MULTI and EXEC (allow one of these, or use Valkey 9.0 or"
+                        + " Redis 8.4 or newer)",
                 null);
     }
 

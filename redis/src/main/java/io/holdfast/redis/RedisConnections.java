@@ -35,6 +35,7 @@ interface RedisConnections extends AutoCloseable {
     /**
      * A new connection to the master of a key's slot, the caller's alone, who closes it. It stays with that server: after
      * a failover or when the slot has moved, its commands fail or are redirected (MOVED), and the caller opens another.
+     * When it is lost, it does not come back: nobody would notice that what it watched is not watched any more.
      */
     CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key);
 

@@ -130,7 +130,8 @@ final class RedisErrors {
     static StoreException keepsChanging(String key) {
         return new StoreException(
                 NOT_EXECUTED,
-                "The key \"" + key + "\" was changed by somebody else during each of several tries, so nothing was done",
+                "The key \"" + key
+                        + "\" was changed by somebody else during each of several tries, so nothing was done",
                 null);
     }
 

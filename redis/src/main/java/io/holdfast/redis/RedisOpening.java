@@ -29,6 +29,25 @@ final class RedisOpening {
     private final RedisErrors commandErrors;
     private final ServerConnections connections;
 
+    /** Once the store is open, if it is the one without scripts. */
+    private volatile @Nullable CommandsOpening withoutScripts;
+
+    /** The server refused to run the first script. */
+    private static final class NoScriptsException extends Exception {
+        private static final long serialVersionUID = 1;
+
+        final String said;
+        final boolean keysForbidden;
+        final RedisCommandExecutionException cause;
+
+        NoScriptsException(String said, RedisCommandExecutionException cause) {
+            super(cause);
+            this.said = said;
+            this.cause = cause;
+            this.keysForbidden = OpeningErrors.isAboutKeys(said);
+        }
+    }
+
     private RedisOpening(RedisSettings settings, StoreContext context) {
         this.settings = settings;
         this.context = context;
@@ -50,22 +69,73 @@ final class RedisOpening {
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.prefix());
         RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId(), context.time());
-        connect(connections.connect(messages::reconnected));
+        connect(connections.connect(() -> {
+            CommandsOpening opened = withoutScripts;
+            if (opened != null) {
+                opened.reconnected();
+            }
+            messages.reconnected();
+        }));
         look(connections.commands());
         Scripts scripts = new Scripts(connections, commandErrors);
-        probe(scripts, keys);
-        load(scripts);
+        String whyCommands = whyCommands(scripts, keys);
+        CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
+        withoutScripts = commands;
         subscribe(messages);
 
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             messages.beat();
+            if (commands != null) {
+                commands.beat();
+            }
             var unused = connections.commands().ping();
         });
         heartbeat.start();
-        return new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, () -> {
+        Runnable closing = () -> {
             heartbeat.stop();
             connections.close();
-        });
+        };
+        return commands != null
+                ? commands.store(keys, messages, closing)
+                : new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
+    }
+
+    /** Why locks are kept without scripts; null if they are kept by scripts. */
+    private @Nullable String whyCommands(Scripts scripts, RedisKeys keys) {
+        if (settings.mode() == RedisMode.COMMANDS) {
+            return "as configured";
+        }
+        try {
+            probe(scripts, keys);
+        } catch (NoScriptsException e) {
+            if (settings.mode() == RedisMode.LUA || e.keysForbidden) {
+                throw errors.noScripts(e.said, e.cause);
+            }
+            // Some servers go on with all arguments.
+            return "because it runs no scripts for this user: " + e.said.split(",", 2)[0];
+        }
+        load(scripts);
+        LOG.log(
+                System.Logger.Level.INFO,
+                settings.describe() + ": locks are kept by scripts (mode lua), "
+                        + (settings.mode() == RedisMode.LUA ? "as configured" : "because it runs them for this user"));
+        return null;
+    }
+
+    private CommandsOpening commands(RedisKeys keys, String why) {
+        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, keys.probe(context.clientId()));
+        try {
+            CommandsOpening opened = new CommandsOpening(
+                    settings, context, connections, commandErrors, dedicated, compare, await(compare.run()));
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    settings.describe() + ": locks are kept without scripts (mode commands), " + why + "; "
+                            + opened.choice());
+            return opened;
+        } catch (ExecutionException e) {
+            throw commandErrors.of(e);
+        }
     }
 
     /** Refuses a server that is too old, and warns of settings that endanger locks. */
@@ -101,7 +171,7 @@ final class RedisOpening {
     }
 
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
-    private void probe(Scripts scripts, RedisKeys keys) {
+    private void probe(Scripts scripts, RedisKeys keys) throws NoScriptsException {
         String[] probed = keys.probe(context.clientId());
         RedisProbe.Found found;
         try {
@@ -110,7 +180,7 @@ final class RedisOpening {
         } catch (StoreException failure) {
             if (failure.outcome() == StoreException.Outcome.FATAL
                     && failure.getCause() instanceof RedisCommandExecutionException said) {
-                throw errors.noScripts(String.valueOf(said.getMessage()), said);
+                throw new NoScriptsException(String.valueOf(said.getMessage()), said);
             }
             throw failure;
         }

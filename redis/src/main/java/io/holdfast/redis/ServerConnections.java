@@ -26,6 +26,10 @@ final class ServerConnections implements RedisConnections {
     private final RedisSettings settings;
     private final Driver driver;
     private final RedisClient client;
+
+    /** For connections with a state in them, which must end with the connection. */
+    private final RedisClient once;
+
     private final ServerClock clock;
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
 
@@ -35,6 +39,10 @@ final class ServerConnections implements RedisConnections {
         driver = new Driver(settings);
         client = RedisClient.create(driver.resources(), settings.node());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
+        once = RedisClient.create(driver.resources(), settings.node());
+        once.setOptions(Driver.options(ClientOptions.builder(), settings)
+                .autoReconnect(false)
+                .build());
     }
 
     /**
@@ -70,7 +78,7 @@ final class ServerConnections implements RedisConnections {
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key) {
-        return client.connectAsync(StringCodec.UTF8, settings.node());
+        return once.connectAsync(StringCodec.UTF8, settings.node());
     }
 
     @Override
@@ -84,7 +92,9 @@ final class ServerConnections implements RedisConnections {
     @Override
     public void close() {
         try {
+            var ended = once.shutdownAsync(0, 1, TimeUnit.SECONDS);
             client.shutdownAsync(0, 1, TimeUnit.SECONDS).get(2, TimeUnit.SECONDS);
+            ended.get(2, TimeUnit.SECONDS);
             driver.shutdown();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

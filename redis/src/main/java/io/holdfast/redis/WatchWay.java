@@ -41,13 +41,18 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
 
     @Override
     public CompletionStage<Deletion> delete(String key, String expected, String channel) {
-        return ifEqual(key, expected, Deletion.NONE, commands -> {
+        return ifEqual(
+                key,
+                expected,
+                Deletion.NONE,
+                commands -> {
                     var deleting = commands.del(key);
                     if (publishes) {
                         var unused = commands.publish(channel, RedisKeys.RELEASED);
                     }
                     return deleting;
-                }, results -> new Deletion(
+                },
+                results -> new Deletion(
                         ((Long) results.get(0)) == 1,
                         publishes ? ((Long) results.get(1)).intValue() : Deletion.NOT_TOLD));
     }
@@ -75,7 +80,8 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
             T otherwise,
             Function<RedisAsyncCommands<String, String>, CompletionStage<?>> queued,
             Function<TransactionResult, T> outcome) {
-        return connections.with(key, connection -> attempt(connection, key, expected, otherwise, queued, outcome, TRIES));
+        return connections.with(
+                key, connection -> attempt(connection, key, expected, otherwise, queued, outcome, TRIES));
     }
 
     private <T> CompletionStage<T> attempt(
@@ -95,7 +101,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                             if (!expected.equals(found)) {
                                 return commands.unwatch().thenApply(unwatched -> otherwise);
                             }
-                            var opening = commands.multi();
+                            var unused = commands.multi();
                             var commanding = queued.apply(commands);
                             return commands.exec().thenCompose(results -> {
                                 if (!results.wasDiscarded()) {
@@ -105,8 +111,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                                 if (triesLeft == 1) {
                                     return CompletableFuture.failedFuture(RedisErrors.keepsChanging(key));
                                 }
-                                return attempt(
-                                        connection, key, expected, otherwise, queued, outcome, triesLeft - 1);
+                                return attempt(connection, key, expected, otherwise, queued, outcome, triesLeft - 1);
                             });
                         },
                         between);

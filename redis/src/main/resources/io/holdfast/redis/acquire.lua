@@ -7,7 +7,7 @@
 -- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: whenever
 -- ARGV[8] how often this id asked before
 -- Result  {1, now, base, waiting}                    the id holds the lock
---         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: like Redisson's, 2: other
+--         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: releases are announced as Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
 --         {-2, now, type}                            the key is something that no lock is
 -- Sent again for an id that holds, it only ever lengthens, and answers the base that the hold has.
@@ -51,7 +51,7 @@ local function busy(kind, holder)
   if ARGV[6] == '1' then
     local first = before == 0 and redis.call('ZCARD', KEYS[2]) == 0
     enqueue(id, lease, poll, ARGV[8])
-    if first and kind == 0 then
+    if first and string.sub(holder, 1, 3) == 'hf-' then
       tell('c', holder, '')
     end
   end
@@ -62,7 +62,10 @@ local fields = redis.pcall('HLEN', KEYS[1])
 if type(fields) == 'table' then
   local kind = redis.call('TYPE', KEYS[1]).ok
   if kind == 'string' then
-    return busy(2, 'foreign string')
+    -- The mode without scripts, whose value is the holder id and perhaps the number of its change; or written by hand.
+    -- Releases of the former are announced as Redisson's are.
+    local holder = string.match(redis.call('GET', KEYS[1]), '^(hf%-[^#]+)')
+    return busy(1, holder or 'foreign string')
   elseif kind == 'hash' or kind == 'none' then
     return fields
   end

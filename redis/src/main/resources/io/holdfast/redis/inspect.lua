@@ -12,6 +12,9 @@ end
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 local base, holder = 0, kind == 'none' and '' or 'foreign ' .. kind
+if kind == 'string' then
+  holder = string.match(redis.call('GET', KEYS[1]), '^(hf%-[^#]+)') or holder
+end
 if kind == 'hash' and redis.call('HLEN', KEYS[1]) <= 16 then
   local fields = redis.call('HGETALL', KEYS[1])
   for i = 1, #fields, 2 do

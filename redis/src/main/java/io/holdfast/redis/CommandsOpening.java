@@ -1,0 +1,122 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreContext;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Opens the store without scripts, and chooses its commands again when the server may be another one. */
+final class CommandsOpening {
+
+    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
+
+    private final RedisSettings settings;
+    private final StoreContext context;
+    private final RedisConnections connections;
+    private final RedisErrors errors;
+    private final DedicatedConnections dedicated;
+    private final CompareProbe probe;
+    private final CompareWays ways;
+    private final AtomicBoolean probing = new AtomicBoolean();
+
+    /** Whether the present choice was tried on the server that is connected now. */
+    private volatile boolean tried;
+
+    /** Made from the first finding; refuses to be made if no way is safe. */
+    CommandsOpening(
+            RedisSettings settings,
+            StoreContext context,
+            RedisConnections connections,
+            RedisErrors errors,
+            DedicatedConnections dedicated,
+            CompareProbe probe,
+            CompareProbe.Finding first) {
+        this.settings = settings;
+        this.context = context;
+        this.connections = connections;
+        this.errors = errors;
+        this.dedicated = dedicated;
+        this.probe = probe;
+        if (!first.missing().isEmpty()) {
+            throw new OpeningErrors(settings).noPlainCommands(String.join(" ", first.missing()));
+        }
+        if (!first.isSafe()) {
+            throw new OpeningErrors(settings).noSafeWay();
+        }
+        if (!first.hasTokens()) {
+            throw new OpeningErrors(settings).noPlainCommands("+xadd +xrevrange");
+        }
+        this.tried = first.tried();
+        this.ways = new CompareWays(new NativeWays(connections), dedicated, first.choice());
+    }
+
+    CompareWays.Choice choice() {
+        return ways.choice();
+    }
+
+    /** @param closing closes the connections */
+    CommandsLockStore store(RedisKeys keys, RedisMessages messages, Runnable closing) {
+        return new CommandsLockStore(
+                new CommandsLockStore.Parts(
+                        settings.describe(),
+                        context.clientId(),
+                        connections,
+                        keys,
+                        ways,
+                        errors,
+                        messages,
+                        context.time()),
+                () -> {
+                    dedicated.close();
+                    closing.run();
+                });
+    }
+
+    /** The connection was lost and is back: perhaps to another server. */
+    void reconnected() {
+        tried = false;
+        chooseAgain();
+    }
+
+    /** Called at intervals. */
+    void beat() {
+        dedicated.beat();
+        if (!tried) {
+            chooseAgain();
+        }
+    }
+
+    private void chooseAgain() {
+        if (!probing.compareAndSet(false, true)) {
+            return;
+        }
+        CompletionStage<CompareProbe.Finding> finding;
+        try {
+            finding = probe.run();
+        } catch (RuntimeException e) {
+            // Not connected, or closed: the next beat tries again, if there is one.
+            probing.set(false);
+            return;
+        }
+        finding.whenComplete((found, error) -> {
+            probing.set(false);
+            if (error == null) {
+                choose(found);
+            }
+        });
+    }
+
+    private void choose(CompareProbe.Finding found) {
+        if (!found.isSafe() || !found.hasTokens()) {
+            // The old choice stays: what the server refuses fails, and says so.
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    new OpeningErrors(settings).noSafeWay().getMessage());
+            return;
+        }
+        tried = found.tried();
+        if (!found.choice().equals(ways.choice())) {
+            ways.choose(found.choice());
+            LOG.log(System.Logger.Level.INFO, settings.describe() + " now " + found.choice());
+        }
+    }
+}

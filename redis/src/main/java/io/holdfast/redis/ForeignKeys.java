@@ -1,0 +1,131 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreState;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.StreamMessage;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lock keys as the mode without scripts finds them: its own are strings, as are hand-written locks; a hash is a lock of
+ * the mode with scripts, or Redisson's. Whatever is there counts as held.
+ */
+final class ForeignKeys {
+
+    private static final String HASH = "foreign hash";
+
+    /** More fields than this make no lock: not read as a whole. */
+    private static final int FIELDS_MAX = 16;
+
+    private final RedisConnections connections;
+    private final RedisErrors errors;
+
+    ForeignKeys(RedisConnections connections, RedisErrors errors) {
+        this.connections = connections;
+        this.errors = errors;
+    }
+
+    /** The value of the lock key, or what stands for the holder if it is not a string; null if it is not there. */
+    CompletionStage<@Nullable String> holderOr(String name, CompletionStage<String> value) {
+        return value.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
+            case "hash" -> CompletableFuture.completedFuture(HASH);
+            case "string", "none" -> CompletableFuture.failedFuture(error);
+            default -> CompletableFuture.failedFuture(errors.unusableKey(name, type));
+        }));
+    }
+
+    /** The value of the lock key; null if it is not there or no string. */
+    CompletionStage<@Nullable String> value(String name) {
+        CompletionStage<@Nullable String> value = connections.commands().get(name);
+        return value.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
+            case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
+            default -> CompletableFuture.<@Nullable String>completedFuture(null);
+        }));
+    }
+
+    /** The answer of a command on strings, or this one if the key is of another type: then no id of this mode holds it. */
+    <T> CompletionStage<T> notHeldOr(String name, CompletionStage<T> answer, T notHeld) {
+        return answer.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
+            case "string", "none" -> CompletableFuture.failedFuture(error);
+            default -> CompletableFuture.completedFuture(notHeld);
+        }));
+    }
+
+    /** Deletes whatever lock there is. */
+    CompletionStage<Boolean> delete(String name) {
+        return connections.commands().type(name).thenCompose(type -> switch (type) {
+            case "none" -> CompletableFuture.completedFuture(false);
+            case "string", "hash" -> connections.commands().del(name).thenApply(deleted -> deleted == 1);
+            default -> CompletableFuture.failedFuture(errors.unusableKey(name, type));
+        });
+    }
+
+    /** @param channel where those who wait listen; null if nobody can */
+    CompletionStage<StoreState> inspect(String name, CommandsTokens tokens, boolean streams, @Nullable String channel) {
+        CompletionStage<Integer> waiting = channel == null ? CompletableFuture.completedFuture(0) : listeners(channel);
+        CompletionStage<Long> remaining = connections.commands().pttl(name);
+        CompletionStage<List<StreamMessage<String, String>>> last =
+                streams ? tokens.last(name) : CompletableFuture.completedFuture(List.of());
+        CompletionStage<String> value = connections.commands().get(name);
+        CompletionStage<@Nullable StoreState> state =
+                value.<List<StreamMessage<String, String>>, @Nullable StoreState>thenCombine(last, (text, entries) -> {
+                    if (text == null) {
+                        return null;
+                    }
+                    String holder = CommandsHold.holder(text);
+                    return new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0);
+                });
+        return state.exceptionallyCompose(error -> typeAfter(name, error)
+                        .thenCompose(type -> type.equals("hash")
+                                ? hash(name)
+                                : type.equals("string") || type.equals("none")
+                                        ? CompletableFuture.failedFuture(error)
+                                        : CompletableFuture.completedFuture(
+                                                new StoreState("foreign " + type, 0, 0, 0))))
+                .thenCombine(
+                        remaining,
+                        (found, left) -> found == null || left == -2
+                                ? StoreState.free(0)
+                                : new StoreState(found.holder(), left, found.base(), 0))
+                .thenCombine(
+                        waiting,
+                        (found, count) -> new StoreState(found.holder(), found.remainingMillis(), found.base(), count));
+    }
+
+    private CompletionStage<@Nullable StoreState> hash(String name) {
+        return connections
+                .commands()
+                .hlen(name)
+                .thenCompose(fields -> fields > FIELDS_MAX
+                        ? CompletableFuture.completedFuture(new StoreState(HASH, 0, 0, 0))
+                        : connections.commands().hgetall(name).thenApply(ForeignKeys::holderIn));
+    }
+
+    private static @Nullable StoreState holderIn(Map<String, String> fields) {
+        for (Map.Entry<String, String> field : fields.entrySet()) {
+            if (!field.getKey().equals("~seq") && !field.getKey().equals("mode")) {
+                boolean ours =
+                        field.getKey().startsWith("hf-") && field.getValue().matches("\\d{1,18}");
+                return new StoreState(field.getKey(), 0, ours ? Long.parseLong(field.getValue()) : 0, 0);
+            }
+        }
+        return fields.isEmpty() ? null : new StoreState(HASH, 0, 0, 0);
+    }
+
+    private CompletionStage<Integer> listeners(String channel) {
+        return connections.commands().pubsubNumsub(channel).handle((counts, error) -> {
+            Long count = error == null ? counts.get(channel) : null;
+            return count == null ? 0 : count.intValue();
+        });
+    }
+
+    /** The type of a key on which a command was refused; fails with the refusal if it was something else. */
+    private CompletionStage<String> typeAfter(String name, Throwable error) {
+        return RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
+                ? connections.commands().type(name)
+                : CompletableFuture.failedFuture(error);
+    }
+}

@@ -1,0 +1,42 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.ThreadLocalRandom;
+
+/**
+ * Tells of releases a little later, by chance: every client that waits for the name hears of it, and they should not all
+ * ask in the same instant.
+ */
+final class SpreadListener implements StoreListener {
+
+    private static final long SPREAD_NANOS = 2_000_000;
+
+    private final StoreListener listener;
+    private final TimeSource time;
+
+    SpreadListener(StoreListener listener, TimeSource time) {
+        this.listener = listener;
+        this.time = time;
+    }
+
+    @Override
+    public void granted(String name, String holderId) {
+        listener.granted(name, holderId);
+    }
+
+    @Override
+    public void contended(String name, String holderId) {
+        listener.contended(name, holderId);
+    }
+
+    @Override
+    public void released(String name) {
+        var unused = time.schedule(ThreadLocalRandom.current().nextLong(SPREAD_NANOS), () -> listener.released(name));
+    }
+
+    @Override
+    public void reconnected() {
+        listener.reconnected();
+    }
+}
