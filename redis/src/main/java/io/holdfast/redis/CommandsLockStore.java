@@ -297,6 +297,11 @@ final class CommandsLockStore implements LockStore {
         return parts.connections().commands();
     }
 
+    /** For tests. */
+    CompareWays.Choice choice() {
+        return ways.choice();
+    }
+
     private boolean streams() {
         return ways.choice().streams();
     }

@@ -1,0 +1,367 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The store without scripts, alone and beside others on the same names: what the contract does not say. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.testkit.RedisServer#available")
+class CommandsStoreTest {
+
+    private static final String DELETE_IF_MINE =
+            "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end";
+
+    private static RedisServer server;
+
+    private TestClient a;
+    private TestClient b;
+
+    CommandsStoreTest(Installation installation) {}
+
+    @BeforeParameterizedClassInvocation
+    static void start(Installation installation) {
+        server = RedisServer.builder().installation(installation).start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        server.command("FLUSHALL");
+        a = new TestClient(server.uri() + "?mode=commands");
+        b = new TestClient(server.uri() + "?mode=commands");
+    }
+
+    @AfterEach
+    void disconnect() {
+        a.close();
+        b.close();
+    }
+
+    @Test
+    void aLockIsAStringWithTheHolderIdThatExpires() {
+        String holder = a.hold("n");
+        assertThat(server.command("GET", "n")).isEqualTo(holder);
+        assertThat((Long) server.command("PTTL", "n")).isBetween(20_000L, 30_000L);
+        assertThat(a.renew("n", holder, 60_000)).isInstanceOf(Renewed.class);
+        assertThat(server.command("GET", "n")).isEqualTo(holder);
+        assertThat((Long) server.command("PTTL", "n")).isBetween(50_000L, 60_000L);
+        assertThat(a.release("n", holder)).isTrue();
+        assertThat((Long) server.command("PTTL", "holdfast:{n}:t:n")).isPositive();
+        assertThat(server.command("KEYS", "*")).isEqualTo(List.of("holdfast:{n}:t:n"));
+    }
+
+    /** Each way's cost, as in docs/stores/redis.md. */
+    @Test
+    void commandsOfAPair() {
+        a.release("n", a.hold("n"));
+        Map<String, Long> before = server.commandCounts();
+        int pairs = 200;
+        for (int i = 0; i < pairs; i++) {
+            a.release("n", a.hold("n"));
+        }
+        Map<String, Double> each = new TreeMap<>();
+        server.commandCounts().forEach((command, count) -> {
+            double perPair = (double) (count - before.getOrDefault(command, 0L)) / pairs;
+            if (perPair >= 0.5) {
+                each.put(command, (double) Math.round(perPair));
+            }
+        });
+        System.out.println("Commands of a pair at " + server.installation() + ": " + each);
+        assertThat(each.values().stream().mapToDouble(Double::doubleValue).sum())
+                .isEqualTo(each.containsKey("watch") ? 9 : 5);
+    }
+
+    @Test
+    void whoWaitsIsToldOfARelease() {
+        String holder = a.hold("n");
+        String waiting = b.queue("n");
+        a.await("contended n " + holder, 5_000);
+        b.await("released n", 5_000); // once for the subscription
+        assertThat(a.release("n", holder)).isTrue();
+        b.await("released n", 5_000);
+        assertThat(b.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+    }
+
+    /** Else a client with many threads of its own would always be the first to ask. */
+    @Test
+    void whoReleasesAndQueuesAgainLetsOthersGoFirst() {
+        String holder = a.hold("n");
+        String waiting = b.queue("n");
+        b.await("released n", 5_000);
+        await().until(() -> listeners("n") == 1);
+        var reply = a.releaseAndRequeue("n", holder, a.newHolder());
+        assertThat(reply.wasHeld()).isTrue();
+        assertThat(reply.requeued()).isInstanceOf(Busy.class);
+        assertThat(b.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+    }
+
+    // --- a write of unknown outcome ---
+
+    /**
+     * A renewal that was given up can still be executed, after one that was sent later: it must not shorten what that one
+     * was promised.
+     */
+    @Test
+    void aSettingThatComesLateChangesNothing() {
+        String holder = a.hold("n");
+        assertThat(a.renew("n", holder, 60_000, 1, true)).isInstanceOf(Renewed.class);
+        String value = String.valueOf(server.command("GET", "n"));
+        assertThat(value).isEqualTo(holder + "#1");
+        // What a renewal from before the setting would still do: it compares with the old value.
+        if (server.installation().isAtLeast(8, 1)) {
+            assertThat(server.command("SET", "n", holder, "IFEQ", holder, "PX", "1000"))
+                    .isNull();
+        }
+        assertThat(a.inspect("n").holder()).isEqualTo(holder);
+        assertThat((Long) server.command("PTTL", "n")).isGreaterThan(30_000);
+        assertThat(a.inspect("n").base()).isPositive();
+        assertThat(a.release("n", holder)).isTrue();
+    }
+
+    // --- tokens ---
+
+    @Test
+    void basesGrowAcrossBothModes() {
+        try (TestClient lua = new TestClient(server.uri() + "?mode=lua")) {
+            long last = 0;
+            for (int i = 0; i < 60; i++) {
+                TestClient client = i % 3 == 0 ? lua : i % 3 == 1 ? a : b;
+                String holder = client.newHolder();
+                long base = ((Granted) client.acquire("n", holder, 30_000, false)).base();
+                assertThat(base).isGreaterThan(last);
+                last = base;
+                assertThat(client.release("n", holder)).isTrue();
+            }
+        }
+    }
+
+    /** As after the server's clock went back: neither side's last base is lost on the other. */
+    @Test
+    void basesGrowAcrossBothModesWhenTheClockIsBehind() {
+        try (TestClient lua = new TestClient(server.uri() + "?mode=lua")) {
+            long ahead = (System.currentTimeMillis() + 3_600_000) * 16;
+            server.command("SET", "holdfast:{n}:b:n", Long.toString(ahead));
+            long last = ahead;
+            for (int i = 0; i < 40; i++) {
+                TestClient client = i % 2 == 0 ? a : lua;
+                String holder = client.newHolder();
+                long base = ((Granted) client.acquire("n", holder, 30_000, false)).base();
+                assertThat(base).isGreaterThan(last);
+                last = base;
+                client.release("n", holder);
+            }
+            // And the other way round: the stream is ahead.
+            server.command("XADD", "holdfast:{m}:t:m", (System.currentTimeMillis() + 3_600_000) + "-40", "h", "x");
+            last = 0;
+            for (int i = 0; i < 40; i++) {
+                TestClient client = i % 2 == 0 ? a : lua;
+                String holder = client.newHolder();
+                long base = ((Granted) client.acquire("m", holder, 30_000, false)).base();
+                assertThat(base).isGreaterThan(last);
+                last = base;
+                client.release("m", holder);
+            }
+        }
+    }
+
+    @Test
+    void withoutStreamsTokensAreCounted() {
+        server.command("ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-@stream", "-@scripting");
+        try (TestClient old = new TestClient("redis://old:pw@127.0.0.1:" + server.port())) {
+            long last = 0;
+            for (int i = 0; i < 3; i++) {
+                String holder = old.newHolder();
+                long base = ((Granted) old.acquire("n", holder, 30_000, false)).base();
+                assertThat(base).isGreaterThan(last);
+                last = base;
+                old.release("n", holder);
+            }
+            assertThat(last).isEqualTo(3);
+        }
+    }
+
+    // --- half of the fleet with scripts, half without ---
+
+    @Test
+    void bothModesExcludeEachOther() {
+        try (TestClient lua = new TestClient(server.uri() + "?mode=lua")) {
+            String holder = lua.hold("n");
+            Busy busy = (Busy) a.acquire("n", a.newHolder(), 30_000, true);
+            assertThat(busy.remainingMillis()).isBetween(20_000L, 30_000L);
+            assertThat(a.inspect("n").holder()).isEqualTo(holder);
+            assertThat(a.inspect("n").base()).isPositive();
+            String other = a.newHolder();
+            assertThat(a.renew("n", other, 30_000)).isEqualTo(new Gone());
+            assertThat(a.renew("n", holder, 30_000)).isEqualTo(new Gone());
+            assertThat(a.release("n", holder)).isFalse();
+            assertThat(a.abandon("n", other)).isFalse();
+            assertThat(lua.release("n", holder)).isTrue();
+            a.await("released n", 5_000);
+
+            String mine = a.hold("n");
+            Busy held = (Busy) lua.acquire("n", lua.newHolder(), 30_000, true);
+            assertThat(held.holder()).isEqualTo(mine);
+            assertThat(held.remainingMillis()).isBetween(20_000L, 30_000L);
+            a.await("contended n " + mine, 5_000);
+            assertThat(lua.inspect("n").holder()).isEqualTo(mine);
+            assertThat(lua.renew("n", mine, 30_000)).isEqualTo(new Gone());
+            assertThat(lua.release("n", mine)).isFalse();
+            assertThat(lua.abandon("n", mine)).isFalse();
+            await().until(() -> listeners("n") >= 1);
+            lua.messages.clear();
+            assertThat(a.release("n", mine)).isTrue();
+            lua.await("released n", 5_000);
+        }
+    }
+
+    @Test
+    void eitherModeEndsTheOthersHoldByForce() {
+        try (TestClient lua = new TestClient(server.uri() + "?mode=lua")) {
+            lua.hold("n");
+            assertThat(TestClient.get(a.store.forceRelease("n"))).isTrue();
+            String mine = a.hold("n");
+            assertThat(TestClient.get(lua.store.forceRelease("n"))).isTrue();
+            assertThat(a.renew("n", mine, 30_000)).isEqualTo(new Gone());
+            assertThat(a.release("n", mine)).isFalse();
+        }
+    }
+
+    @Test
+    void aKeyThatIsNoLockIsAnError() {
+        server.command("SADD", "set", "x");
+        StoreException error = TestClient.failure(a.store.acquire(a.request("set", a.newHolder(), 1_000, false)));
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        assertThat(error.getMessage()).contains("is of type set");
+        assertThat(TestClient.failure(a.store.forceRelease("set")).getMessage()).contains("is of type set");
+        assertThat(a.inspect("set").holder()).isEqualTo("foreign set");
+    }
+
+    // --- hand-written locks ---
+
+    @Test
+    void handWrittenLocksAndOursExcludeEachOther() {
+        assertThat(server.command("SET", "n", "their-value", "NX", "PX", "30000"))
+                .isEqualTo("OK");
+        Busy busy = (Busy) a.acquire("n", a.newHolder(), 30_000, false);
+        assertThat(busy.holder()).isEqualTo("their-value");
+        assertThat(a.abandon("n", a.newHolder())).isFalse();
+        assertThat(a.renew("n", a.newHolder(), 30_000)).isEqualTo(new Gone());
+        assertThat(server.command("EVAL", DELETE_IF_MINE, "1", "n", "their-value"))
+                .isEqualTo(1L);
+
+        String holder = a.hold("n");
+        assertThat(server.command("SET", "n", "their-value", "NX", "PX", "30000"))
+                .isNull();
+        assertThat(server.command("EVAL", DELETE_IF_MINE, "1", "n", "their-value"))
+                .isEqualTo(0L);
+        assertThat(a.release("n", holder)).isTrue();
+        assertThat(server.command("SET", "n", "their-value", "NX", "PX", "30000"))
+                .isEqualTo("OK");
+    }
+
+    // --- which commands ---
+
+    @Test
+    void theChoiceIsWhatTheServerOffers() {
+        Installation it = server.installation();
+        boolean valkey = it.label().toLowerCase(Locale.ROOT).contains("valkey");
+        String choice = String.valueOf(choice(server.uri()));
+        assertThat(choice)
+                .contains(
+                        valkey && it.isAtLeast(9, 0)
+                                ? "releases by DELIFEQ"
+                                : !valkey && it.isAtLeast(8, 4) ? "releases by DELEX" : "releases by WATCH/MULTI")
+                .contains(
+                        (valkey && it.isAtLeast(8, 1)) || it.isAtLeast(8, 4)
+                                ? "renews by SET IFEQ"
+                                : "renews by WATCH/MULTI")
+                .contains("tokens by XADD");
+    }
+
+    /** What an ACL forbids is not chosen, whatever COMMAND INFO says. */
+    @Test
+    void whatIsForbiddenIsNotChosen() {
+        server.command("ACL", "SETUSER", "plain", "on", ">pw", "~*", "&*", "+@all", "-command");
+        String uri = "redis://plain:pw@127.0.0.1:" + server.port();
+        assertThat(choice(uri)).isEqualTo(choice(server.uri()));
+        if (choice(server.uri()).delete() != CompareWays.DeleteBy.WATCH) {
+            server.command("ACL", "SETUSER", "plain", nativeDelete());
+            assertThat(choice(uri).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+        }
+        server.command("ACL", "SETUSER", "plain", "resetchannels");
+        assertThat(choice(uri).publishes()).isFalse();
+        try (TestClient deaf = new TestClient(uri + "?mode=commands")) {
+            String holder = deaf.hold("n");
+            String waiting = deaf.queue("n");
+            assertThat(deaf.release("n", holder)).isTrue();
+            assertThat(deaf.acquire("n", waiting, 30_000, true)).isInstanceOf(Granted.class);
+        }
+    }
+
+    @Test
+    void whereNothingIsSafeTheStoreIsNotOpened() {
+        server.command(
+                "ACL", "SETUSER", "bare", "on", ">pw", "~*", "&*", "+@all", "-@scripting", "-watch", "-multi", "-exec");
+        if (choice(server.uri()).delete() != CompareWays.DeleteBy.WATCH) {
+            server.command("ACL", "SETUSER", "bare", nativeDelete());
+        }
+        StoreException error = catchThrowableOfType(
+                StoreException.class, () -> new TestClient("redis://bare:pw@127.0.0.1:" + server.port()).close());
+        assertThat(error)
+                .hasMessage(
+                        "redis://127.0.0.1:" + server.port() + "/0 offers the user bare nothing that releases a lock"
+                                + " safely: no scripts, no DELIFEQ or DELEX with SET IFEQ, and no WATCH with MULTI and EXEC (allow"
+                                + " one of these, or use Valkey 9.0 or Redis 8.4 or newer)");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        assertThat((List<?>) server.command("KEYS", "*probe*")).isEmpty();
+    }
+
+    @Test
+    void missingRightsAreNamed() {
+        server.command("ACL", "SETUSER", "poor", "on", ">pw", "~*", "&*", "+@all", "-pttl", "-@scripting");
+        assertThat(catchThrowableOfType(
+                        StoreException.class,
+                        () -> new TestClient("redis://poor:pw@127.0.0.1:" + server.port()).close()))
+                .hasMessage("redis://127.0.0.1:" + server.port() + "/0 does not let the user poor run all commands that"
+                        + " locks without scripts need (grant them: ACL SETUSER poor +pttl)");
+    }
+
+    private static String nativeDelete() {
+        return choice(server.uri()).delete() == CompareWays.DeleteBy.DELIFEQ ? "-delifeq" : "-delex";
+    }
+
+    private static CompareWays.Choice choice(String uri) {
+        try (TestClient client = new TestClient(uri + "?mode=commands")) {
+            return ((CommandsLockStore) client.store).choice();
+        }
+    }
+
+    private static long listeners(String name) {
+        List<?> reply = (List<?>) server.command("PUBSUB", "NUMSUB", RedisKeys.redissonChannel(name));
+        return (Long) reply.get(1);
+    }
+}
