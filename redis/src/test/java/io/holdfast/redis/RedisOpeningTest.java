@@ -132,11 +132,28 @@ class RedisOpeningTest {
     @Test
     void scriptsForbidden() {
         server.command("ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all", "-@scripting");
-        StoreException error = failure("redis://app:s3cret@127.0.0.1:" + server.port());
+        StoreException error = failure("redis://app:s3cret@127.0.0.1:" + server.port() + "?mode=lua");
         assertThat(error.getMessage())
                 .startsWith("redis://127.0.0.1:" + server.port() + "/0 does not let the user app run scripts: NOPERM")
                 .endsWith("(grant them, for example: ACL SETUSER app +@scripting)");
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+    }
+
+    @Test
+    void theModeFollowsTheRights() {
+        server.command("ACL", "SETUSER", "either", "on", ">pw", "~*", "&*", "+@all");
+        String uri = "redis://either:pw@127.0.0.1:" + server.port();
+        assertThat(opened(uri)).isInstanceOf(RedisLockStore.class);
+        assertThat(opened(uri + "?mode=commands")).isInstanceOf(CommandsLockStore.class);
+        server.command("ACL", "SETUSER", "either", "-evalsha", "-eval", "-script");
+        assertThat(opened(uri)).isInstanceOf(CommandsLockStore.class);
+        assertThat(opened(uri + "?mode=auto")).isInstanceOf(CommandsLockStore.class);
+    }
+
+    private static Object opened(String uri) {
+        try (TestClient client = new TestClient(uri)) {
+            return client.store;
+        }
     }
 
     @Test
