@@ -10,6 +10,7 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
@@ -170,14 +171,23 @@ final class CommandsLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return guarded(
-                        request.name(),
-                        () -> holds.renew(request, () -> tokens.current(request.name(), request.holderId(), streams())))
+        String name = request.name();
+        return guarded(name, () -> {
+                    CompletionStage<Integer> waiting = ways.choice().publishes()
+                            ? foreign.listeners(RedisKeys.redissonChannel(name))
+                            : CompletableFuture.completedFuture(0);
+                    return holds.renew(request, () -> tokens.current(name, request.holderId(), streams()))
+                            .thenCombine(waiting, CommandsLockStore::withWaiting);
+                })
                 .whenComplete((reply, error) -> {
                     if (reply instanceof Gone) {
-                        parts.messages().redisson().unwatch(request.name(), request.holderId());
+                        parts.messages().redisson().unwatch(name, request.holderId());
                     }
                 });
+    }
+
+    private static RenewReply withWaiting(RenewReply reply, int waiting) {
+        return reply instanceof Renewed renewed ? new Renewed(renewed.base(), waiting) : reply;
     }
 
     // --- ending ---

@@ -36,6 +36,7 @@ final class CommandsTokens {
     private static final int TRIES = 10;
     private static final int REMEMBERED_MAX = 1_000;
     private static final String FIELD = "h";
+    private static final String SIGN = "+";
 
     private final RedisConnections connections;
     private final RedisKeys keys;
@@ -61,7 +62,7 @@ final class CommandsTokens {
     /** A base for a hold that has just begun. */
     CompletionStage<Long> next(String name, String id, boolean streams) {
         if (!streams) {
-            return commands().incr(keys.base(name));
+            return count(name);
         }
         return add(name, id, TRIES);
     }
@@ -75,7 +76,7 @@ final class CommandsTokens {
         CompletionStage<String> scripts = commands().get(keys.base(name));
         return last.thenCombine(scripts, (entries, string) -> {
                     long own = baseOf(entries, id);
-                    return own > number(string) ? raised(name, own, string != null) : next(name, id, true);
+                    return own > number(string) ? raised(name, own, false, string) : next(name, id, true);
                 })
                 .thenCompose(base -> base);
     }
@@ -118,7 +119,7 @@ final class CommandsTokens {
         } else if (entry.base() <= number(string)) {
             needed = StreamBase.of(number(string) + 1);
         } else {
-            return raised(name, entry.base(), !fresh || string != null);
+            return raised(name, entry.base(), fresh, string);
         }
         CompletionStage<String> added =
                 commands().xadd(keys.stream(name), new XAddArgs().maxlen(1).id(needed.id()), FIELD, id);
@@ -135,13 +136,36 @@ final class CommandsTokens {
                 .thenCompose(base -> base);
     }
 
-    private CompletionStage<Long> raised(String name, long base, boolean tellScripts) {
-        if (!tellScripts) {
+    /**
+     * Raises the scripts' last base, where that is needed: scripts were used on the name within a day, or the next could
+     * make a smaller one. The sign, which scripts read over, says that only the latter was the reason, so that it is none
+     * for the next hold.
+     */
+    private CompletionStage<Long> raised(String name, long base, boolean fresh, @Nullable String string) {
+        boolean scriptsUsed = string != null && !string.startsWith(SIGN);
+        if (fresh && !scriptsUsed) {
             return CompletableFuture.completedFuture(base);
         }
+        String text = (scriptsUsed ? "" : SIGN) + base;
         return commands()
-                .set(keys.base(name), Long.toString(base), SetArgs.Builder.px(KEPT.toMillis()))
+                .set(keys.base(name), text, SetArgs.Builder.px(KEPT.toMillis()))
                 .thenApply(ok -> base);
+    }
+
+    /** Without streams. A signed number is refused by INCR. */
+    private CompletionStage<Long> count(String name) {
+        String key = keys.base(name);
+        CompletionStage<Long> counted = commands().incr(key);
+        return counted.exceptionallyCompose(error ->
+                !(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)
+                        ? CompletableFuture.failedFuture(error)
+                        : commands().get(key).thenCompose(string -> {
+                            if (string == null || !string.startsWith(SIGN)) {
+                                return CompletableFuture.failedFuture(error);
+                            }
+                            long next = number(string) + 1;
+                            return commands().set(key, Long.toString(next)).thenApply(ok -> next);
+                        }));
     }
 
     private void expire(String name) {
@@ -177,6 +201,6 @@ final class CommandsTokens {
     }
 
     private static long number(@Nullable String text) {
-        return text != null && text.matches("\\d{1,18}") ? Long.parseLong(text) : 0;
+        return text != null && text.matches("\\+?\\d{1,18}") ? Long.parseLong(text) : 0;
     }
 }

@@ -69,27 +69,30 @@ final class DedicatedConnections {
         });
     }
 
-    /** Keeps one idle connection of each server alive, and closes those that were not used since the last beat. */
+    /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
     void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        List<StatefulRedisConnection<String, String>> kept = new ArrayList<>();
+        List<StatefulRedisConnection<String, String>> alive = new ArrayList<>();
         lock.lock();
         try {
+            // Of the many of a cluster none is worth keeping for later.
+            int kept = pools.size() == 1 ? 1 : 0;
             for (Pool pool : pools.values()) {
-                while (pool.idle.size() > 1 && pool.idle.getLast().beaten) {
+                while (pool.idle.size() > kept && pool.idle.getLast().beaten) {
                     superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
                 pool.idle.forEach(idle -> {
                     idle.beaten = true;
-                    kept.add(idle.connection);
+                    alive.add(idle.connection);
                 });
             }
+            pools.values().removeIf(pool -> pool.open == 0);
         } finally {
             lock.unlock();
         }
         superfluous.forEach(DedicatedConnections::close);
-        for (StatefulRedisConnection<String, String> connection : kept) {
+        for (StatefulRedisConnection<String, String> connection : alive) {
             var unused = connection.async().ping();
         }
     }

@@ -115,7 +115,8 @@ final class ForeignKeys {
         return fields.isEmpty() ? null : new StoreState(HASH, 0, 0, 0);
     }
 
-    private CompletionStage<Integer> listeners(String channel) {
+    /** How many clients wait, by the channel on which they listen for the release; 0 if that is not known. */
+    CompletionStage<Integer> listeners(String channel) {
         return connections.commands().pubsubNumsub(channel).handle((counts, error) -> {
             Long count = error == null ? counts.get(channel) : null;
             return count == null ? 0 : count.intValue();

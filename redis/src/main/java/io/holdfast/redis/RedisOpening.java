@@ -4,6 +4,7 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.ArrayList;
@@ -123,7 +124,11 @@ final class RedisOpening {
     }
 
     private CommandsOpening commands(RedisKeys keys, String why) {
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated,
+                settings.topology() == RedisSettings.Topology.CLUSTER
+                        ? key -> Integer.toString(SlotHash.getSlot(key))
+                        : key -> "");
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, keys.probe(context.clientId()));
         try {
             CommandsOpening opened = new CommandsOpening(

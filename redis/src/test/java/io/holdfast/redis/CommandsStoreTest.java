@@ -8,7 +8,9 @@ import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;
 import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
 import java.util.List;
@@ -86,13 +88,15 @@ class CommandsStoreTest {
         Map<String, Double> each = new TreeMap<>();
         server.commandCounts().forEach((command, count) -> {
             double perPair = (double) (count - before.getOrDefault(command, 0L)) / pairs;
-            if (perPair >= 0.5) {
-                each.put(command, (double) Math.round(perPair));
+            if (perPair >= 0.05) {
+                each.put(command, perPair);
             }
         });
         System.out.println("Commands of a pair at " + server.installation() + ": " + each);
+        double usual = each.containsKey("watch") ? 9 : 5;
+        // One SET more for the second hold in a millisecond.
         assertThat(each.values().stream().mapToDouble(Double::doubleValue).sum())
-                .isEqualTo(each.containsKey("watch") ? 9 : 5);
+                .isBetween(usual, usual + 1);
     }
 
     @Test
@@ -140,6 +144,26 @@ class CommandsStoreTest {
         assertThat((Long) server.command("PTTL", "n")).isGreaterThan(30_000);
         assertThat(a.inspect("n").base()).isPositive();
         assertThat(a.release("n", holder)).isTrue();
+    }
+
+    /** So that the one that was given up compares in vain if it is executed now, and cannot shorten what comes after it. */
+    @Test
+    void afterARenewalOfUnknownOutcomeTheValueChanges() {
+        try (FaultProxy proxy = FaultProxy.to(server.host(), server.port());
+                TestClient slow = new TestClient(proxy.uri() + "?mode=commands&timeout=1s")) {
+            String holder = slow.hold("n");
+            proxy.holdReplies(true);
+            assertThat(TestClient.failure(slow.store.renew(new RenewRequest("n", holder, 60_000, 0, false)))
+                            .outcome())
+                    .isEqualTo(StoreException.Outcome.UNKNOWN);
+            proxy.holdReplies(false);
+            await().untilAsserted(
+                            () -> assertThat(slow.renew("n", holder, 70_000)).isInstanceOf(Renewed.class));
+            assertThat(String.valueOf(server.command("GET", "n"))).startsWith(holder + "#");
+            assertThat((Long) server.command("PTTL", "n")).isGreaterThan(60_000);
+            assertThat(b.inspect("n").holder()).isEqualTo(holder);
+            assertThat(slow.release("n", holder)).isTrue();
+        }
     }
 
     // --- tokens ---
@@ -201,6 +225,21 @@ class CommandsStoreTest {
                 old.release("n", holder);
             }
             assertThat(last).isEqualTo(3);
+        }
+    }
+
+    /** What scripts left, and what a client with streams left for them. */
+    @Test
+    void countingGoesOnFromWhatIsThere() {
+        server.command("ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-@stream", "-@scripting");
+        try (TestClient old = new TestClient("redis://old:pw@127.0.0.1:" + server.port())) {
+            for (String left : List.of("7000", "+7000")) {
+                server.command("SET", "holdfast:{n}:b:n", left);
+                String holder = old.newHolder();
+                assertThat(((Granted) old.acquire("n", holder, 30_000, false)).base())
+                        .isEqualTo(7001);
+                old.release("n", holder);
+            }
         }
     }
 

@@ -104,7 +104,8 @@ class WatchWayTest {
 
     private boolean isConnected() {
         try {
-            return "PONG".equals(connections.commands().ping().toCompletableFuture().get(1, TimeUnit.SECONDS));
+            return "PONG"
+                    .equals(connections.commands().ping().toCompletableFuture().get(1, TimeUnit.SECONDS));
         } catch (Exception e) {
             return false;
         }
