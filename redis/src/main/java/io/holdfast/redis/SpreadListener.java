@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.ThreadLocalRandom;
@@ -23,6 +24,16 @@ final class SpreadListener implements StoreListener {
     @Override
     public void granted(String name, String holderId) {
         listener.granted(name, holderId);
+    }
+
+    @Override
+    public void granted(PushedGrant grant) {
+        listener.granted(grant);
+    }
+
+    @Override
+    public void lost(String name, String holderId) {
+        listener.lost(name, holderId);
     }
 
     @Override
