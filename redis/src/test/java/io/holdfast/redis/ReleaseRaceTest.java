@@ -151,9 +151,11 @@ class ReleaseRaceTest {
         await(commands.del(key));
     }
 
+    /** With a long timeout: these connections have no heartbeat, and would be taken for dead when idle. */
     private static ServerConnections connections(String uri) throws Exception {
         ServerConnections connections = new ServerConnections(
-                RedisUris.parse(URI.create(uri)), new StoreContext("race", TimeSource.system()).time());
+                RedisUris.parse(URI.create(uri + "?timeout=60s")),
+                new StoreContext("race", TimeSource.system()).time());
         await(connections.connect(() -> {}));
         return connections;
     }
