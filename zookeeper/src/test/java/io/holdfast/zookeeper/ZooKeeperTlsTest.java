@@ -1,0 +1,64 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
+import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** TLS, by the netty that the other stores use as well. */
+@Timeout(90)
+class ZooKeeperTlsTest {
+
+    private static final String PASSWORD = "throw-away";
+
+    @Test
+    void a_lock_is_taken_over_tls_and_only_from_servers_that_are_trusted(@TempDir Path dir) throws Exception {
+        Path keys = dir.resolve("keys.p12");
+        Path ca = dir.resolve("ca.pem");
+        Path other = dir.resolve("other.pem");
+        makeKey(keys, ca);
+        makeKey(dir.resolve("other.p12"), other);
+        try (ZooKeeperEnsemble server = ZooKeeperEnsemble.start(
+                1,
+                "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+                "-Dzookeeper.client.portUnification=true",
+                "-Dzookeeper.ssl.keyStore.location=" + keys,
+                "-Dzookeeper.ssl.keyStore.password=" + PASSWORD,
+                "-Dzookeeper.ssl.clientAuth=none")) {
+            String uri = server.uri() + "?tls=true&timeout=10s&ca=";
+            try (LockClient client = LockClient.connect(uri + ca);
+                    Lease lease = client.acquire("secret")) {
+                assertThat(lease.isValid()).isTrue();
+            }
+            assertThatThrownBy(() -> LockClient.connect((uri + other).replace("10s", "1s")))
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("from the CA in " + other);
+        }
+    }
+
+    private static void makeKey(Path store, Path certificate) throws Exception {
+        keytool("-genkeypair", "-keyalg", "EC", "-dname", "CN=Test", "-ext", "san=ip:127.0.0.1", "-keystore", store.toString());
+        keytool("-exportcert", "-rfc", "-file", certificate.toString(), "-keystore", store.toString());
+    }
+
+    private static void keytool(String... args) throws Exception {
+        List<String> line = new ArrayList<>();
+        line.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+        line.addAll(List.of(args));
+        line.addAll(List.of("-alias", "server", "-storetype", "PKCS12", "-storepass", PASSWORD));
+        Process process = new ProcessBuilder(line).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(said).isZero();
+    }
+}
