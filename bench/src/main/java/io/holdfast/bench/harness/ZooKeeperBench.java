@@ -22,9 +22,9 @@ final class ZooKeeperBench {
 
     static final String ALL = "zookeeper";
     private static final List<String> PEERS = List.of("holdfast", "curator");
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** A question; {@code size} is the number of threads, or of processes. */
+    /** A question, asked with several numbers of threads or of processes. */
     private record Question(String id, String what, List<Integer> sizes, boolean processes, int threads, boolean own) {}
 
     private static final List<Question> QUESTIONS = List.of(
