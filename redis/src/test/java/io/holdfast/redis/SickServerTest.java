@@ -12,6 +12,8 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -73,7 +75,17 @@ class SickServerTest {
         try (TestClient a = new TestClient(server.uri())) {
             String holder = a.hold("n");
             server.command("REPLICAOF", "127.0.0.1", "1");
-            expect(a, holder, "READONLY", "connect to the master");
+            // In between it looks whether its address leads to another server by now.
+            for (StoreException error : new StoreException[] {
+                refusal(() -> a.store.acquire(a.request("other", a.newHolder(), 30_000, true))),
+                refusal(() -> a.store.release(new ReleaseRequest("n", holder, null)))
+            }) {
+                assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+                assertThat(error.getMessage())
+                        .startsWith("redis://127.0.0.1:" + server.port() + "/0 refused: ")
+                        .contains("READONLY")
+                        .contains("connect to the master");
+            }
         }
     }
 
@@ -154,6 +166,15 @@ class SickServerTest {
         StoreException error = failure(a.store.inspect("n"));
         assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
         assertThat(error).hasMessage("The store redis://127.0.0.1:" + server.port() + "/0 is closed");
+    }
+
+    /** What the server says once it is connected. */
+    private static StoreException refusal(Supplier<CompletionStage<?>> command) {
+        StoreException error = failure(command.get());
+        while (String.valueOf(error.getMessage()).contains("not connected")) {
+            error = failure(command.get());
+        }
+        return error;
     }
 
     private void expect(TestClient client, String holder, String said, String wayOut) {
