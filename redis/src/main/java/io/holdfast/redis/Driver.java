@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
+import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
@@ -20,6 +21,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The driver, set up as the store needs it: its threads and options, and a hold on its channels.
@@ -85,6 +87,14 @@ final class Driver {
         return options;
     }
 
+    /** A client whose connections fail for good when they are lost, instead of leading to another server one day. */
+    static RedisClient withoutReconnect(Driver driver, RedisSettings settings) {
+        RedisClient client = RedisClient.create(driver.resources());
+        client.setOptions(
+                options(ClientOptions.builder(), settings).autoReconnect(false).build());
+        return client;
+    }
+
     /** Closes the channels to some addresses. The driver then connects anew, to wherever the name leads by then. */
     void cut(Predicate<InetSocketAddress> addresses) {
         for (Channel channel : channels) {
@@ -104,7 +114,7 @@ final class Driver {
         private final NettyCustomizer users;
         private final Duration silence;
 
-        Customizer(@org.jspecify.annotations.Nullable ClientResources shared, Duration silence) {
+        Customizer(@Nullable ClientResources shared, Duration silence) {
             this.users = shared == null ? new NettyCustomizer() {} : shared.nettyCustomizer();
             this.silence = silence;
         }

@@ -28,31 +28,35 @@ enum LuaScript {
     INSPECT("inspect", true),
     PROBE("probe", false);
 
-    private final String pushingText;
-    private final String pushingDigest;
-    private final String plainText;
-    private final String plainDigest;
+    private static final String PUSH = read("push");
+    private static final String PLAIN = read("plain");
+
+    private final String text;
 
     LuaScript(String resource, boolean usesCommon) {
-        String rest = (usesCommon ? read("common") + "\n" : "") + adapted(read(resource));
-        this.pushingText = read("push") + "\n" + rest;
-        this.pushingDigest = sha1(pushingText);
-        this.plainText = read("plain") + "\n" + rest;
-        this.plainDigest = sha1(plainText);
+        this.text = (usesCommon ? read("common") + "\n" : "") + adapted(read(resource));
     }
 
-    /** What the server is given. */
-    String text(boolean pushes) {
-        return pushes ? pushingText : plainText;
+    /**
+     * What the server is given.
+     *
+     * @param pushes whether the script itself tells others, in this way, or leaves that to its caller
+     */
+    String text(Publishing publishing, boolean pushes) {
+        return (pushes ? publishing.head() + PUSH : PLAIN) + "\n" + text;
     }
 
-    /** What the server calls it. */
-    String digest(boolean pushes) {
-        return pushes ? pushingDigest : plainDigest;
+    /** What the server calls it. Takes time: to be kept. */
+    String digest(Publishing publishing, boolean pushes) {
+        return sha1(text(publishing, pushes));
     }
 
-    String adapted(String text) {
-        return text;
+    boolean isRenewal() {
+        return this == RENEW || this == RENEW_ONE;
+    }
+
+    String adapted(String raw) {
+        return raw;
     }
 
     private static String read(String resource) {

@@ -7,7 +7,9 @@ import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisConnectionException;
 import io.lettuce.core.RedisException;
+import io.lettuce.core.cluster.PartitionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -33,7 +35,7 @@ final class RedisErrors {
             new Refusal("WRONGPASS", FATAL, "correct user and password in the URI"),
             new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
             new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
-            new Refusal("MOVED", FATAL, "this is a node of a cluster, and a redis:// URI is for a single server"),
+            new Refusal("MOVED", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
             // Then those that pass.
             new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
             new Refusal("BUSY", NOT_EXECUTED, "somebody's script runs for too long; see SCRIPT KILL"),
@@ -51,10 +53,17 @@ final class RedisErrors {
 
     private final String server;
     private final Duration timeout;
+    private final boolean cluster;
 
     RedisErrors(String server, Duration timeout) {
+        this(server, timeout, false);
+    }
+
+    /** @param cluster whether a redirection is something that passes */
+    RedisErrors(String server, Duration timeout, boolean cluster) {
         this.server = server;
         this.timeout = timeout;
+        this.cluster = cluster;
     }
 
     /** Why a command of a connected store failed. */
@@ -73,6 +82,11 @@ final class RedisErrors {
         if (cause instanceof RedisException && wasNotSent(message)) {
             return new StoreException(NOT_EXECUTED, server + " is not connected; trying to reconnect", cause);
         }
+        if (cause instanceof RedisConnectionException || cause instanceof PartitionException) {
+            // It is about making a connection, or finding one: nothing was sent.
+            return new StoreException(
+                    NOT_EXECUTED, "No server of " + server + " can be reached for this lock now: " + message, cause);
+        }
         if (cause instanceof IOException
                 || cause instanceof CancellationException
                 || (cause instanceof RedisException && message.startsWith("Connection "))) {
@@ -84,6 +98,10 @@ final class RedisErrors {
 
     /** What the server said no to. */
     StoreException refused(String said, @Nullable Throwable cause) {
+        if (cluster && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
+            return new StoreException(
+                    NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
+        }
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);
@@ -118,6 +136,23 @@ final class RedisErrors {
         return new StoreException(NOT_EXECUTED, "The store " + server + " is closed", cause);
     }
 
+    /** The failure of a command that came before the one in question, which was not sent then. */
+    StoreException notExecuted(StoreException before) {
+        return before.outcome() == UNKNOWN
+                ? new StoreException(NOT_EXECUTED, String.valueOf(before.getMessage()), before)
+                : before;
+    }
+
+    /** Too few replicas have the new hold, which was given back. */
+    StoreException notReplicated(int has, int needed, Duration waited, boolean givenBack) {
+        return new StoreException(
+                givenBack ? NOT_EXECUTED : UNKNOWN,
+                server + " has the lock, but only " + has + " of " + needed + " replicas confirmed it within "
+                        + text(waited)
+                        + ", so it was given back (see that the replicas are connected, or lower minReplicas)",
+                null);
+    }
+
     /** The server executed a command later than its "not after", twice. */
     StoreException late() {
         return new StoreException(
@@ -133,6 +168,25 @@ final class RedisErrors {
                 "The key \"" + key
                         + "\" was changed by somebody else during each of several tries, so nothing was done",
                 null);
+    }
+
+    /** Whether a command was surely not executed, for a reason that a cluster gets over in a moment. */
+    static boolean passesSoon(Throwable error) {
+        Throwable cause = unwrap(error);
+        String message = cause == null ? "" : String.valueOf(cause.getMessage());
+        return cause instanceof RedisCommandExecutionException
+                ? message.contains("TRYAGAIN ")
+                : cause instanceof RedisException && message.startsWith("Currently not connected");
+    }
+
+    /** Whether the keys of a command are at two nodes, because their slot is half moved. */
+    static boolean keysAreApart(@Nullable Throwable error) {
+        Throwable cause = unwrap(error);
+        while (cause instanceof StoreException && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause instanceof RedisCommandExecutionException
+                && String.valueOf(cause.getMessage()).contains("TRYAGAIN ");
     }
 
     static @Nullable Throwable unwrap(@Nullable Throwable error) {

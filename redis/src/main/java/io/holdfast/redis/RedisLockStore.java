@@ -10,13 +10,18 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The store on one server: each command is one script. The scripts' heads say what the arguments and replies mean.
+ * The store by scripts: each command is one script. The scripts' heads say what the arguments and replies mean.
  *
  * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}). Stages complete on the
  * driver's I/O thread.
@@ -42,6 +47,10 @@ final class RedisLockStore implements LockStore {
     private final RedisMessages messages;
     private final Hints hints;
     private final Runnable closing;
+
+    /** Null if replicas are not waited for. */
+    private final @Nullable ReplicatedScripts replicated;
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
@@ -61,85 +70,170 @@ final class RedisLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, settings.describe());
         this.closing = closing;
+        this.replicated = settings.minReplicas() == 0
+                ? null
+                : new ReplicatedScripts(settings, connections, scripts, errors, this::abandon);
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        if (!connections.clock(request.name()).isKnown()) {
+            return meet(request.name()).thenCompose(met -> acquireKnowing(request));
+        }
+        return acquireKnowing(request);
+    }
+
+    /** Has seen a time of the server. */
+    private CompletionStage<AcquireReply> acquireKnowing(AcquireRequest request) {
         CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        acquire(request, outcome, true);
-        return outcome;
+        if (!request.queue() || messages.ready(request.name())) {
+            acquire(request, outcome, true);
+            return outcome;
+        }
+        // Who waits must hear the grant; who gets the lock at once need not listen at all.
+        AcquireRequest attempt = new AcquireRequest(
+                request.name(),
+                request.holderId(),
+                request.leaseMillis(),
+                false,
+                request.pollMillis(),
+                request.repetition());
+        acquire(attempt, outcome, true);
+        return outcome.thenCompose(reply -> {
+            if (reply instanceof AcquireReply.Granted) {
+                return CompletableFuture.completedFuture(reply);
+            }
+            return messages.prepare(request.name()).handle((ok, error) -> error).thenCompose(error -> {
+                CompletableFuture<AcquireReply> queued = new CompletableFuture<>();
+                acquire(request, queued, true);
+                return queued;
+            });
+        });
+    }
+
+    /** Learns the time of a server that may be another one than before. What fails here was not executed. */
+    private CompletionStage<StoreState> meet(String name) {
+        CompletableFuture<StoreState> met = new CompletableFuture<>();
+        inspect(name).whenComplete((state, error) -> {
+            if (error == null) {
+                met.complete(state);
+            } else {
+                met.completeExceptionally(errors.notExecuted(errors.of(error)));
+            }
+        });
+        return met;
     }
 
     private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
         String[] args = {
-            keys.clientChannels(),
+            messages.grantChannels(name),
             RedisKeys.redissonChannel(name),
             request.holderId(),
             Long.toString(request.leaseMillis()),
             Long.toString(request.pollMillis()),
             request.queue() ? "1" : "0",
             notAfter(name),
-            Long.toString(request.repetition())
+            Long.toString(request.repetition()),
+            replicated == null ? "0" : "1"
         };
-        scripts.run(
-                LuaScript.ACQUIRE,
-                keys.of(name),
-                args,
-                (reply, unused) -> {
-                    observe(name, reply, 1);
-                    int code = integer(reply, 0);
-                    if (code == LATE && again) {
-                        // Held up, or the server's clock was set: that is known now.
-                        acquire(request, outcome, false);
-                    } else if (code == LATE) {
-                        outcome.completeExceptionally(errors.late());
-                    } else if (code == UNUSABLE_KEY) {
-                        outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
-                    } else {
-                        outcome.complete(acquired(request, code, reply, 2));
-                    }
-                },
-                outcome);
+        Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
+            observe(name, reply, 1);
+            int code = integer(reply, 0);
+            if (code == LATE && again) {
+                // Held up, or the server's clock was set: that is known now.
+                acquire(request, outcome, false);
+            } else if (code == LATE) {
+                outcome.completeExceptionally(errors.late());
+            } else if (code == UNUSABLE_KEY) {
+                outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+            } else {
+                outcome.complete(acquired(request, code, reply, 2));
+            }
+        };
+        if (replicated == null) {
+            scripts.run(LuaScript.ACQUIRE, keys.of(name), args, decoder, outcome);
+        } else {
+            Predicate<List<Object>> granted = reply -> integer(reply, 0) == 1;
+            replicated.run(LuaScript.ACQUIRE, keys.of(name), args, granted, request.holderId(), decoder, outcome);
+        }
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return scripts.run(
-                LuaScript.RENEW_ONE, renewalKeys(List.of(request)), renewalArgs(List.of(request)), (reply, outcome) -> {
-                    observe(request.name(), reply, 0);
-                    outcome.complete(renewed(request, reply, 0));
-                });
+        return renewAll(List.of(request)).get(0);
     }
 
     @Override
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        if (!scripts.allowed().batches()) {
-            return LockStore.super.renewAll(requests);
+        int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
+        Map<Integer, List<Integer>> groups = new LinkedHashMap<>();
+        for (int i = 0; i < requests.size(); i++) {
+            groups.computeIfAbsent(connections.group(requests.get(i).name()), group -> new ArrayList<>())
+                    .add(i);
         }
-        List<CompletionStage<RenewReply>> stages = new ArrayList<>(requests.size());
-        for (int from = 0; from < requests.size(); from += RENEWALS_PER_COMMAND) {
-            List<RenewRequest> chunk = requests.subList(from, Math.min(from + RENEWALS_PER_COMMAND, requests.size()));
-            CompletableFuture<List<Object>> command =
-                    scripts.run(LuaScript.RENEW, renewalKeys(chunk), renewalArgs(chunk), (reply, outcome) -> {
-                        observe(chunk.get(0).name(), reply, 0);
-                        outcome.complete(reply);
-                    });
-            for (int i = 0; i < chunk.size(); i++) {
-                RenewRequest request = chunk.get(i);
-                int index = i;
-                stages.add(command.thenApply(reply -> renewed(request, reply, index)));
+        List<CompletionStage<RenewReply>> stages = new ArrayList<>(Collections.nCopies(requests.size(), null));
+        for (List<Integer> group : groups.values()) {
+            for (int from = 0; from < group.size(); from += most) {
+                renew(requests, group.subList(from, Math.min(from + most, group.size())), stages);
             }
         }
         return stages;
+    }
+
+    /** Renews some of the requests by one command. */
+    private void renew(List<RenewRequest> all, List<Integer> indexes, List<CompletionStage<RenewReply>> stages) {
+        List<RenewRequest> requests = indexes.stream().map(all::get).toList();
+        CompletionStage<List<Object>> command = renewal(requests, true);
+        for (int i = 0; i < requests.size(); i++) {
+            RenewRequest request = requests.get(i);
+            int index = i;
+            CompletableFuture<RenewReply> stage = new CompletableFuture<>();
+            stages.set(indexes.get(i), stage);
+            command.whenComplete((reply, error) -> {
+                if (error == null) {
+                    stage.complete(renewed(request, reply, index));
+                } else if (RedisErrors.keysAreApart(error)) {
+                    // A slot can take long to move, and all that while its locks would not be renewed.
+                    renewAlone(request, stage);
+                } else {
+                    stage.completeExceptionally(errors.of(error));
+                }
+            });
+        }
+    }
+
+    /** With the lock key only, which is at one node at any time. It does not tell how many wait. */
+    private void renewAlone(RenewRequest request, CompletableFuture<RenewReply> outcome) {
+        renewal(List.of(request), false).whenComplete((reply, error) -> {
+            if (error == null) {
+                outcome.complete(renewed(request, reply, 0));
+            } else {
+                outcome.completeExceptionally(errors.of(error));
+            }
+        });
+    }
+
+    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean withQueue) {
+        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
+        return scripts.run(script, renewalKeys(requests, withQueue), renewalArgs(requests), (reply, outcome) -> {
+            observe(requests.get(0).name(), reply, 0);
+            outcome.complete(reply);
+        });
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         String name = request.name();
         AcquireRequest requeue = request.requeue();
+        if (requeue != null
+                && (replicated != null
+                        || !messages.ready(name)
+                        || !connections.clock(name).isKnown())) {
+            return releaseThenAcquire(request, requeue);
+        }
         String[] args = {
-            keys.clientChannels(),
+            messages.grantChannels(name),
             RedisKeys.redissonChannel(name),
             request.holderId(),
             requeue == null ? "" : requeue.holderId(),
@@ -158,13 +252,7 @@ final class RedisLockStore implements LockStore {
                 outcome.complete(new ReleaseReply(wasHeld, null));
             } else if (integer(reply, 2) == LATE) {
                 // Released, but too late to queue; whoever still waits for this answer wants that, too.
-                acquire(requeue).whenComplete((acquired, error) -> {
-                    if (error != null) {
-                        outcome.completeExceptionally(error);
-                    } else {
-                        outcome.complete(new ReleaseReply(true, acquired));
-                    }
-                });
+                thenAcquire(requeue, outcome);
             } else {
                 AcquireReply acquired = acquired(requeue, integer(reply, 2), reply, 3);
                 if (acquired instanceof AcquireReply.Busy busy) {
@@ -175,9 +263,35 @@ final class RedisLockStore implements LockStore {
         });
     }
 
+    /**
+     * Two commands instead of one: where a hold must be with replicas before its lease is handed out, or where the grant
+     * would not be heard.
+     */
+    private CompletionStage<ReleaseReply> releaseThenAcquire(ReleaseRequest request, AcquireRequest requeue) {
+        return release(new ReleaseRequest(request.name(), request.holderId(), null))
+                .thenCompose(reply -> {
+                    if (!reply.wasHeld()) {
+                        return CompletableFuture.completedFuture(reply);
+                    }
+                    CompletableFuture<ReleaseReply> outcome = new CompletableFuture<>();
+                    thenAcquire(requeue, outcome);
+                    return outcome;
+                });
+    }
+
+    private void thenAcquire(AcquireRequest requeue, CompletableFuture<ReleaseReply> outcome) {
+        acquire(requeue).whenComplete((acquired, error) -> {
+            if (error != null) {
+                outcome.completeExceptionally(error);
+            } else {
+                outcome.complete(new ReleaseReply(true, acquired));
+            }
+        });
+    }
+
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), holderId};
+        String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), holderId};
         CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
             leftFree(name, reply, 2);
@@ -202,7 +316,7 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        String[] args = {keys.clientChannels(), RedisKeys.redissonChannel(name), ""};
+        String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), ""};
         return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
             if (integer(reply, 0) == UNUSABLE_KEY) {
@@ -229,6 +343,9 @@ final class RedisLockStore implements LockStore {
         if (closed.compareAndSet(false, true)) {
             messages.stop();
             scripts.close();
+            if (replicated != null) {
+                replicated.close();
+            }
             closing.run();
         }
     }
@@ -252,6 +369,9 @@ final class RedisLockStore implements LockStore {
         if (code == 1) {
             messages.redisson().unwatch(request.name(), request.holderId());
             return new AcquireReply.Granted((Long) reply.get(at), integer(reply, at + 1));
+        }
+        if (request.queue()) {
+            messages.waiting(request.name());
         }
         AcquireReply.Busy busy =
                 new AcquireReply.Busy((Long) reply.get(at), integer(reply, at + 1), (String) reply.get(at + 3));
@@ -279,11 +399,13 @@ final class RedisLockStore implements LockStore {
         }
     }
 
-    private String[] renewalKeys(List<RenewRequest> requests) {
+    private String[] renewalKeys(List<RenewRequest> requests, boolean withQueue) {
         String[] names = new String[2 * requests.size()];
         for (int i = 0; i < requests.size(); i++) {
             names[2 * i] = requests.get(i).name();
-            names[2 * i + 1] = keys.queue(requests.get(i).name());
+            names[2 * i + 1] = withQueue
+                    ? keys.queue(requests.get(i).name())
+                    : requests.get(i).name();
         }
         return names;
     }

@@ -7,9 +7,17 @@ import java.net.URI;
 import java.util.Set;
 
 /**
- * Opens {@code redis://[user:password@]host[:port][/database][?option=value&…]}, and {@code rediss://…} for TLS.
+ * Opens Redis and Valkey stores by URI:
  *
- * <p>Characters such as {@code @ : / # ? %} in user or password are percent-encoded. Options:
+ * <ul>
+ *   <li>{@code redis://[user:password@]host[:port][/database][?option=value&…]}: one server
+ *   <li>{@code redis-sentinel://[user:password@]sentinel1[:26379],sentinel2,…[/database][?…]#master-name}: the server that
+ *       the Sentinels call the master, also after a failover
+ *   <li>{@code redis-cluster://[user:password@]node1[:6379],node2,…[?…]}: a Redis Cluster
+ * </ul>
+ *
+ * <p>{@code rediss}, {@code rediss-sentinel} and {@code rediss-cluster} for TLS. Characters such as {@code @ : / # ? %} in
+ * user or password are percent-encoded. Options:
  *
  * <ul>
  *   <li>{@code timeout}: how long to wait for the answer to a command, from {@code 10ms} to {@code 60s}; {@code 3s} by
@@ -17,7 +25,11 @@ import java.util.Set;
  *   <li>{@code clientName}: how the connections are called in {@code CLIENT LIST}; {@code holdfast} by default
  *   <li>{@code prefix}: what the names of Holdfast's own keys and channels begin with; {@code holdfast} by default. It
  *       must be the same for all clients that share locks
- *   <li>{@code ca}: a file with the certificates (PEM) to trust instead of the JVM's, for {@code rediss}
+ *   <li>{@code ca}: a file with the certificates (PEM) to trust instead of the JVM's, for TLS
+ *   <li>{@code mode}: {@code auto}, {@code lua} or {@code commands}, see {@link RedisMode}
+ *   <li>{@code minReplicas}: how many replicas must have a new hold before its lease is handed out; 0 by default
+ *   <li>{@code sentinelUser}, {@code sentinelPassword}: the login at the Sentinels, who never get that of the servers
+ *   <li>{@code redissonChannels}: in a cluster, see {@link RedissonChannels}
  * </ul>
  *
  * <p>The server is Redis 5.0 or newer, or Valkey. A user with few rights (6.0 and newer) needs the locks' names and the
@@ -31,6 +43,10 @@ import java.util.Set;
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>
  *
+ * <p>With {@code minReplicas} also {@code +wait}; in a cluster {@code +cluster|nodes +cluster|myid +asking}, and if it is
+ * 7.0 or newer {@code +spublish +ssubscribe +sunsubscribe}. The Sentinels' user needs {@code &+switch-master
+ * +sentinel|get-master-addr-by-name +subscribe +ping +client} and nothing else.
+ *
  * <p>Without the channels, locks work, but those who wait are served late; without {@code +script|load} and
  * {@code +info}, nothing is lost.
  *
@@ -43,7 +59,7 @@ public final class RedisLockStoreProvider implements LockStoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss");
+        return Set.of("redis", "rediss", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster");
     }
 
     @Override

@@ -2,47 +2,34 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
-import io.holdfast.spi.TimeSource;
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import java.net.SocketAddress;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages for this client: one connection for all locks, subscribed to the client's own channel and, now and then,
- * to some of Redisson's.
+ * Understands the messages for this client, and passes them on to the engine.
  *
- * <p>On the client's channel there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
+ * <p>On the client's channels there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
  * id> <name>}: somebody waits behind this holder, and {@code r <holder id> <name>}: released, and this id is the first
- * that waits. Without the connection nothing arrives, and waiters poll.
+ * that waits. All other channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
  */
-final class RedisMessages extends RedisPubSubAdapter<String, String>
-        implements RedisConnectionStateListener, RedissonReleases.Channels {
+final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Channels {
 
-    private final String ownChannel;
-    private final TimeSource time;
+    private final String clientChannels;
+    private final boolean confirmsGrants;
     private final RedissonReleases redisson;
     private volatile @Nullable StoreListener listener;
-    private volatile @Nullable RedisPubSubAsyncCommands<String, String> commands;
-
-    /** Whether the connection was lost since the subscription was last confirmed. */
-    private volatile boolean missed;
+    private volatile @Nullable Subscriptions subscriptions;
 
     /**
-     * Since when the connection has been unbroken; in the future while there is none. What arrives on it comes from one
-     * run of one server, which was a master when it ran the script that sent it.
+     * For one client.
+     *
+     * @param clientChannels what the names of all channels begin with that are not Redisson's
+     * @param confirmsGrants whether the receiver of a grant must ask again before it uses it: replicas may not have it
      */
-    private volatile long connectedNanos;
-
-    RedisMessages(String ownChannel, TimeSource time) {
-        this.ownChannel = ownChannel;
-        this.time = time;
+    RedisMessages(String clientChannels, boolean confirmsGrants) {
+        this.clientChannels = clientChannels;
+        this.confirmsGrants = confirmsGrants;
         this.redisson = new RedissonReleases(this, name -> {
             StoreListener receiver = listener;
             if (receiver != null) {
@@ -55,35 +42,66 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
         listener = receiver;
     }
 
+    /** Where they come from. */
+    void from(Subscriptions source) {
+        subscriptions = source;
+    }
+
     /** Nothing is told, and nothing sent, from now on. */
     void stop() {
         listener = null;
-        commands = null;
+        Subscriptions source = subscriptions;
+        if (source != null) {
+            source.stop();
+        }
+    }
+
+    /** See {@link Subscriptions#grantChannels}. */
+    String grantChannels(String name) {
+        Subscriptions source = subscriptions;
+        return source == null ? clientChannels : source.grantChannels(name);
+    }
+
+    /** See {@link Subscriptions#ready}. */
+    boolean ready(String name) {
+        Subscriptions source = subscriptions;
+        return source == null || source.ready(name);
+    }
+
+    /** See {@link Subscriptions#prepare}. */
+    CompletionStage<Void> prepare(String name) {
+        Subscriptions source = subscriptions;
+        return source == null ? CompletableFuture.completedFuture(null) : source.prepare(name);
+    }
+
+    /** See {@link Subscriptions#waiting}. */
+    void waiting(String name) {
+        Subscriptions source = subscriptions;
+        if (source != null) {
+            source.waiting(name);
+        }
     }
 
     RedissonReleases redisson() {
         return redisson;
     }
 
-    /** Begins to receive on this connection. The stage completes when the subscription is confirmed. */
-    CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connection) {
-        connection.addListener((io.lettuce.core.pubsub.RedisPubSubListener<String, String>) this);
-        connection.addListener((RedisConnectionStateListener) this);
-        connectedNanos = time.nanoTime();
-        commands = connection.async();
-        return subscribe(ownChannel);
+    @Override
+    public CompletionStage<Void> subscribe(String name, String channel) {
+        Subscriptions source = subscriptions;
+        return source == null ? new CompletableFuture<>() : source.subscribe(name, channel);
     }
 
-    /**
-     * Subscribes again, which changes nothing where the subscription stands: a sign of life that also mends a
-     * subscription which failed after a reconnect.
-     */
-    void beat() {
-        subscribe(ownChannel);
+    @Override
+    public void unsubscribe(String channel) {
+        Subscriptions source = subscriptions;
+        if (source != null) {
+            source.unsubscribe(channel);
+        }
     }
 
-    /** Messages may have been lost elsewhere, too. */
-    void reconnected() {
+    @Override
+    public void missed() {
         StoreListener receiver = listener;
         if (receiver != null) {
             receiver.reconnected();
@@ -91,22 +109,8 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
     }
 
     @Override
-    public CompletionStage<Void> subscribe(String channel) {
-        RedisPubSubAsyncCommands<String, String> connected = commands;
-        return connected == null ? new CompletableFuture<>() : connected.subscribe(channel);
-    }
-
-    @Override
-    public void unsubscribe(String channel) {
-        RedisPubSubAsyncCommands<String, String> connected = commands;
-        if (connected != null) {
-            var unused = connected.unsubscribe(channel);
-        }
-    }
-
-    @Override
-    public void message(String channel, String message) {
-        if (!channel.equals(ownChannel)) {
+    public void message(String channel, String message, long sameClockSinceNanos) {
+        if (!channel.startsWith(clientChannels)) {
             redisson.message(channel);
             return;
         }
@@ -116,8 +120,10 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
             return;
         }
         if (message.startsWith("g ")) {
-            PushedGrant grant = grant(message);
-            if (grant != null) {
+            PushedGrant grant = grant(message, sameClockSinceNanos);
+            if (grant != null && confirmsGrants) {
+                receiver.granted(grant.name(), grant.holderId());
+            } else if (grant != null) {
                 receiver.granted(grant);
             }
         } else if (message.startsWith("c ")) {
@@ -128,7 +134,7 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
     }
 
     /** Null if it is none of ours: anybody may publish anything. */
-    private @Nullable PushedGrant grant(String message) {
+    private static @Nullable PushedGrant grant(String message, long sameClockSinceNanos) {
         // The name comes last, because there may be spaces in it.
         String[] parts = message.split(" ", 8);
         if (parts.length < 8) {
@@ -143,28 +149,9 @@ final class RedisMessages extends RedisPubSubAdapter<String, String>
                     Long.parseLong(parts[4]),
                     Long.parseLong(parts[5]),
                     Long.parseLong(parts[6]),
-                    connectedNanos);
+                    sameClockSinceNanos);
         } catch (NumberFormatException e) {
             return null;
         }
-    }
-
-    @Override
-    public void subscribed(String channel, long count) {
-        if (missed && channel.equals(ownChannel)) {
-            missed = false;
-            reconnected();
-        }
-    }
-
-    @Override
-    public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-        connectedNanos = time.nanoTime();
-    }
-
-    @Override
-    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-        connectedNanos = time.nanoTime() + Duration.ofDays(365).toNanos();
-        missed = true;
     }
 }

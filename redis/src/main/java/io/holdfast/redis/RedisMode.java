@@ -2,7 +2,7 @@ package io.holdfast.redis;
 
 /** How the locks are kept at the server. All clients that share locks must use the same mode. */
 public enum RedisMode {
-    /** {@link #LUA} where the server runs scripts for this user, otherwise {@link #COMMANDS}. */
+    /** What is best with this server and user. At present always {@link #LUA}. */
     AUTO,
     /** By scripts: the fastest, with a fair queue at the server, and sharing locks with Redisson. */
     LUA,

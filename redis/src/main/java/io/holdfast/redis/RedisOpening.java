@@ -1,12 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.RedisSettings.Topology;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -28,7 +28,7 @@ final class RedisOpening {
     private final StoreContext context;
     private final OpeningErrors errors;
     private final RedisErrors commandErrors;
-    private final ServerConnections connections;
+    private final RedisConnections connections;
 
     /** Once the store is open, if it is the one without scripts. */
     private volatile @Nullable CommandsOpening withoutScripts;
@@ -53,8 +53,11 @@ final class RedisOpening {
         this.settings = settings;
         this.context = context;
         this.errors = new OpeningErrors(settings);
-        this.commandErrors = new RedisErrors(settings.describe(), settings.timeout());
-        this.connections = new ServerConnections(settings, context.time());
+        boolean cluster = settings.topology() == Topology.CLUSTER;
+        this.commandErrors = new RedisErrors(settings.describe(), settings.timeout(), cluster);
+        this.connections = cluster
+                ? new ClusterConnections(settings, context.time())
+                : new ServerConnections(settings, context.time());
     }
 
     static LockStore open(RedisSettings settings, StoreContext context) {
@@ -69,27 +72,27 @@ final class RedisOpening {
 
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.prefix());
-        RedisMessages messages = new RedisMessages(keys.clientChannels() + context.clientId(), context.time());
+        RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0);
         connect(connections.connect(() -> {
             CommandsOpening opened = withoutScripts;
             if (opened != null) {
                 opened.reconnected();
             }
-            messages.reconnected();
+            messages.missed();
         }));
-        look(connections.commands());
-        Scripts scripts = new Scripts(connections, commandErrors);
+        connections.servers().forEach(this::look);
+        Publishing publishing = publishing(keys);
+        Scripts scripts = new Scripts(connections, publishing, commandErrors, context.time());
         String whyCommands = whyCommands(scripts, keys);
         CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
         withoutScripts = commands;
-        subscribe(messages);
+        subscribe(keys, publishing, messages);
 
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
-            messages.beat();
+            connections.beat();
             if (commands != null) {
                 commands.beat();
             }
-            var unused = connections.commands().ping();
         });
         heartbeat.start();
         Runnable closing = () -> {
@@ -99,6 +102,25 @@ final class RedisOpening {
         return commands != null
                 ? commands.store(keys, messages, closing)
                 : new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
+    }
+
+    /** Sharded messages only where every node knows them: otherwise some grants would reach nobody. */
+    private Publishing publishing(RedisKeys keys) {
+        if (settings.topology() != Topology.CLUSTER) {
+            return Publishing.PLAIN;
+        }
+        for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
+            try {
+                await(server.spublish(keys.clientChannels() + context.clientId(), ""));
+            } catch (ExecutionException e) {
+                // A redirection says that the command is known; only the channel is another node's.
+                if (!String.valueOf(e.getMessage()).contains("MOVED ")) {
+                    LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
+                    return Publishing.PLAIN;
+                }
+            }
+        }
+        return Publishing.sharded(settings.redissonChannels());
     }
 
     /** Why locks are kept without scripts; null if they are kept by scripts. */
@@ -162,9 +184,10 @@ final class RedisOpening {
     /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
     private void load(Scripts scripts) {
         List<CompletionStage<String>> loading = new ArrayList<>();
-        for (LuaScript script : LuaScript.values()) {
-            String text = script.text(scripts.allowed().pushes());
-            loading.add(connections.commands().scriptLoad(text));
+        for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
+            for (LuaScript script : LuaScript.values()) {
+                loading.add(server.scriptLoad(scripts.text(script)));
+            }
         }
         for (CompletionStage<String> loaded : loading) {
             try {
@@ -212,10 +235,9 @@ final class RedisOpening {
     }
 
     /** A server that forbids the messages is still good for locks: slower, not less safe. */
-    private void subscribe(RedisMessages messages) {
-        StatefulRedisPubSubConnection<String, String> connection = connect(connections.connectMessages());
+    private void subscribe(RedisKeys keys, Publishing publishing, RedisMessages messages) {
         try {
-            await(messages.attach(connection));
+            await(connections.subscribe(keys, context.clientId(), publishing, messages));
         } catch (ExecutionException e) {
             Throwable cause = RedisErrors.unwrap(e);
             if (!(cause instanceof RedisCommandExecutionException)) {

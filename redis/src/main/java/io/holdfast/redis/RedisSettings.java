@@ -4,6 +4,7 @@ import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeout how long to wait for the answer to a command
  * @param prefix what Holdfast's own keys and channels begin with
  * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
+ * @param redissonChannels matters only in a cluster of servers 7.0 and newer
  * @param ca a PEM file with the certificates to trust; null for those of {@code ssl} or the JVM
  * @param ssl how TLS is done; null for the driver's defaults
  * @param resources the user's threads, which are not shut down here; null for threads of our own
@@ -30,6 +32,7 @@ record RedisSettings(
         String prefix,
         RedisMode mode,
         int minReplicas,
+        RedissonChannels redissonChannels,
         @Nullable Path ca,
         @Nullable SslOptions ssl,
         @Nullable ClientResources resources) {
@@ -88,6 +91,11 @@ record RedisSettings(
     /** How often each connection is used at least, so that a dead one is noticed. */
     Duration heartbeat() {
         return Duration.ofMillis(Math.max(1_000, Math.min(5_000, timeout.toMillis())));
+    }
+
+    /** Whether a connection to this address leads to a Sentinel: their ports are not those of the servers. */
+    boolean isSentinel(InetSocketAddress address) {
+        return node().getSentinels().stream().anyMatch(sentinel -> sentinel.getPort() == address.getPort());
     }
 
     /** A record would print what it contains. */

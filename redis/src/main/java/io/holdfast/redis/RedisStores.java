@@ -76,6 +76,7 @@ public final class RedisStores {
         private String prefix = RedisUris.DEFAULT_PREFIX;
         private RedisMode mode = RedisMode.AUTO;
         private int minReplicas;
+        private RedissonChannels redissonChannels = RedissonChannels.BOTH;
 
         private Builder(Topology topology, Collection<RedisURI> nodes) {
             this.topology = topology;
@@ -132,6 +133,12 @@ public final class RedisStores {
             return this;
         }
 
+        /** How locks are shared with Redisson in a cluster; {@link RedissonChannels#BOTH} by default. */
+        public Builder redissonChannels(RedissonChannels channels) {
+            this.redissonChannels = channels;
+            return this;
+        }
+
         /**
          * Connects. Blocks until the servers have answered or could not be reached.
          *
@@ -147,7 +154,16 @@ public final class RedisStores {
                 own.add(copy(node));
             }
             return new RedisSettings(
-                    topology, List.copyOf(own), timeout, prefix, mode, minReplicas, null, ssl, resources);
+                    topology,
+                    List.copyOf(own),
+                    timeout,
+                    prefix,
+                    mode,
+                    minReplicas,
+                    redissonChannels,
+                    null,
+                    ssl,
+                    resources);
         }
 
         private RedisURI copy(RedisURI from) {

@@ -103,8 +103,9 @@ final class RedisUris {
                 List.copyOf(nodes),
                 timeout,
                 checkPrefix(options.getOrDefault("prefix", DEFAULT_PREFIX)),
-                mode(options.getOrDefault("mode", "auto")),
+                oneOf(RedisMode.values(), "mode", options.getOrDefault("mode", "auto")),
                 replicas(options.getOrDefault("minReplicas", "0")),
+                oneOf(RedissonChannels.values(), "redissonChannels", options.getOrDefault("redissonChannels", "both")),
                 ca(options.get("ca"), tls),
                 null,
                 null);
@@ -232,7 +233,9 @@ final class RedisUris {
 
     private Map<String, String> options(@Nullable String query) {
         List<String> known = new ArrayList<>(List.of("timeout", "clientName", "prefix", "ca", "mode", "minReplicas"));
-        if (topology == Topology.SENTINEL) {
+        if (topology == Topology.CLUSTER) {
+            known.add("redissonChannels");
+        } else if (topology == Topology.SENTINEL) {
             known.addAll(List.of("sentinelUser", "sentinelPassword"));
         }
         Map<String, String> options = new LinkedHashMap<>();
@@ -273,13 +276,16 @@ final class RedisUris {
         return timeout;
     }
 
-    private static RedisMode mode(String text) {
-        for (RedisMode mode : RedisMode.values()) {
-            if (mode.name().toLowerCase(Locale.ROOT).equals(text)) {
-                return mode;
+    private static <E extends Enum<E>> E oneOf(E[] values, String option, String text) {
+        List<String> names = new ArrayList<>();
+        for (E value : values) {
+            String name = value.name().toLowerCase(Locale.ROOT);
+            if (name.equals(text)) {
+                return value;
             }
+            names.add(name);
         }
-        throw wrong("mode: \"" + text + "\"", "auto, lua or commands");
+        throw wrong(option + ": \"" + text + "\"", "one of " + String.join(", ", names));
     }
 
     private static int replicas(String text) {

@@ -20,7 +20,12 @@ final class RedissonReleases {
 
     /** Sends SUBSCRIBE and UNSUBSCRIBE; does not block. */
     interface Channels {
-        CompletionStage<Void> subscribe(String channel);
+        /**
+         * Subscribes; completes when it stands.
+         *
+         * @param name the lock that the channel belongs to
+         */
+        CompletionStage<Void> subscribe(String name, String channel);
 
         void unsubscribe(String channel);
     }
@@ -57,7 +62,7 @@ final class RedissonReleases {
             if (!subscription.sent) {
                 subscription.sent = true;
                 // Sent under the lock, so that it cannot overtake an earlier UNSUBSCRIBE.
-                subscribing = channels.subscribe(channel);
+                subscribing = channels.subscribe(name, channel);
             }
         } finally {
             lock.unlock();

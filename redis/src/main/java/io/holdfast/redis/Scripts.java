@@ -1,9 +1,15 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /** Runs scripts by their digest; one that the server has forgotten is sent with its text once, which loads it again. */
@@ -15,23 +21,51 @@ final class Scripts {
         void decode(List<Object> reply, CompletableFuture<T> outcome);
     }
 
+    /** What the server allows, and the digests of the scripts in the form for that. */
+    private static final class Forms {
+        final Allowed allowed;
+        final Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class); // not changed after construction
+
+        Forms(Publishing publishing, Allowed allowed) {
+            this.allowed = allowed;
+            for (LuaScript script : LuaScript.values()) {
+                digests.put(script, script.digest(publishing, allowed.pushes()));
+            }
+        }
+    }
+
+    private static final long RETRY_FIRST_NANOS = 5_000_000;
+
     private final RedisConnections connections;
+    private final Publishing publishing;
     private final RedisErrors errors;
-    private volatile Allowed allowed = Allowed.ALL;
+    private final TimeSource time;
+
+    /** Read once for each call: it changes while a store is being opened. */
+    private volatile Forms forms;
+
     private volatile boolean closed;
 
-    Scripts(RedisConnections connections, RedisErrors errors) {
+    Scripts(RedisConnections connections, Publishing publishing, RedisErrors errors, TimeSource time) {
         this.connections = connections;
+        this.publishing = publishing;
         this.errors = errors;
+        this.time = time;
+        this.forms = new Forms(publishing, Allowed.ALL);
     }
 
     /** From now on uses only what the server allows. */
     void restrict(Allowed found) {
-        allowed = found;
+        forms = new Forms(publishing, found);
     }
 
     Allowed allowed() {
-        return allowed;
+        return forms.allowed;
+    }
+
+    /** What the server is given now. */
+    String text(LuaScript script) {
+        return script.text(publishing, forms.allowed.pushes());
     }
 
     <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
@@ -42,32 +76,32 @@ final class Scripts {
 
     /** Completes a future that the caller has already. */
     <T> void run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
-        if (closed) {
-            outcome.completeExceptionally(errors.closed(null));
-            return;
+        new Call<>(script, keys, args, decoder, outcome).send();
+    }
+
+    /**
+     * Runs a script on a connection of the caller's.
+     *
+     * @return fails with the driver's exception
+     */
+    CompletionStage<List<Object>> run(
+            RedisScriptingAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
+        Forms now = forms;
+        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        if (!now.allowed.digests()) {
+            runWithText(commands, now, script, keys, args, reply);
+            return reply;
         }
-        // Read once: it changes while a store is being opened.
-        Allowed now = allowed;
-        String text = script.text(now.pushes());
-        if (!now.digests()) {
-            runWithText(text, keys, args, decoder, outcome);
-            return;
-        }
-        try {
-            connections
-                    .commands()
-                    .<List<Object>>evalsha(script.digest(now.pushes()), ScriptOutputType.MULTI, keys, args)
-                    .whenComplete((reply, error) -> {
-                        if (error instanceof RedisNoScriptException) {
-                            runWithText(text, keys, args, decoder, outcome);
-                        } else {
-                            complete(keys[0], reply, error, decoder, outcome);
-                        }
-                    });
-        } catch (RuntimeException e) {
-            // The driver does not throw for anything that happens on the way: it was shut down meanwhile.
-            outcome.completeExceptionally(errors.closed(e));
-        }
+        commands.<List<Object>>evalsha(
+                        Objects.requireNonNull(now.digests.get(script)), ScriptOutputType.MULTI, keys, args)
+                .whenComplete((answer, error) -> {
+                    if (error instanceof RedisNoScriptException) {
+                        runWithText(commands, now, script, keys, args, reply);
+                    } else {
+                        complete(reply, answer, error);
+                    }
+                });
+        return reply;
     }
 
     /** From now on nothing is sent. */
@@ -75,35 +109,81 @@ final class Scripts {
         closed = true;
     }
 
-    private <T> void runWithText(
-            String text, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
-        try {
-            connections
-                    .commands()
-                    .<List<Object>>eval(text, ScriptOutputType.MULTI, keys, args)
-                    .whenComplete((reply, error) -> complete(keys[0], reply, error, decoder, outcome));
-        } catch (RuntimeException e) {
-            outcome.completeExceptionally(errors.closed(e));
+    private void runWithText(
+            RedisScriptingAsyncCommands<String, String> commands,
+            Forms now,
+            LuaScript script,
+            String[] keys,
+            String[] args,
+            CompletableFuture<List<Object>> reply) {
+        String text = script.text(publishing, now.allowed.pushes());
+        commands.<List<Object>>eval(text, ScriptOutputType.MULTI, keys, args)
+                .whenComplete((answer, error) -> complete(reply, answer, error));
+    }
+
+    private static void complete(
+            CompletableFuture<List<Object>> reply, @Nullable List<Object> answer, @Nullable Throwable error) {
+        if (error != null) {
+            reply.completeExceptionally(error);
+        } else {
+            reply.complete(answer);
         }
     }
 
-    private <T> void complete(
-            String key,
-            @Nullable List<Object> reply,
-            @Nullable Throwable error,
-            Decoder<T> decoder,
-            CompletableFuture<T> outcome) {
-        if (reply == null || error != null) {
-            if (error != null) {
-                connections.failed(key, error);
-            }
-            outcome.completeExceptionally(errors.of(error));
-            return;
+    /** One call and its repetitions. */
+    private final class Call<T> {
+
+        private final LuaScript script;
+        private final String[] keys;
+        private final String[] args;
+        private final Decoder<T> decoder;
+        private final CompletableFuture<T> outcome;
+        private final long startNanos = time.nanoTime();
+        private long delayNanos = RETRY_FIRST_NANOS;
+
+        Call(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+            this.script = script;
+            this.keys = keys;
+            this.args = args;
+            this.decoder = decoder;
+            this.outcome = outcome;
         }
-        try {
-            decoder.decode(reply, outcome);
-        } catch (RuntimeException e) {
-            outcome.completeExceptionally(errors.of(e));
+
+        void send() {
+            if (closed) {
+                outcome.completeExceptionally(errors.closed(null));
+                return;
+            }
+            try {
+                run(connections.commands(), script, keys, args).whenComplete(this::answered);
+            } catch (RuntimeException e) {
+                // The driver does not throw for anything that happens on the way: it was shut down meanwhile.
+                outcome.completeExceptionally(errors.closed(e));
+            }
+        }
+
+        private void answered(@Nullable List<Object> reply, @Nullable Throwable error) {
+            if (error != null) {
+                connections.failed(keys[0], error);
+                if (RedisErrors.passesSoon(error)
+                        && !(script.isRenewal() && RedisErrors.keysAreApart(error))
+                        && time.nanoTime() - startNanos + delayNanos
+                                < connections.patience().toNanos()) {
+                    long delay = delayNanos;
+                    delayNanos = 2 * delay;
+                    time.schedule(delay, this::send);
+                    return;
+                }
+            }
+            if (reply == null || error != null) {
+                outcome.completeExceptionally(errors.of(error));
+                return;
+            }
+            try {
+                decoder.decode(reply, outcome);
+            } catch (RuntimeException e) {
+                outcome.completeExceptionally(errors.of(e));
+            }
         }
     }
 }

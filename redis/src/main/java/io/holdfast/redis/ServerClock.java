@@ -3,7 +3,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.TimeSource;
 
 /**
- * An estimate of the server's clock, from the times in its replies. Used only for the "not after" of commands, which
+ * An estimate of one server's clock, from the times in its replies. Used only for the "not after" of commands, which
  * keeps one that was held up on its way from being executed when nobody waits for it any more.
  *
  * <p>It is never ahead of the server's clock (a reply's time is compared with the moment of its arrival), so a command
@@ -12,8 +12,10 @@ import io.holdfast.spi.TimeSource;
  */
 final class ServerClock {
 
+    private static final long UNKNOWN = Long.MIN_VALUE;
+
     private final TimeSource time;
-    private volatile long offsetMillis;
+    private volatile long offsetMillis = UNKNOWN;
 
     ServerClock(TimeSource time) {
         this.time = time;
@@ -28,9 +30,20 @@ final class ServerClock {
         }
     }
 
-    /** The server's time now, in milliseconds, or a little less. */
+    /** There may be another server now. */
+    void forget() {
+        offsetMillis = UNKNOWN;
+    }
+
+    /** Whether a time of the server has been seen. */
+    boolean isKnown() {
+        return offsetMillis != UNKNOWN;
+    }
+
+    /** The server's time now, in milliseconds, or a little less; 0 if nothing is known of it. */
     long millis() {
-        return ownMillis() + offsetMillis;
+        long offset = offsetMillis;
+        return offset == UNKNOWN ? 0 : ownMillis() + offset;
     }
 
     private long ownMillis() {

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.RedisSettings.Topology;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
@@ -8,63 +9,74 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One server: one connection for commands, one for messages.
  *
- * <p>With {@code redis://}, the server of that address. With Sentinels, the one that they call the master when a
- * connection is made: a failover cuts the connections to the old master (it dies, or Sentinel closes them when it demotes
- * it), and reconnecting asks the Sentinels again.
+ * <p>With {@code redis://}, the server of that address; its name is resolved again at each reconnect. With Sentinels, the
+ * one that they call the master when a connection is made.
+ *
+ * <p><b>A failover is noticed</b> because the connections to the old master end: it dies, or Sentinel closes them when it
+ * demotes it, or it does not answer for a heartbeat and the timeout; or because it refuses a command as a replica, or a
+ * Sentinel announces the switch: then the connections are cut here. What was on its way fails as unknown. Reconnecting
+ * asks the Sentinels (or the name server) again, at least every second.
  */
 final class ServerConnections implements RedisConnections {
 
+    /** Between two cuts: enough to reconnect and to be refused again. */
+    private static final long CUT_INTERVAL_NANOS = 250_000_000;
+
     private final RedisSettings settings;
+    private final TimeSource time;
     private final Driver driver;
     private final RedisClient client;
 
-    /** For connections with a state in them, which must end with the connection. */
-    private final RedisClient once;
+    /** For connections that must not become connections to another server. */
+    private final RedisClient faithful;
 
     private final ServerClock clock;
+    private final @Nullable SentinelWatch sentinels;
+    private final AtomicLong lastCut;
     private volatile @Nullable StatefulRedisConnection<String, String> connection;
+    private volatile @Nullable ServerSubscriptions subscriptions;
 
     ServerConnections(RedisSettings settings, TimeSource time) {
         this.settings = settings;
+        this.time = time;
         this.clock = new ServerClock(time);
+        this.lastCut = new AtomicLong(time.nanoTime() - CUT_INTERVAL_NANOS);
         driver = new Driver(settings);
         client = RedisClient.create(driver.resources(), settings.node());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
-        once = RedisClient.create(driver.resources(), settings.node());
-        once.setOptions(Driver.options(ClientOptions.builder(), settings)
-                .autoReconnect(false)
-                .build());
+        faithful = Driver.withoutReconnect(driver, settings);
+        sentinels = settings.topology() == Topology.SENTINEL ? new SentinelWatch(client, settings, driver) : null;
     }
 
-    /**
-     * Makes the shared connection. To be called once, before {@link #commands}.
-     *
-     * @param reconnected runs on an I/O thread each time the connection was lost and is back
-     */
-    CompletionStage<StatefulRedisConnection<String, String>> connect(Runnable reconnected) {
-        return client.connectAsync(StringCodec.UTF8, settings.node()).thenApply(connected -> {
+    @Override
+    public CompletionStage<Void> connect(Runnable reconnected) {
+        SentinelWatch watch = sentinels;
+        if (watch != null) {
+            watch.beat();
+        }
+        return client.connectAsync(StringCodec.UTF8, settings.node()).thenAccept(connected -> {
             connected.addListener(new RedisConnectionStateListener() {
                 @Override
                 public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+                    // Perhaps another server, or this one after its clock was set.
+                    clock.forget();
                     reconnected.run();
                 }
             });
             connection = connected;
-            return connected;
         });
-    }
-
-    CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages() {
-        return client.connectPubSubAsync(StringCodec.UTF8, settings.node());
     }
 
     @Override
@@ -77,8 +89,32 @@ final class ServerConnections implements RedisConnections {
     }
 
     @Override
+    public List<RedisClusterAsyncCommands<String, String>> servers() {
+        return List.of(commands());
+    }
+
+    @Override
     public CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key) {
-        return once.connectAsync(StringCodec.UTF8, settings.node());
+        return faithful.connectAsync(StringCodec.UTF8, settings.node());
+    }
+
+    @Override
+    public CompletionStage<Void> subscribe(
+            RedisKeys keys, String clientId, Publishing publishing, RedisMessages messages) {
+        ServerSubscriptions created = new ServerSubscriptions(keys, clientId, messages, time);
+        subscriptions = created;
+        messages.from(created);
+        return client.connectPubSubAsync(StringCodec.UTF8, settings.node()).thenCompose(created::attach);
+    }
+
+    @Override
+    public int group(String key) {
+        return 0;
+    }
+
+    @Override
+    public Object server(String key) {
+        return this;
     }
 
     @Override
@@ -86,15 +122,43 @@ final class ServerConnections implements RedisConnections {
         return clock;
     }
 
+    /** None: there is nowhere else to go, and the engine repeats by itself. */
     @Override
-    public void failed(String key, Throwable error) {}
+    public Duration patience() {
+        return Duration.ZERO;
+    }
+
+    @Override
+    public void failed(String key, Throwable error) {
+        String said = String.valueOf(error.getMessage());
+        if (said.contains("READONLY ") || said.contains("MASTERDOWN ")) {
+            long now = time.nanoTime();
+            long last = lastCut.get();
+            if (now - last >= CUT_INTERVAL_NANOS && lastCut.compareAndSet(last, now)) {
+                driver.cut(address -> !settings.isSentinel(address));
+            }
+        }
+    }
+
+    @Override
+    public void beat() {
+        var unused = commands().ping();
+        ServerSubscriptions messages = subscriptions;
+        if (messages != null) {
+            messages.beat();
+        }
+        if (sentinels != null) {
+            sentinels.beat();
+        }
+    }
 
     @Override
     public void close() {
         try {
-            var ended = once.shutdownAsync(0, 1, TimeUnit.SECONDS);
-            client.shutdownAsync(0, 1, TimeUnit.SECONDS).get(2, TimeUnit.SECONDS);
-            ended.get(2, TimeUnit.SECONDS);
+            CompletableFuture.allOf(
+                            faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
+                            client.shutdownAsync(0, 1, TimeUnit.SECONDS))
+                    .get(2, TimeUnit.SECONDS);
             driver.shutdown();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

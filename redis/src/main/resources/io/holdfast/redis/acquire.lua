@@ -6,6 +6,7 @@
 -- ARGV[6] 1: wait in the queue when busy
 -- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: whenever
 -- ARGV[8] how often this id asked before
+-- ARGV[9] 1: a repetition for an id that holds writes in any case, so that it can be waited for that replicas have it
 -- Result  {1, now, base, waiting}                    the id holds the lock
 --         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: releases are announced as Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
@@ -78,8 +79,11 @@ if fields > 0 then
     return busy(holderOf(fields))
   end
   -- After an exact setting a late repetition must not lengthen: the setting came after it.
-  if redis.call('HEXISTS', KEYS[1], '~seq') == 0 and redis.call('PTTL', KEYS[1]) < lease then
+  local left = redis.call('PTTL', KEYS[1])
+  if redis.call('HEXISTS', KEYS[1], '~seq') == 0 and left < lease then
     redis.call('PEXPIRE', KEYS[1], lease)
+  elseif ARGV[9] == '1' then
+    redis.call('PEXPIRE', KEYS[1], left)
   end
   leave(id)
   return {1, now, number(base), waiting()}

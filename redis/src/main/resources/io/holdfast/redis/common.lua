@@ -7,7 +7,8 @@
 -- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
 --                 time. Exactly the ids of the queue.
 -- KEYS[4] base    string: the last base, kept for a day. A key of its own, because Redisson deletes the lock key.
--- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon
+-- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon. In a cluster
+--         it ends in "{tag}:", which puts the channels of grants into the lock's slot
 -- ARGV[2] the channel on which Redisson announces the release of this lock
 -- ARGV[3] the holder id that the call is about
 --

@@ -1,28 +1,48 @@
 -- What scripts tell clients. Put before the others where the server lets scripts publish; otherwise plain.lua is.
+--
+-- Put before this: GRANT, the command that sends a grant, and RELEASES, pairs of the command that tells Redisson of a
+-- release and the subcommand of PUBSUB that counts who listens.
 
 local pushes = true
 
--- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Returns how many heard it: 0 says that the client is
--- not there; 1 and more prove nothing. Where the server refuses to publish from a script, that counts as heard: the
--- client finds out by its next poll.
+-- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Returns 0 if the client is not there; 1 proves
+-- nothing. Where the server refuses to publish from a script, that counts as heard: the client finds out by its next poll.
+-- In a cluster a waiter listens at the lock's node, but a holder ("c") anywhere, and PUBLISH goes everywhere.
+--
+-- A grant is not even sent where nobody listens: what a message says must become true, and this one would be granted to
+-- the next. A client may hear it all the same, through another node of the cluster or a replica, which is not counted.
 local function tell(kind, id, text)
   local client = string.match(id, '^(.*):') or id
-  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. id .. ' ' .. text .. KEYS[1])
-  return type(heard) == 'number' and heard or 1
+  local message = kind .. ' ' .. id .. ' ' .. text .. KEYS[1]
+  if kind == 'c' then
+    redis.pcall('PUBLISH', string.match(ARGV[1], '^[^{]*') .. client, message)
+    return 1
+  end
+  local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', ARGV[1] .. client)
+  if listeners[2] == 0 then
+    return 0
+  end
+  redis.pcall(GRANT, ARGV[1] .. client, message)
+  return 1
 end
 
 -- How many Redisson clients listen to each of these locks' channels: they wait, but not in our queue.
 local function rivals(channels)
-  local reply, counts = redis.pcall('PUBSUB', 'NUMSUB', unpack(channels)), {}
-  for i = 1, #channels do
-    counts[i] = tonumber(reply[2 * i]) or 0
+  local counts = {}
+  for _, release in ipairs(RELEASES) do
+    local reply = redis.pcall('PUBSUB', release[2], unpack(channels))
+    for i = 1, #channels do
+      counts[i] = (counts[i] or 0) + (tonumber(reply[2 * i]) or 0)
+    end
   end
   return counts
 end
 
 -- Tells Redisson's clients that the lock is free.
 local function announce(channel)
-  redis.pcall('PUBLISH', channel, '0')
+  for _, release in ipairs(RELEASES) do
+    redis.pcall(release[1], channel, '0')
+  end
 end
 
 -- Whether this user's scripts may publish.

@@ -1,7 +1,7 @@
 -- Renews holds. Loaded without common.lua: it grants nothing. For one hold in a command it is loaded with KEYS[1] and
 -- KEYS[2] written out, for services that look for that.
 --
--- KEYS    lock and queue of each hold
+-- KEYS    lock and queue of each hold; the lock twice where the queue is at another node just now
 -- ARGV    holder id, setting, of each hold. The setting is "lease:sequence:exact", in ms, a number, 0 or 1; empty: as for
 --         the hold before it, which is what most of a batch are
 -- Result  {now, code, base, waiting, code, base, waiting, …}
@@ -55,7 +55,7 @@ for i = 1, #KEYS / 2 do
   local holds = not held.err and held[1]
   result[3 * i - 1] = holds and renew(lock, tonumber(held[2]) or 0) or 0
   result[3 * i] = holds and tonumber(held[1]) or 0
-  result[3 * i + 1] = holds and redis.call('ZCARD', KEYS[queue]) or 0
+  result[3 * i + 1] = holds and KEYS[queue] ~= KEYS[lock] and redis.call('ZCARD', KEYS[queue]) or 0
   channels[i] = channel(KEYS[lock])
 end
 

@@ -111,7 +111,7 @@ class RedisUrisTest {
                 "redis://h?ca=/x.pem | redis URI, ca: \"/x.pem\" (expected: only with rediss://)",
                 "rediss://h?ca=/x.pem | redis URI, ca: \"/x.pem\" (expected: a PEM file that can be read)",
                 "redis://u:@h | redis URI, password: empty (expected: user:password@, or :password@ for the default user)",
-                "redis://h?mode=fast | redis URI, mode: \"fast\" (expected: auto, lua or commands)",
+                "redis://h?mode=fast | redis URI, mode: \"fast\" (expected: one of auto, lua, commands)",
                 "redis://h?minReplicas=-1 | redis URI, minReplicas: \"-1\" (expected: 0 to 100)",
                 "redis://h?sentinelPassword=x | redis URI, option: \"sentinelPassword\" (expected: one of timeout, clientName, prefix, ca, mode, minReplicas)",
                 "redis-sentinel://h1,h2 | redis URI, master name: missing (expected: after # at the end, as in redis-sentinel://user:password@host1:26379,host2,host3/0#mymaster)",

@@ -16,7 +16,7 @@ class RedissonReleasesTest {
     private final RedissonReleases releases = new RedissonReleases(
             new RedissonReleases.Channels() {
                 @Override
-                public CompletionStage<Void> subscribe(String channel) {
+                public CompletionStage<Void> subscribe(String name, String channel) {
                     sent.add("+" + channel);
                     return subscription;
                 }

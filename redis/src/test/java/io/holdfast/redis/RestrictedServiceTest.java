@@ -154,7 +154,7 @@ class RestrictedServiceTest {
             if (script == LuaScript.RENEW) {
                 continue; // probed, and not used where it is refused
             }
-            String text = script.text(false);
+            String text = script.text(Publishing.PLAIN, false);
             assertThat(text).doesNotContain("PUBLISH").doesNotContain("PUBSUB").doesNotContain("unpack");
             assertThat(Pattern.compile("redis\\.p?call\\([^']").matcher(text).find())
                     .as("computed command in %s", script)

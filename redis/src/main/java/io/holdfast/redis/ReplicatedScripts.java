@@ -1,0 +1,282 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Acquisitions whose holds replicas must have before their leases are handed out.
+ *
+ * <p>WAIT counts only what was written before on its own connection, and holds up what comes after it there. So there is
+ * one more connection to each master, for acquisitions alone, and they go in groups: those that have come while a group is
+ * under way are sent together, and one WAIT follows for all of them that were granted. An acquisition that confirms a
+ * grant pushed by somebody else's release writes in any case (see acquire.lua): the order of replication is that of the
+ * writes, so a replica that has this one has the grant.
+ *
+ * <p>If too few replicas confirm in half of the command timeout, the holds of the group are given back.
+ */
+final class ReplicatedScripts {
+
+    private static final int GROUP_MAX = 200;
+
+    private final RedisConnections connections;
+    private final Scripts scripts;
+    private final RedisErrors errors;
+    private final BiFunction<String, String, CompletionStage<Boolean>> abandon;
+    private final int needed;
+    private final Duration patience;
+    private final ConcurrentHashMap<Object, Lane> lanes = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    /** @param abandon gives back what a holder id (the second) has of a name (the first) */
+    ReplicatedScripts(
+            RedisSettings settings,
+            RedisConnections connections,
+            Scripts scripts,
+            RedisErrors errors,
+            BiFunction<String, String, CompletionStage<Boolean>> abandon) {
+        this.connections = connections;
+        this.scripts = scripts;
+        this.errors = errors;
+        this.abandon = abandon;
+        this.needed = settings.minReplicas();
+        this.patience = settings.timeout().dividedBy(2);
+    }
+
+    <T> void run(
+            LuaScript script,
+            String[] keys,
+            String[] args,
+            Predicate<List<Object>> granted,
+            String holderId,
+            Scripts.Decoder<T> decoder,
+            CompletableFuture<T> outcome) {
+        Task task = new Task(script, keys, args, granted, holderId);
+        task.answer().whenComplete((answer, error) -> {
+            if (error != null) {
+                connections.failed(keys[0], error);
+                outcome.completeExceptionally(errors.of(error));
+                return;
+            }
+            try {
+                decoder.decode(answer, outcome);
+            } catch (RuntimeException e) {
+                outcome.completeExceptionally(errors.of(e));
+            }
+        });
+        lanes.computeIfAbsent(connections.server(keys[0]), server -> new Lane()).add(task);
+    }
+
+    void close() {
+        closed = true;
+        lanes.values().forEach(Lane::disconnect);
+    }
+
+    /** One acquisition. */
+    private static final class Task {
+
+        final LuaScript script;
+        final String[] keys;
+        final String[] args;
+        final Predicate<List<Object>> granted;
+        final String holderId;
+        final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+
+        /** Whether it was put back once. Only touched by the group that it is in. */
+        boolean again;
+
+        Task(LuaScript script, String[] keys, String[] args, Predicate<List<Object>> granted, String holderId) {
+            this.script = script;
+            this.keys = keys;
+            this.args = args;
+            this.granted = granted;
+            this.holderId = holderId;
+        }
+
+        CompletionStage<List<Object>> answer() {
+            return reply;
+        }
+    }
+
+    /** What goes to one server: one group at a time. */
+    private final class Lane {
+
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Queue<Task> waiting = new ArrayDeque<>(); // by lock
+        private boolean busy; // by lock: a group is under way
+        private @Nullable CompletionStage<StatefulRedisConnection<String, String>> connecting; // by lock
+
+        void add(Task task) {
+            lock.lock();
+            try {
+                waiting.add(task);
+                if (busy) {
+                    return;
+                }
+                busy = true;
+            } finally {
+                lock.unlock();
+            }
+            next();
+        }
+
+        /** To be called by whoever set {@link #busy}, or has ended a group. */
+        private void next() {
+            List<Task> group = new ArrayList<>();
+            CompletionStage<StatefulRedisConnection<String, String>> link;
+            lock.lock();
+            try {
+                while (group.size() < GROUP_MAX && !waiting.isEmpty()) {
+                    group.add(waiting.remove());
+                }
+                if (group.isEmpty()) {
+                    busy = false;
+                    return;
+                }
+                link = connecting;
+                if (link == null || isClosed(link)) {
+                    link = connections.dedicated(group.get(0).keys[0]);
+                    connecting = link;
+                }
+            } finally {
+                lock.unlock();
+            }
+            link.whenComplete((connection, error) -> {
+                if (closed) {
+                    disconnect();
+                    group.forEach(task -> task.reply.completeExceptionally(errors.closed(null)));
+                } else if (error != null) {
+                    disconnect();
+                    // Nothing was sent.
+                    group.forEach(task -> task.reply.completeExceptionally(errors.notExecuted(errors.of(error))));
+                    next();
+                } else {
+                    send(connection, group);
+                }
+            });
+        }
+
+        private boolean isClosed(CompletionStage<StatefulRedisConnection<String, String>> link) {
+            CompletableFuture<StatefulRedisConnection<String, String>> made = link.toCompletableFuture();
+            return made.isDone()
+                    && !made.isCompletedExceptionally()
+                    && !made.join().isOpen();
+        }
+
+        private void send(StatefulRedisConnection<String, String> connection, List<Task> group) {
+            List<CompletableFuture<List<Object>>> replies = new ArrayList<>();
+            for (Task task : group) {
+                replies.add(scripts.run(connection.async(), task.script, task.keys, task.args)
+                        .toCompletableFuture());
+            }
+            var unused = CompletableFuture.allOf(replies.toArray(new CompletableFuture<?>[0]))
+                    .whenComplete((all, ignored) -> {
+                        List<Task> granted = new ArrayList<>();
+                        List<List<Object>> grants = new ArrayList<>();
+                        boolean failed = false;
+                        for (int i = 0; i < group.size(); i++) {
+                            Task task = group.get(i);
+                            CompletableFuture<List<Object>> reply = replies.get(i);
+                            if (!task.again && isUnsent(reply)) {
+                                // The connection ended unused: an idle one is closed.
+                                task.again = true;
+                                failed = true;
+                                lock.lock();
+                                try {
+                                    waiting.add(task);
+                                } finally {
+                                    lock.unlock();
+                                }
+                            } else if (reply.isCompletedExceptionally()) {
+                                failed = true;
+                                task.reply.completeExceptionally(
+                                        reply.handle((none, error) -> error).join());
+                            } else if (task.granted.test(reply.join())) {
+                                granted.add(task);
+                                grants.add(reply.join());
+                            } else {
+                                task.reply.complete(reply.join());
+                            }
+                        }
+                        if (failed) {
+                            // It may lead to the wrong server, or be cut. Whatever comes next makes another.
+                            disconnect(connection);
+                        }
+                        if (granted.isEmpty()) {
+                            next();
+                        } else {
+                            confirm(connection, granted, grants);
+                        }
+                    });
+        }
+
+        private boolean isUnsent(CompletableFuture<List<Object>> reply) {
+            Throwable error = reply.isCompletedExceptionally()
+                    ? reply.handle((none, problem) -> problem).join()
+                    : null;
+            return error != null && RedisErrors.passesSoon(error) && !RedisErrors.keysAreApart(error);
+        }
+
+        private void confirm(
+                StatefulRedisConnection<String, String> connection, List<Task> granted, List<List<Object>> grants) {
+            connection.async().waitForReplication(needed, patience.toMillis()).whenComplete((replicas, error) -> {
+                int has = replicas == null ? 0 : replicas.intValue();
+                if (error != null) {
+                    disconnect(connection);
+                }
+                for (int i = 0; i < granted.size(); i++) {
+                    if (has >= needed) {
+                        granted.get(i).reply.complete(grants.get(i));
+                    } else {
+                        giveBack(granted.get(i), has);
+                    }
+                }
+                next();
+            });
+        }
+
+        private void giveBack(Task task, int has) {
+            abandon.apply(task.keys[0], task.holderId)
+                    .whenComplete((held, error) -> task.reply.completeExceptionally(
+                            errors.notReplicated(has, needed, patience, error == null)));
+        }
+
+        void disconnect() {
+            CompletionStage<StatefulRedisConnection<String, String>> link;
+            lock.lock();
+            try {
+                link = connecting;
+                connecting = null;
+            } finally {
+                lock.unlock();
+            }
+            if (link != null) {
+                link.thenAccept(connection -> {
+                    var unused = connection.closeAsync();
+                });
+            }
+        }
+
+        private void disconnect(StatefulRedisConnection<String, String> connection) {
+            lock.lock();
+            try {
+                if (connecting != null && connecting.toCompletableFuture().getNow(null) == connection) {
+                    connecting = null;
+                }
+            } finally {
+                lock.unlock();
+            }
+            var unused = connection.closeAsync();
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisReplication;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The ACL lines in the documentation are enough, on each kind of servers. */
+class LeastRightsTest {
+
+    /** As documented for one server. */
+    private static final String SERVER = "~order:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
+            + " +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
+            + " +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall"
+            + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
+            + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
+
+    private static final String REPLICATED = SERVER + " +wait";
+    private static final String CLUSTER = SERVER + " +cluster|nodes +cluster|myid +asking";
+    private static final String CLUSTER_7 = CLUSTER + " +spublish +ssubscribe +sunsubscribe";
+    private static final String SENTINEL = "&+switch-master +sentinel|get-master-addr-by-name +subscribe +ping +client";
+
+    @Test
+    void atAMasterWithSentinels() {
+        try (RedisReplication all = RedisReplication.builder().sentinels().start()) {
+            all.servers().forEach(server -> grant(server, REPLICATED));
+            all.sentinels().forEach(sentinel -> grant(sentinel, SENTINEL));
+            use(all.sentinelUri()
+                    .replace("://", "://app:pw@")
+                    .replace("#", "?minReplicas=1&sentinelUser=app&sentinelPassword=pw#"));
+            List<String> denied = new ArrayList<>();
+            all.servers().forEach(server -> denied.add(String.valueOf(server.command("ACL", "LOG"))));
+            all.sentinels().forEach(server -> denied.add(String.valueOf(server.command("ACL", "LOG"))));
+            assertThat(denied).as("refused").containsOnly("[]");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.holdfast.redis.RedisClusterContractTest#servers")
+    void inACluster(Installation installation) {
+        try (RedisCluster cluster = RedisCluster.builder()
+                .installation(installation)
+                .replicasEach(0)
+                .start()) {
+            boolean sharded = installation.isAtLeast(7, 0);
+            cluster.nodes().forEach(node -> grant(node, sharded ? CLUSTER_7 : CLUSTER));
+            use(cluster.uri().replace("://", "://app:pw@"));
+            cluster.nodes()
+                    .forEach(node -> assertThat(String.valueOf(node.command("ACL", "LOG")))
+                            .as("refused by " + node)
+                            .isEqualTo("[]"));
+        }
+    }
+
+    private static void use(String uri) {
+        try (TestClient a = new TestClient(uri);
+                TestClient b = new TestClient(uri)) {
+            for (int i = 0; i < 5; i++) {
+                String name = "order:" + i;
+                String held = a.hold(name);
+                String waiting = b.queue(name);
+                a.renew(name, held, 30_000);
+                a.release(name, held);
+                b.await("granted " + name + " " + waiting, 5_000);
+                b.acquire(name, waiting, 30_000, true);
+                b.abandon(name, waiting);
+                a.inspect(name);
+            }
+        }
+    }
+
+    private static void grant(RedisServer server, String rights) {
+        List<String> command = new ArrayList<>(List.of("ACL", "SETUSER", "app", "on", ">pw"));
+        command.addAll(Arrays.asList(rights.split(" ")));
+        server.command("ACL", "LOG", "RESET");
+        server.command(command.toArray(new String[0]));
+    }
+}

@@ -1,0 +1,62 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The contract on a cluster: with plain channels, and with sharded ones where there is a server that has them. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("servers")
+class RedisClusterContractTest extends LockStoreContract {
+
+    private static RedisCluster cluster;
+
+    RedisClusterContractTest(Installation installation) {}
+
+    /** The first before 7.0, and the first of the others. */
+    static List<Installation> servers() {
+        List<Installation> chosen = new ArrayList<>();
+        for (boolean sharded : new boolean[] {false, true}) {
+            RedisServer.available().stream()
+                    .filter(one -> one.isAtLeast(7, 0) == sharded)
+                    .findFirst()
+                    .ifPresent(chosen::add);
+        }
+        return chosen;
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void start(Installation installation) {
+        cluster = RedisCluster.builder()
+                .installation(installation)
+                .replicasEach(0)
+                .start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        cluster.close();
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new RedisLockStoreProvider().open(URI.create(cluster.uri()), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos());
+    }
+}

@@ -1,0 +1,98 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Masters of a cluster that fail. */
+class RedisClusterFailureTest {
+
+    /** What the peer that we measured loses: the leases on all masters, when one of them does not answer. */
+    @Test
+    void aStoppedMasterDelaysNoOthersRenewals() throws Exception {
+        Duration lease = Duration.ofSeconds(3);
+        try (RedisCluster cluster = RedisCluster.builder()
+                        .replicasEach(0)
+                        .nodeTimeout(Duration.ofMinutes(1))
+                        .args("--cluster-require-full-coverage", "no")
+                        .start();
+                LockClient locks = LockClient.builder()
+                        .uri(cluster.uri() + "?timeout=1s")
+                        .leaseTime(lease)
+                        .build()) {
+            RedisServer stopped = cluster.masters().get(1);
+            Map<String, Lease> leases = new HashMap<>();
+            for (int i = 0; i < 60; i++) {
+                leases.put("lock:" + i, locks.acquire("lock:" + i));
+            }
+            long there = leases.keySet().stream()
+                    .filter(name -> cluster.nodeOf(name) == stopped)
+                    .count();
+            Map<String, Boolean> onStopped = new HashMap<>();
+            leases.keySet().forEach(name -> onStopped.put(name, cluster.nodeOf(name) == stopped));
+            stopped.pause();
+            try {
+                await().pollDelay(lease.multipliedBy(3))
+                        .atMost(Duration.ofSeconds(60))
+                        .untilAsserted(() -> assertThat(leases.entrySet().stream()
+                                        .filter(one -> Boolean.TRUE.equals(onStopped.get(one.getKey())))
+                                        .noneMatch(one -> one.getValue().isValid()))
+                                .as("those on the stopped master are lost")
+                                .isTrue());
+                assertThat(leases.entrySet().stream()
+                                .filter(one -> Boolean.FALSE.equals(onStopped.get(one.getKey())))
+                                .filter(one -> !one.getValue().isValid())
+                                .count())
+                        .as("lost leases on the other masters, of " + (leases.size() - there))
+                        .isZero();
+                assertThat(there).isBetween(1L, 59L);
+                // New locks there can be taken, too.
+                String other = leases.keySet().stream()
+                        .filter(name -> Boolean.FALSE.equals(onStopped.get(name)))
+                        .findFirst()
+                        .orElseThrow();
+                leases.get(other).release();
+                locks.acquire(other).release();
+            } finally {
+                stopped.resume();
+            }
+        }
+    }
+
+    @Test
+    void aKilledMasterIsReplaced() {
+        try (RedisCluster cluster = RedisCluster.start();
+                TestClient a = new TestClient(cluster.uri() + "?timeout=1s");
+                TestClient b = new TestClient(cluster.uri() + "?timeout=1s")) {
+            String held = a.hold("n");
+            String waiting = b.queue("n");
+            Granted before = (Granted) a.acquire("n", held, 30_000, false);
+            RedisServer master = cluster.nodeOf("n");
+            await().atMost(20, TimeUnit.SECONDS)
+                    .untilAsserted(() -> assertThat(cluster.replicasOf(master))
+                            .allSatisfy(replica -> assertThat(String.valueOf(replica.command("INFO", "replication")))
+                                    .contains("master_link_status:up")));
+            int slot = cluster.slotOf("n");
+            master.kill();
+            cluster.awaitMasterOtherThan(master, slot);
+
+            b.await("reconnected", 20_000);
+            assertThat(((Granted) RedisSentinelTest.eventually(a, "n", held)).base())
+                    .isEqualTo(before.base());
+            RedisSentinelTest.eventually(b, "n", waiting);
+            assertThat(a.release("n", held)).isTrue();
+            b.await("granted n " + waiting, 10_000);
+            assertThat(((Granted) b.acquire("n", waiting, 30_000, true)).base()).isGreaterThan(before.base());
+        }
+    }
+}

@@ -1,0 +1,215 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.SlotMigration;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is different in a cluster, on three masters without replicas. */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.redis.RedisClusterContractTest#servers")
+class RedisClusterStoreTest {
+
+    private static RedisCluster cluster;
+
+    private final boolean sharded;
+
+    RedisClusterStoreTest(Installation installation) {
+        sharded = installation.isAtLeast(7, 0);
+    }
+
+    @BeforeParameterizedClassInvocation
+    static void start(Installation installation) {
+        cluster = RedisCluster.builder()
+                .installation(installation)
+                .replicasEach(0)
+                .start();
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        cluster.close();
+    }
+
+    /** A script whose keys were in two slots would be refused by the server. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "plain",
+                "a{b}c",
+                "a}b",
+                "a{}b",
+                "{}",
+                "{",
+                "}",
+                "{{x}}",
+                "}{",
+                "a{b",
+                "{user}:1",
+                "with space",
+                "é{ü}",
+                "a{b}{c}"
+            })
+    void everyNameIsALock(String name) {
+        try (TestClient a = new TestClient(cluster.uri());
+                TestClient b = new TestClient(cluster.uri())) {
+            String held = a.hold(name);
+            String waiting = b.queue(name);
+            a.await("contended " + name + " " + held, 5_000);
+            assertThat(a.renew(name, held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
+            assertThat(a.inspect(name).waiting()).isEqualTo(1);
+            String next = a.newHolder();
+            assertThat(a.releaseAndRequeue(name, held, next).requeued()).isInstanceOf(Busy.class);
+            b.await("granted " + name + " " + waiting, 5_000);
+            assertThat(b.release(name, waiting)).isTrue();
+            a.await("granted " + name + " " + next, 5_000);
+            assertThat(a.abandon(name, next)).isTrue();
+            assertThat(a.inspect(name).holder()).isNull();
+        }
+    }
+
+    /** Grants are the frequent messages: where the servers can, they do not go to all nodes. */
+    @Test
+    void grantsAreShardedWhereServersAreNewEnough() {
+        try (TestClient a = new TestClient(cluster.uri());
+                TestClient b = new TestClient(cluster.uri())) {
+            String held = a.hold("sharded");
+            String waiting = b.queue("sharded");
+            RedisServer node = cluster.nodeOf("sharded");
+            long before = calls(node, "spublish");
+            a.release("sharded", held);
+            b.await("granted sharded " + waiting, 5_000);
+            assertThat(calls(node, "spublish") - before).isEqualTo(sharded ? 1 : 0);
+            b.release("sharded", waiting);
+        }
+    }
+
+    /** Who gets the lock at once subscribes to nothing, and sends as many commands as on one server. */
+    @Test
+    void anUncontendedLockCostsTwoCommands() {
+        try (TestClient a = new TestClient(cluster.uri())) {
+            a.release("warm", a.hold("warm"));
+            RedisServer node = cluster.nodeOf("warm");
+            Map<String, Long> before = node.commandCounts();
+            for (int i = 0; i < 10; i++) {
+                String holder = a.newHolder();
+                assertThat(a.acquire("warm", holder, 30_000, true)).isInstanceOf(Granted.class);
+                a.release("warm", holder);
+            }
+            Map<String, Long> after = node.commandCounts();
+            assertThat(difference("evalsha", before, after)).isEqualTo(20);
+            assertThat(difference("ssubscribe", before, after)).isZero();
+            assertThat(difference("subscribe", before, after)).isZero();
+        }
+    }
+
+    /** One command for each slot, because all keys of a script must be in one. */
+    @Test
+    void renewalsAreGroupedBySlot() {
+        try (TestClient a = new TestClient(cluster.uri())) {
+            List<RenewRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 250; i++) {
+                requests.add(renewal(a, "{one}:" + i));
+            }
+            for (int i = 0; i < 30; i++) {
+                requests.add(i * 3, renewal(a, "many:" + i));
+            }
+            requests.add(7, new RenewRequest("{one}:gone", "hf-x:1", 30_000, 0, false));
+            long slots = requests.stream()
+                    .map(r -> cluster.slotOf(r.name()))
+                    .distinct()
+                    .count();
+            long before = calls(null, "evalsha");
+            List<CompletionStage<RenewReply>> replies = a.store.renewAll(requests);
+            for (int i = 0; i < requests.size(); i++) {
+                assertThat(TestClient.get(replies.get(i)))
+                        .isInstanceOf(i == 7 ? RenewReply.Gone.class : RenewReply.Renewed.class);
+            }
+            // 251 of one slot take three commands.
+            assertThat(calls(null, "evalsha") - before).isEqualTo(slots + 2);
+            requests.stream().filter(r -> !r.name().endsWith("gone")).forEach(r -> a.release(r.name(), r.holderId()));
+        }
+    }
+
+    /** Held, waited for, handed on, while the slot moves key by key; no command is executed twice. */
+    @Test
+    void aSlotMovesUnderAContendedLock() {
+        try (TestClient a = new TestClient(cluster.uri());
+                TestClient b = new TestClient(cluster.uri());
+                TestClient c = new TestClient(cluster.uri())) {
+            String name = "moving" + (sharded ? "-s" : "");
+            String held = a.hold(name);
+            String second = b.queue(name);
+            RedisServer from = cluster.nodeOf(name);
+            RedisServer to = cluster.masters().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
+            assertThat(a.renew(name, held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
+            migration.moveKey(name);
+            // The lock key alone is enough for that, wherever it is; with the others it would be refused until the end.
+            assertThat(a.renew(name, held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
+            StoreException halfMoved =
+                    TestClient.failure(c.store.acquire(c.request(name, c.newHolder(), 30_000, false)));
+            assertThat(halfMoved.getMessage()).contains("TRYAGAIN");
+            assertThat(halfMoved.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+            migration.finish();
+
+            assertThat(a.renew(name, held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
+            // B polls, is redirected, and its subscription follows the slot.
+            b.acquire(name, second, 30_000, true);
+            b.await("reconnected", 10_000);
+            String third = c.queue(name);
+            a.release(name, held);
+            b.await("granted " + name + " " + second, 5_000);
+            Granted granted = (Granted) b.acquire(name, second, 30_000, true);
+            b.release(name, second);
+            c.await("granted " + name + " " + third, 5_000);
+            assertThat(((Granted) c.acquire(name, third, 30_000, true)).base()).isGreaterThan(granted.base());
+            c.release(name, third);
+            migrateBack(name, from);
+        }
+    }
+
+    private static void migrateBack(String name, RedisServer to) {
+        cluster.migrate(cluster.slotOf(name), to).finish();
+        await().atMost(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(cluster.nodeOf(name)).isSameAs(to));
+    }
+
+    private static RenewRequest renewal(TestClient client, String name) {
+        return new RenewRequest(name, client.hold(name), 30_000, 0, false);
+    }
+
+    private static long calls(@org.jspecify.annotations.Nullable RedisServer node, String command) {
+        List<RedisServer> counted = node == null ? cluster.masters() : List.of(node);
+        return counted.stream()
+                .mapToLong(one -> one.commandCounts().getOrDefault(command, 0L))
+                .sum();
+    }
+
+    private static long difference(String command, Map<String, Long> before, Map<String, Long> after) {
+        return after.getOrDefault(command, 0L) - before.getOrDefault(command, 0L);
+    }
+}

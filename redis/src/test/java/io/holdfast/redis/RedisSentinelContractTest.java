@@ -1,0 +1,38 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisReplication;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract on a master that Sentinels watch, with every hold confirmed by a replica. */
+class RedisSentinelContractTest extends LockStoreContract {
+
+    private static RedisReplication servers;
+
+    @BeforeAll
+    static void start() {
+        servers = RedisReplication.builder().sentinels().start();
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.close();
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new RedisLockStoreProvider()
+                .open(URI.create(servers.sentinelUri().replace("#", "?minReplicas=1#")), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos());
+    }
+}

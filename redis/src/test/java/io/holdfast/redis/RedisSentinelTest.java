@@ -1,0 +1,112 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisReplication;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One master, two replicas, three Sentinels: commands and messages follow the master. */
+class RedisSentinelTest {
+
+    private RedisReplication servers;
+    private TestClient a;
+    private TestClient b;
+
+    @BeforeEach
+    void start() {
+        servers = RedisReplication.builder().sentinels().start();
+        a = new TestClient(servers.sentinelUri().replace("#", "?timeout=1s#"));
+        b = new TestClient(servers.sentinelUri().replace("#", "?timeout=1s#"));
+    }
+
+    @AfterEach
+    void stop() {
+        a.close();
+        b.close();
+        servers.close();
+    }
+
+    /** The hold was replicated: it is there on the new master, and its waiter hears of its end. */
+    @Test
+    void aKilledMasterIsReplaced() {
+        String held = a.hold("n");
+        String waiting = b.queue("n");
+        Granted before = (Granted) a.acquire("n", held, 30_000, false);
+        servers.awaitInStep();
+        RedisServer first = servers.master();
+        first.kill();
+        servers.awaitMasterOtherThan(first);
+
+        b.await("reconnected", 15_000);
+        Granted after = (Granted) eventually(a, "n", held);
+        assertThat(after.base()).isEqualTo(before.base());
+        assertThat(eventually(b, "n", waiting)).isInstanceOf(Busy.class);
+        assertThat(a.release("n", held)).isTrue();
+        b.await("granted n " + waiting, 5_000);
+        assertThat(((Granted) b.acquire("n", waiting, 30_000, true)).base()).isGreaterThan(before.base());
+        b.release("n", waiting);
+    }
+
+    /** Nothing ends the connections to a master that hangs, but the announcement of the new one. */
+    @Test
+    void aHangingMasterIsReplaced() {
+        String held = a.hold("n");
+        servers.awaitInStep();
+        RedisServer first = servers.master();
+        first.pause();
+        try {
+            servers.awaitMasterOtherThan(first);
+            assertThat(eventually(a, "n", held)).isInstanceOf(Granted.class);
+            b.await("reconnected", 15_000);
+            String waiting = b.queue("n");
+            a.release("n", held);
+            b.await("granted n " + waiting, 5_000);
+        } finally {
+            first.resume();
+        }
+    }
+
+    /** Demoted behind everybody's back, with no connection cut: the refusal tells. */
+    @Test
+    void aDemotedMasterIsLeft() {
+        String held = a.hold("n");
+        servers.awaitInStep();
+        RedisServer first = servers.master();
+        RedisServer next = servers.failover();
+        assertThat(next).isNotSameAs(first);
+        assertThat(eventually(a, "n", held)).isInstanceOf(Granted.class);
+        // Also after what scripts the new master knows are gone.
+        next.command("SCRIPT", "FLUSH");
+        assertThat(a.renew("n", held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
+        assertThat(next.command("HEXISTS", "n", held)).isEqualTo(1L);
+        assertThat(a.release("n", held)).isTrue();
+    }
+
+    /** Asked again until the store answers; each failure must be one that may pass. */
+    static AcquireReply eventually(TestClient client, String name, String holder) {
+        AtomicReference<AcquireReply> reply = new AtomicReference<>();
+        await().atMost(Duration.ofSeconds(20))
+                .pollInterval(Duration.ofMillis(50))
+                .until(() -> {
+                    try {
+                        reply.set(TestClient.get(client.store.acquire(client.request(name, holder, 30_000, true))));
+                        return true;
+                    } catch (StoreException e) {
+                        assertThat(e.outcome()).as(e.getMessage()).isNotEqualTo(StoreException.Outcome.FATAL);
+                        return false;
+                    }
+                });
+        return reply.get();
+    }
+}

@@ -1,0 +1,136 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisReplication;
+import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Leases that are handed out only when replicas have the hold. */
+class ReplicatedHoldsTest {
+
+    private static RedisReplication servers;
+    private static RedisServer master;
+
+    @BeforeAll
+    static void start() {
+        servers = RedisReplication.builder().start();
+        master = servers.master();
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.close();
+    }
+
+    @Test
+    void withoutTheOptionNobodyWaits() {
+        try (TestClient a = new TestClient(master.uri());
+                TestClient b = new TestClient(master.uri())) {
+            long before = waits();
+            String held = a.hold("off");
+            String waiting = b.queue("off");
+            a.releaseAndRequeue("off", held, a.newHolder());
+            b.await("granted off " + waiting, 5_000);
+            b.acquire("off", waiting, 30_000, true);
+            b.release("off", waiting);
+            assertThat(waits() - before).isZero();
+        }
+    }
+
+    /** One WAIT for those who came while another was under way. */
+    @Test
+    void aGroupWaitsOnce() {
+        try (TestClient a = new TestClient(master.uri() + "?minReplicas=2")) {
+            long before = waits();
+            List<CompletionStage<AcquireReply>> replies = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                replies.add(a.store.acquire(a.request("group:" + i, a.newHolder(), 30_000, true)));
+            }
+            replies.forEach(reply -> assertThat(TestClient.get(reply)).isInstanceOf(Granted.class));
+            assertThat(waits() - before).isBetween(1L, 20L);
+            for (RedisServer replica : servers.replicas()) {
+                assertThat(replica.command("EXISTS", "group:99")).isEqualTo(1L);
+            }
+        }
+    }
+
+    /** A grant that somebody else's release made counts when it is confirmed, and then replicas have it. */
+    @Test
+    void aPushedGrantIsConfirmedByReplicas() {
+        try (TestClient a = new TestClient(master.uri());
+                TestClient b = new TestClient(master.uri() + "?minReplicas=1&timeout=1s")) {
+            String held = a.hold("pushed");
+            String waiting = b.queue("pushed");
+            servers.cutReplication(true);
+            a.release("pushed", held);
+            b.await("granted pushed " + waiting, 5_000);
+            StoreException short1 = TestClient.failure(b.store.acquire(b.request("pushed", waiting, 30_000, true)));
+            assertThat(short1.getMessage()).contains("only 0 of 1 replicas confirmed it within 500 ms");
+            assertThat(short1.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+            assertThat(a.inspect("pushed").holder()).isNull();
+        } finally {
+            servers.cutReplication(false);
+        }
+    }
+
+    /** The repetition of an acquire that holds already must not be taken for confirmed: nothing new was written. */
+    @Test
+    void aRepetitionOnANewConnectionWaitsToo() {
+        String uri = master.uri() + "?minReplicas=1&timeout=1s";
+        try (TestClient a = new TestClient(uri);
+                TestClient b = new TestClient(uri)) {
+            String holder = a.newHolder();
+            assertThat(a.acquire("again", holder, 30_000, false)).isInstanceOf(Granted.class);
+            servers.cutReplication(true);
+            // Shorter than what it has, so it lengthens nothing; and B's connection has written nothing yet.
+            assertThat(TestClient.failure(b.store.acquire(b.request("again", holder, 1_000, false)))
+                            .getMessage())
+                    .contains("only 0 of 1 replicas confirmed");
+        } finally {
+            servers.cutReplication(false);
+        }
+    }
+
+    /** Nothing is sent on that connection while nobody acquires, so it is closed like a dead one. */
+    @Test
+    void anIdleConnectionIsReplaced() {
+        try (TestClient a = new TestClient(master.uri() + "?minReplicas=1&timeout=500ms")) {
+            a.release("idle", a.hold("idle"));
+            long before = connections();
+            await().atMost(Duration.ofSeconds(20)).until(() -> connections() < before);
+            a.release("idle", a.hold("idle"));
+        }
+    }
+
+    private static long connections() {
+        return String.valueOf(master.command("CLIENT", "LIST")).lines().count();
+    }
+
+    @Test
+    void busyIsAnsweredWithoutWaiting() {
+        try (TestClient a = new TestClient(master.uri() + "?minReplicas=2");
+                TestClient b = new TestClient(master.uri() + "?minReplicas=2")) {
+            String held = a.hold("busy");
+            long before = waits();
+            assertThat(b.acquire("busy", b.newHolder(), 30_000, true)).isInstanceOf(Busy.class);
+            assertThat(waits() - before).isZero();
+            a.release("busy", held);
+        }
+    }
+
+    private static long waits() {
+        return master.commandCounts().getOrDefault("wait", 0L);
+    }
+}
