@@ -78,7 +78,7 @@ class LeastRightsTest {
     }
 
     private static void grant(RedisServer server, String rights) {
-        List<String> command = new ArrayList<>(List.of("ACL", "SETUSER", "app", "on", ">pw"));
+        List<String> command = new ArrayList<>(List.of("ACL", "SETUSER", "app", "on", ">pw", "resetchannels"));
         command.addAll(Arrays.asList(rights.split(" ")));
         server.command("ACL", "LOG", "RESET");
         server.command(command.toArray(new String[0]));
