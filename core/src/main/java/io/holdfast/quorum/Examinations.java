@@ -1,0 +1,118 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.QuorumMember.Identity;
+import io.holdfast.spi.QuorumMember.Standing;
+import io.holdfast.spi.TimeSource;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Finds out who sits on a seat: when the member was reached for the first time, when its connection is back, and when an
+ * answer had an unexpected birth. Until that is done the member has no vote.
+ *
+ * <p>A member without a birth of its present life gets one, with a quarantine ({@link Admission}). The birth is kept at
+ * the member, so all clients agree on its quarantine, also those that connect later.
+ */
+final class Examinations {
+
+    private static final System.Logger LOG = System.getLogger(QuorumStores.class.getName());
+    private static final long RETRY_NANOS = 500_000_000;
+
+    private final TimeSource time;
+    private final QuorumSettings settings;
+    private final List<Seat> seats;
+
+    /** The seats whose examination is under way. */
+    private final Set<Integer> underWay = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
+    Examinations(TimeSource time, QuorumSettings settings, List<Seat> seats) {
+        this.time = time;
+        this.settings = settings;
+        this.seats = seats;
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Examines, again and again until the member has answered. */
+    void examine(int index) {
+        if (!closed && underWay.add(index)) {
+            attempt(seats.get(index));
+        }
+    }
+
+    private void attempt(Seat seat) {
+        seat.send(QuorumMember::identify)
+                .thenCompose(identity -> {
+                    warn(seat, identity);
+                    return admit(seat, identity, settings.quarantineMillis());
+                })
+                .whenComplete((done, error) -> {
+                    if (error == null && done) {
+                        underWay.remove(seat.index);
+                    } else if (!closed) {
+                        time.schedule(RETRY_NANOS, () -> attempt(seat));
+                    }
+                });
+    }
+
+    /**
+     * Gives the member its birth, if it needs one, and its vote.
+     *
+     * @return false if it must not have one
+     */
+    CompletionStage<Boolean> admit(Seat seat, Identity identity, long quarantineMillis) {
+        if (isTwin(seat, identity)) {
+            return CompletableFuture.completedFuture(false);
+        }
+        if (!identity.standing().birth().isEmpty()) {
+            return CompletableFuture.completedFuture(admitted(seat, identity, identity.standing()));
+        }
+        return seat.send(member -> member.admit(quarantineMillis))
+                .thenApply(standing -> admitted(seat, identity, standing));
+    }
+
+    private boolean admitted(Seat seat, Identity identity, Standing standing) {
+        seat.examined(identity.serverId(), standing.birth());
+        if (standing.quarantineMillis() > 0) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    seat.description + " is new or has lost its data, so it does not vote for "
+                            + (standing.quarantineMillis() + 999) / 1_000 + " s");
+        }
+        return !standing.birth().isEmpty();
+    }
+
+    /** Whether another seat has the same server: it came under another name, after the others. */
+    private boolean isTwin(Seat seat, Identity identity) {
+        for (Seat other : seats) {
+            if (other != seat && other.serverId().equals(identity.serverId())) {
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        seat.description + " and " + other.description
+                                + " are the same server; the first has no vote (name each server once)");
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void warn(Seat seat, Identity identity) {
+        if (!identity.serverId().equals(seat.serverId())) {
+            for (String doubt : identity.doubts()) {
+                LOG.log(System.Logger.Level.WARNING, seat.description + " " + doubt);
+            }
+        }
+    }
+}

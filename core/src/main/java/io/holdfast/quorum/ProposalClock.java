@@ -1,0 +1,45 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Makes the numbers that are proposed as tokens: this client's wall clock in sixteenths of a millisecond, or one more
+ * than the last. So they are mostly larger than what the members have, and where members have forgotten, still larger
+ * than what they had. Nothing about safety rests on it: a proposal that is too small is refused and costs a round trip.
+ */
+final class ProposalClock {
+
+    /** What fits beside the hand-offs in a token. */
+    static final long MAX = (1L << 47) - 1;
+
+    /** A second: as far as clocks of one fleet differ. A client whose clock is years ahead must not pull the others along. */
+    private static final long LEAD_MAX = 16_000;
+
+    private final TimeSource time;
+    private final AtomicLong last = new AtomicLong();
+
+    /** By how much others were seen to be ahead of this clock. */
+    private final AtomicLong lead = new AtomicLong();
+
+    ProposalClock(TimeSource time) {
+        this.time = time;
+    }
+
+    long next() {
+        long now = now() + lead.get();
+        return last.updateAndGet(before -> Math.max(before + 1, now));
+    }
+
+    /** A member has this number. Others' clocks are ahead then, and the next proposal for this name would be refused. */
+    void observe(long register) {
+        long ahead = register - now();
+        if (ahead > lead.get() && ahead <= LEAD_MAX) {
+            lead.accumulateAndGet(ahead, Math::max);
+        }
+    }
+
+    private long now() {
+        return time.wallMillis() * 16;
+    }
+}

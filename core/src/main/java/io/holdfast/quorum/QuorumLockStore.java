@@ -1,0 +1,293 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.QuorumMember.Seen;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store made of members. Keeps, beside the connections, one entry for each acquisition under way and for each hold:
+ * under which id the members know it.
+ *
+ * <p>Invariant: while a majority may have granted a claim of this client, that claim is in {@link #running} or in
+ * {@link #holds}, or a release of it was sent to all members. So nothing is filled in again after its release, and no vote
+ * is left behind.
+ *
+ * <p>A hold is granted, renewed and ended by a majority. What a minority still has then is undone in the background.
+ */
+final class QuorumLockStore implements LockStore {
+
+    /** After a release with others waiting: how long this client lets them go first. */
+    private static final long GIVE_WAY_MILLIS = 20;
+
+    private final Members members;
+    private final Examinations examinations;
+    private final Wakeups wakeups;
+    private final Undoing undoing;
+    private final Votes votes;
+    private final Renewing renewing;
+    private final ProposalClock proposals;
+    private final String clientId;
+    private final AtomicLong rounds = new AtomicLong();
+    private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
+    private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups, String clientId) {
+        this.members = members;
+        this.examinations = examinations;
+        this.wakeups = wakeups;
+        this.clientId = clientId;
+        this.undoing = new Undoing(members);
+        this.votes = new Votes(members, undoing);
+        this.renewing = new Renewing(members, votes, this::gone);
+        this.proposals = new ProposalClock(members.time());
+    }
+
+    // --- for its acquisitions ---
+
+    Claim newClaim(AcquireRequest request) {
+        return new Claim(request.name(), request.holderId() + "~" + Long.toString(rounds.incrementAndGet(), 36));
+    }
+
+    ProposalClock proposals() {
+        return proposals;
+    }
+
+    void held(String holderId, QuorumHold hold) {
+        holds.put(holderId, hold);
+    }
+
+    void finished(Acquisition acquisition) {
+        running.remove(acquisition.holderId(), acquisition);
+    }
+
+    // --- commands ---
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        StoreException refusal = refusal(request.leaseMillis());
+        if (refusal != null) {
+            return CompletableFuture.failedFuture(refusal);
+        }
+        Acquisition acquisition = new Acquisition(this, members, votes, request);
+        Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
+        if (other != null) {
+            // One after the other: the answer to the first would promise a time that counts from the second.
+            return other.outcome.handle((reply, error) -> true).thenCompose(over -> acquire(request));
+        }
+        QuorumHold hold = holds.get(request.holderId());
+        if (hold == null) {
+            acquisition.start();
+            return acquisition.outcome;
+        }
+        finished(acquisition);
+        return acquireAgain(request, hold);
+    }
+
+    /** Sent again for an id that holds: lengthens, as a renewal does that no setting preceded. */
+    private CompletionStage<AcquireReply> acquireAgain(AcquireRequest request, QuorumHold hold) {
+        RenewRequest renewal = new RenewRequest(request.name(), request.holderId(), request.leaseMillis(), 0, false);
+        return renew(renewal).thenCompose(reply -> {
+            if (reply instanceof RenewReply.Gone) {
+                return acquire(request);
+            }
+            int waiting = reply instanceof RenewReply.Renewed renewed ? renewed.waiting() : 0;
+            return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), waiting));
+        });
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return renewAll(List.of(request)).get(0);
+    }
+
+    @Override
+    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        List<RenewRequest> sent = new ArrayList<>();
+        List<QuorumHold> held = new ArrayList<>();
+        List<Integer> places = new ArrayList<>();
+        List<CompletionStage<RenewReply>> replies = new ArrayList<>(requests.size());
+        for (RenewRequest request : requests) {
+            StoreException refusal = refusal(request.leaseMillis());
+            QuorumHold hold = holds.get(request.holderId());
+            if (refusal == null && hold != null) {
+                places.add(replies.size());
+                sent.add(request);
+                held.add(hold);
+            }
+            replies.add(
+                    refusal == null
+                            ? CompletableFuture.completedFuture(new RenewReply.Gone())
+                            : CompletableFuture.failedFuture(refusal));
+        }
+        List<CompletionStage<RenewReply>> renewed = renewing.renewAll(sent, held);
+        for (int i = 0; i < renewed.size(); i++) {
+            replies.set(places.get(i), renewed.get(i));
+        }
+        return replies;
+    }
+
+    /** A majority does not know the hold: what a minority still has of it must not keep others out. */
+    private void gone(QuorumHold hold) {
+        holds.remove(Claim.holderOf(hold.claim().id), hold);
+        var unused = votes.end(hold.claim(), true);
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        QuorumHold hold = holds.remove(request.holderId());
+        if (hold == null) {
+            return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+        }
+        AcquireRequest requeue = request.requeue();
+        return votes.end(hold.claim(), true).thenCompose(ended -> {
+            if (ended.ending() == Verdicts.Ending.UNKNOWN) {
+                return CompletableFuture.failedFuture(new StoreException(
+                        StoreException.Outcome.UNKNOWN,
+                        "Too few members of " + members.describe() + " have answered the release of " + request.name(),
+                        null));
+            }
+            boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
+            if (!wasHeld || requeue == null) {
+                return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
+            }
+            if (ended.waiting() > 0) {
+                // There is no queue to go to the end of: let the others go first.
+                long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
+                return CompletableFuture.completedFuture(
+                        new ReleaseReply(true, new AcquireReply.Busy(later, 0, "left free for other clients")));
+            }
+            return acquire(requeue).thenApply(reply -> new ReleaseReply(true, reply));
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        Acquisition acquisition = running.get(holderId);
+        if (acquisition != null) {
+            acquisition.unwanted();
+            return acquisition.outcome.handle((reply, error) -> true).thenCompose(over -> abandon(name, holderId));
+        }
+        CompletionStage<Boolean> left = votes.leave(name);
+        QuorumHold hold = holds.remove(holderId);
+        if (hold == null) {
+            return left;
+        }
+        return votes.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return Round.<Seen, Outcome<StoreState>>run(
+                        members,
+                        seat -> seat.send(member -> member.inspect(name)),
+                        Seen::standing,
+                        replies -> {
+                            Verdicts.Sight sight = Verdicts.seen(replies);
+                            if (sight == null) {
+                                return null;
+                            }
+                            StoreState state = sight.state();
+                            return state == null ? Outcome.failed(members.tooFew(replies)) : Outcome.of(shown(state));
+                        },
+                        new Round.Observer<>() {})
+                .thenCompose(Outcome::stage);
+    }
+
+    private static StoreState shown(StoreState state) {
+        String holder = state.holder();
+        return holder == null
+                ? state
+                : new StoreState(Claim.holderOf(holder), state.remainingMillis(), state.base(), state.waiting());
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return Round.<Optional<String>, Outcome<Boolean>>run(
+                        members,
+                        seat -> seat.send(member -> member.forceRelease(name)),
+                        reply -> null,
+                        replies -> {
+                            Verdicts.Ending ending = Verdicts.forced(replies);
+                            if (ending == Verdicts.Ending.UNKNOWN) {
+                                return Outcome.failed(members.tooFew(replies));
+                            }
+                            return ending == null ? null : Outcome.of(ending == Verdicts.Ending.HELD);
+                        },
+                        new Round.Observer<>() {})
+                .thenCompose(Outcome::stage);
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        wakeups.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return members.describe();
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        wakeups.listen(null);
+        examinations.close();
+        undoing.close();
+        for (Seat seat : members.seats()) {
+            QuorumMember member = seat.member();
+            if (member != null) {
+                member.listen(null);
+                member.close();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return describe() + " for " + clientId;
+    }
+
+    /** For tests: votes that are being given back. */
+    int undoing() {
+        return undoing.pending();
+    }
+
+    /** For tests: what is remembered of acquisitions and holds. */
+    int remembered() {
+        return running.size() + holds.size();
+    }
+
+    private @Nullable StoreException refusal(long leaseMillis) {
+        long longest = members.settings().longestLease.toMillis();
+        return leaseMillis <= longest
+                ? null
+                : new StoreException(
+                        StoreException.Outcome.FATAL,
+                        "lease: " + leaseMillis + " ms (expected: at most the longest lease of " + members.describe()
+                                + ", " + longest + " ms, for which a member that lost its data is kept out; raise"
+                                + " longestLease at all clients)",
+                        null);
+    }
+}

@@ -1,0 +1,174 @@
+package io.holdfast.quorum;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * Makes a lock store of several independent members: RedLock. A name is held when a majority of the members has granted
+ * it, so locking goes on while a minority of them is down, hangs, or is cut off.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.builder()
+ *     .store(QuorumStores.builder()
+ *         .member("a", context -> ...)
+ *         .member("b", context -> ...)
+ *         .member("c", context -> ...)::open)
+ *     .build();
+ * }</pre>
+ *
+ * <p>For Redis servers there is a URI, {@code redlock://h1,h2,h3}, in the module {@code holdfast-redis}.
+ *
+ * <p><b>What must hold</b> for mutual exclusion of valid leases:
+ *
+ * <ul>
+ *   <li>The members are independent: none is a replica of another, none shares its failure with another.
+ *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less than half
+ *       of the members' clocks jump during a lease.
+ *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
+ *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It is then out of the count for the longest
+ *       lease.
+ *   <li>All clients have the same members and the same {@link Builder#longestLease}.
+ * </ul>
+ *
+ * <p>When one of these fails, two leases may be valid at once. Fencing tokens are unique and grow also then, as long as the
+ * registers for them are kept (see the package's description).
+ *
+ * @see <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed Locks with Redis</a>
+ */
+public final class QuorumStores {
+
+    private static final int MEMBERS_MIN = 3;
+    private static final int MEMBERS_MAX = 9;
+
+    private QuorumStores() {}
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** Collects the members and settings. Not thread-safe; a store that was opened does not change with it. */
+    public static final class Builder {
+
+        private record Candidate(String description, Function<StoreContext, QuorumMember> opener) {}
+
+        private final List<Candidate> candidates = new ArrayList<>();
+        private final QuorumSettings settings = new QuorumSettings();
+
+        private Builder() {}
+
+        /**
+         * Adds a member.
+         *
+         * @param description its address, without secrets; each member has another one
+         * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it is
+         *     called again in the background
+         */
+        public Builder member(String description, Function<StoreContext, QuorumMember> opener) {
+            candidates.add(new Candidate(requireNonNull(description), requireNonNull(opener)));
+            return this;
+        }
+
+        /**
+         * How long to wait for one member; 100 ms by default. Waiting ends as soon as a majority agrees, so a member that hangs
+         * costs this only where it would have decided.
+         *
+         * @throws IllegalArgumentException if shorter than 5 ms or longer than 10 s
+         */
+        public Builder memberTimeout(Duration timeout) {
+            if (timeout.compareTo(Duration.ofMillis(5)) < 0 || timeout.compareTo(Duration.ofSeconds(10)) > 0) {
+                throw new IllegalArgumentException(
+                        "memberTimeout: " + timeout + " (expected: from PT0.005S to PT10S; much less than a lease)");
+            }
+            settings.memberTimeout = timeout;
+            return this;
+        }
+
+        /**
+         * The longest lease that any client of this quorum asks for; a minute by default. Longer ones are refused. So long, and
+         * what clocks may drift meanwhile, a member that has lost its data must not vote.
+         *
+         * @throws IllegalArgumentException if shorter than 100 ms or longer than a day
+         */
+        public Builder longestLease(Duration longest) {
+            if (longest.compareTo(Duration.ofMillis(100)) < 0 || longest.compareTo(Duration.ofDays(1)) > 0) {
+                throw new IllegalArgumentException("longestLease: " + longest + " (expected: from PT0.1S to PT24H)");
+            }
+            settings.longestLease = longest;
+            return this;
+        }
+
+        /**
+         * By how much the rates of two clocks may differ, beside 2 ms; 0.01, one percent, by default.
+         *
+         * @throws IllegalArgumentException if less than 0.01 or more than 0.5
+         */
+        public Builder clockDrift(double fraction) {
+            if (!(fraction >= QuorumSettings.DRIFT_OF_THE_ENGINE && fraction <= 0.5)) {
+                throw new IllegalArgumentException("clockDrift: " + fraction + " (expected: from 0.01 to 0.5)");
+            }
+            settings.clockDrift = fraction;
+            return this;
+        }
+
+        /**
+         * Lets a set of members that are all new vote at once. To be set for the first start of servers that have been running
+         * for less than {@link #longestLease}, when nobody can hold a lock there. Left on for good, it would let a set of members
+         * that lost their data <em>all together</em> hand out locks that are still held.
+         */
+        public Builder bootstrap(boolean on) {
+            settings.bootstrap = on;
+            return this;
+        }
+
+        /** For tests in this package. */
+        QuorumSettings settings() {
+            return settings;
+        }
+
+        /**
+         * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about a second
+         * more for it. Those that could not be reached are tried again in the background.
+         *
+         * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two members are
+         *     the same server
+         * @throws StoreException if no majority can be reached
+         */
+        public LockStore open(StoreContext context) {
+            checkNumber();
+            Set<String> seen = new HashSet<>();
+            for (Candidate candidate : candidates) {
+                if (!seen.add(candidate.description())) {
+                    throw new IllegalArgumentException("quorum member: \"" + candidate.description()
+                            + "\" twice (expected: each server once, or its vote would count twice)");
+                }
+            }
+            List<String> descriptions =
+                    candidates.stream().map(Candidate::description).toList();
+            List<Function<StoreContext, QuorumMember>> openers =
+                    candidates.stream().map(Candidate::opener).toList();
+            return new QuorumOpening(descriptions, openers, settings, context).open();
+        }
+
+        private void checkNumber() {
+            int number = candidates.size();
+            if (number < MEMBERS_MIN || number > MEMBERS_MAX) {
+                throw new IllegalArgumentException("quorum members: " + number
+                        + " (expected: 3, 5, 7 or 9 independent servers; less than 3 cannot lose any)");
+            }
+            if (number % 2 == 0) {
+                throw new IllegalArgumentException("quorum members: " + number + " (expected: an odd number; the "
+                        + number + "th cannot make up for a failure that " + (number - 1) + " could not)");
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.QuorumMember.Released;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Gives votes back: sends the release of a claim to a member again until the member confirms, or until the vote must
+ * have expired. In the background; nobody waits for it.
+ */
+final class Undoing {
+
+    private static final long RETRY_FIRST_NANOS = 100_000_000;
+    private static final long RETRY_MAX_NANOS = 2_000_000_000;
+
+    private final TimeSource time;
+    private final long patienceNanos;
+    private final AtomicInteger pending = new AtomicInteger();
+    private volatile boolean closed;
+
+    Undoing(Members members) {
+        this.time = members.time();
+        // A request for the lock may still be executed a little later; then its lease begins.
+        this.patienceNanos = members.settings().quarantineMillis() * 1_000_000 + RETRY_MAX_NANOS;
+    }
+
+    /** Releases at one member. */
+    void undo(Seat seat, Claim claim) {
+        pending.incrementAndGet();
+        attempt(seat, claim, time.nanoTime() + patienceNanos, 0);
+    }
+
+    /** A release was sent already, and failed. */
+    void undoLater(Seat seat, Claim claim) {
+        pending.incrementAndGet();
+        retry(seat, claim, time.nanoTime() + patienceNanos, RETRY_FIRST_NANOS);
+    }
+
+    int pending() {
+        return pending.get();
+    }
+
+    void close() {
+        closed = true;
+    }
+
+    private void attempt(Seat seat, Claim claim, long untilNanos, long delayNanos) {
+        CompletionStage<Released> release = seat.send(member -> member.release(claim.name, claim.id, false));
+        release.whenComplete((reply, error) -> {
+            if (error == null || isPointless(error) || closed || time.nanoTime() - untilNanos >= 0) {
+                pending.decrementAndGet();
+            } else {
+                retry(seat, claim, untilNanos, Math.max(RETRY_FIRST_NANOS, Math.min(2 * delayNanos, RETRY_MAX_NANOS)));
+            }
+        });
+    }
+
+    private void retry(Seat seat, Claim claim, long untilNanos, long delayNanos) {
+        time.schedule(delayNanos, () -> attempt(seat, claim, untilNanos, delayNanos));
+    }
+
+    private static boolean isPointless(Throwable error) {
+        return error instanceof StoreException known && known.outcome() == StoreException.Outcome.FATAL;
+    }
+}

@@ -1,0 +1,71 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.StoreListener;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one wake-up of the messages that several members send about one release. The first that was told tries almost at
+ * once, the second and third a little later each, and find the lock taken, or free if the first did not come: so a
+ * release does not begin a race that splits the votes.
+ */
+final class Wakeups {
+
+    /** Time for the slower members to release too. */
+    private static final long FIRST_NANOS = 1_000_000;
+
+    private static final long RANK_NANOS = 5_000_000;
+
+    private final Members members;
+    private final Map<String, Boolean> scheduled = new ConcurrentHashMap<>();
+    private volatile @Nullable StoreListener listener;
+
+    Wakeups(Members members) {
+        this.members = members;
+    }
+
+    void listen(@Nullable StoreListener receiver) {
+        listener = receiver;
+    }
+
+    /** What one member's messages go to. */
+    QuorumMember.Listener of(Seat seat, Runnable onReconnect) {
+        return new QuorumMember.Listener() {
+            @Override
+            public void released(String name, int rank) {
+                if (listener != null && scheduled.putIfAbsent(name, true) == null) {
+                    long delay = rank * RANK_NANOS + members.settings().random.applyAsLong(FIRST_NANOS);
+                    members.time().schedule(delay, () -> wake(name));
+                }
+            }
+
+            @Override
+            public void contended(String name, String id) {
+                StoreListener receiver = listener;
+                if (receiver != null) {
+                    receiver.contended(name, Claim.holderOf(id));
+                }
+            }
+
+            @Override
+            public void reconnected() {
+                seat.mustBeExamined();
+                onReconnect.run();
+                StoreListener receiver = listener;
+                if (receiver != null) {
+                    receiver.reconnected();
+                }
+            }
+        };
+    }
+
+    private void wake(String name) {
+        scheduled.remove(name);
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            receiver.released(name);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package io.holdfast.spi;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of the independent servers of a quorum, as one client sees it: a vote on who holds a name, and a register for the
+ * name's fencing tokens. Smaller than a {@link LockStore} on purpose: a member has no queue and never passes a lock on by
+ * itself. Members that granted on their own would split their votes among the waiting clients for ever.
+ *
+ * <p><b>What the quorum relies on:</b>
+ *
+ * <ul>
+ *   <li><b>Atomic.</b> Each command is one step at the member.
+ *   <li><b>Late and twice is harmless.</b> As for a {@link LockStore}; ids are used once, one for each round of an
+ *       acquisition, as {@code <client id>:<number>~<round>}.
+ *   <li><b>Every vote says whose vote it is</b> ({@link Standing}): a member that has lost its data says so by its birth.
+ *   <li><b>Errors</b> are {@link StoreException}s. A command may be answered late or never: the quorum has its own, much
+ *       shorter patience.
+ * </ul>
+ *
+ * <p>All methods are thread-safe and return at once. Stages may complete on any thread.
+ */
+public interface QuorumMember extends AutoCloseable {
+
+    /**
+     * Whether a member's answer may count, as it was at the instant of the answer.
+     *
+     * @param birth names the life of the member's data: absent (empty) or another one after they were lost
+     * @param quarantineMillis for how long the member must not vote yet; zero if it may
+     */
+    record Standing(String birth, long quarantineMillis) {}
+
+    /**
+     * An attempt to take a name at this member.
+     *
+     * @param id for this round of this acquisition only
+     * @param leaseMillis how long the hold lasts from its execution on
+     * @param sequence the number of exact settings that this hold has seen, as in {@link RenewRequest}
+     * @param proposal the token to write into the register, if the name is granted
+     * @param waitMillis if the name is held: for so long the client is to be woken by a release; zero: not at all
+     */
+    record Take(String name, String id, long leaseMillis, long sequence, long proposal, long waitMillis) {}
+
+    /**
+     * The answer to {@link Take}.
+     *
+     * @param holds whether the id holds the name at this member now
+     * @param holder who holds it otherwise, for people and to compare; empty if {@code holds}
+     * @param remainingMillis how long the other's hold lasts; {@link AcquireReply.Busy#NO_EXPIRY} if it has no end
+     * @param accepted whether the proposal is in the register; false if not {@code holds}
+     * @param register the largest token in the register, after this
+     * @param waiting how many other clients wait to be woken
+     */
+    record Vote(
+            Standing standing,
+            boolean holds,
+            String holder,
+            long remainingMillis,
+            boolean accepted,
+            long register,
+            int waiting) {}
+
+    /** A renewal at this member. The parameters are those of {@link RenewRequest}. It never takes what is not held. */
+    record Extension(String name, String id, long leaseMillis, long sequence, boolean exact) {}
+
+    /** What a renewal found. */
+    enum Found {
+        /** The id holds the name, for at least the requested time. */
+        HELD,
+        /** The id holds the name, but nothing was changed and nothing is promised: see {@link RenewReply.Superseded}. */
+        SUPERSEDED,
+        /** Nobody holds the name. */
+        ABSENT,
+        /** Somebody else holds it. */
+        TAKEN
+    }
+
+    /** The answer to {@link Extension}. */
+    record Extended(Standing standing, Found found, int waiting) {}
+
+    /**
+     * The answer to a release.
+     *
+     * @param wasHeld whether this execution ended the hold
+     * @param waiting how many clients wait to be woken
+     */
+    record Released(Standing standing, boolean wasHeld, int waiting) {}
+
+    /** The answer to {@link #commit}. */
+    record Written(Standing standing, boolean accepted, long register) {}
+
+    /**
+     * What the member knows of a name.
+     *
+     * @param holder empty if nobody holds it
+     */
+    record Seen(Standing standing, String holder, long remainingMillis, TokenRegister register, int waiting) {}
+
+    /**
+     * What the member is.
+     *
+     * @param serverId differs for two servers, and for two lives of the same process
+     * @param dataId the same for two members if one is the other's replica; empty if unknown
+     * @param standing the birth is empty if the member has none, or one that is of an earlier life of its process
+     * @param uptimeMillis for how long it has been running
+     * @param doubts sentences about what makes it a bad member (no persistence, a replica), for the log
+     */
+    record Identity(String serverId, String dataId, Standing standing, long uptimeMillis, List<String> doubts) {}
+
+    /** Receives a member's messages; all are hints. Methods may be called on any thread; they are short. */
+    interface Listener {
+
+        /**
+         * The name was released at this member.
+         *
+         * @param rank how many waiting clients were told before this one, which has come later than they
+         */
+        void released(String name, int rank);
+
+        /** Somebody has begun to wait behind this id. */
+        void contended(String name, String id);
+
+        /** The connection was lost and is back: messages may be missing, and the member may be another by now. */
+        void reconnected();
+    }
+
+    CompletionStage<Vote> take(Take take);
+
+    CompletionStage<Extended> extend(Extension extension);
+
+    /** Several renewals; the stages in the order of the arguments. */
+    default List<CompletionStage<Extended>> extendAll(List<Extension> extensions) {
+        List<CompletionStage<Extended>> replies = new ArrayList<>(extensions.size());
+        for (Extension extension : extensions) {
+            replies.add(extend(extension));
+        }
+        return replies;
+    }
+
+    /**
+     * Ends the hold of an id, if it has one.
+     *
+     * @param wake whether to tell the first of those who wait; not when a failed attempt is taken back
+     */
+    CompletionStage<Released> release(String name, String id, boolean wake);
+
+    /** This client does not wait for the name any more. */
+    CompletionStage<Boolean> leave(String name);
+
+    /** Writes a token into the register if {@link TokenRegister#admits} says so, whether the id holds the name or not. */
+    CompletionStage<Written> commit(String name, String id, long token);
+
+    CompletionStage<Seen> inspect(String name);
+
+    /** Ends any hold. The answer is whose it was. */
+    CompletionStage<Optional<String>> forceRelease(String name);
+
+    CompletionStage<Identity> identify();
+
+    /**
+     * Gives the member a birth, if it has none of its present life.
+     *
+     * @param quarantineMillis for how long it must not vote from now on
+     * @return its standing then, whoever gave it the birth
+     */
+    CompletionStage<Standing> admit(long quarantineMillis);
+
+    /** Registers the one receiver of messages, or none. */
+    void listen(@Nullable Listener listener);
+
+    /** One short phrase without secrets, for example {@code redis://10.0.0.7:6379/0}. */
+    String describe();
+
+    /** Does not throw. */
+    @Override
+    void close();
+}

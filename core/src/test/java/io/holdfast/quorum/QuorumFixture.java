@@ -1,0 +1,122 @@
+package io.holdfast.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+
+/** Members in this process under virtual time, whose connections a test troubles, and clients of their quorum. */
+class QuorumFixture {
+
+    static final long LEASE_MILLIS = 10_000;
+    static final Duration LONGEST = Duration.ofSeconds(30);
+    static final String NAME = "order:1";
+
+    final VirtualTime time = new VirtualTime();
+    final List<MemoryQuorumNode> nodes = new ArrayList<>();
+    private int clients;
+
+    QuorumFixture() {
+        this(3);
+    }
+
+    QuorumFixture(int members) {
+        for (int i = 0; i < members; i++) {
+            nodes.add(new MemoryQuorumNode("m" + i, time));
+        }
+    }
+
+    final class Client {
+        final String id = "c" + clients++;
+        final List<TroubledMember.Trouble> troubles = new ArrayList<>();
+        final QuorumLockStore store;
+        private int ids;
+
+        Client() {
+            this(true);
+        }
+
+        Client(boolean bootstrap) {
+            QuorumStores.Builder builder =
+                    QuorumStores.builder().bootstrap(bootstrap).longestLease(LONGEST);
+            SplittableRandom random = new SplittableRandom(clients);
+            builder.settings().random = random::nextLong;
+            for (MemoryQuorumNode node : nodes) {
+                TroubledMember.Trouble trouble = new TroubledMember.Trouble();
+                troubles.add(trouble);
+                builder.member(
+                        "m" + nodes.indexOf(node),
+                        context -> new TroubledMember(node.connect(context), time, trouble, random.split()));
+            }
+            store = (QuorumLockStore) builder.open(new StoreContext(id, time));
+        }
+
+        String newId() {
+            return id + ":" + ids++;
+        }
+
+        CompletableFuture<AcquireReply> take(String holderId) {
+            return store.acquire(new AcquireRequest(NAME, holderId, LEASE_MILLIS, false, 1_000))
+                    .toCompletableFuture();
+        }
+
+        /** Acquires at once; fails if that needs time or is refused. */
+        Granted granted(String holderId) {
+            CompletableFuture<AcquireReply> reply = take(holderId);
+            assertThat(reply).isCompleted();
+            assertThat(reply.join()).isInstanceOf(Granted.class);
+            return (Granted) reply.join();
+        }
+
+        Busy busy(String holderId) {
+            AcquireReply reply = await(take(holderId));
+            assertThat(reply).isInstanceOf(Busy.class);
+            return (Busy) reply;
+        }
+
+        CompletableFuture<RenewReply> renew(String holderId) {
+            return store.renew(new RenewRequest(NAME, holderId, LEASE_MILLIS, 0, false))
+                    .toCompletableFuture();
+        }
+
+        boolean release(String holderId) {
+            return await(store.release(new ReleaseRequest(NAME, holderId, null)))
+                    .wasHeld();
+        }
+    }
+
+    /** The answer, after as much time as it takes, at most a few seconds. */
+    <T> T await(CompletionStage<T> stage) {
+        for (int i = 0; i < 500 && !stage.toCompletableFuture().isDone(); i++) {
+            time.advance(Duration.ofMillis(10));
+        }
+        assertThat(stage.toCompletableFuture()).isDone();
+        return stage.toCompletableFuture().join();
+    }
+
+    StoreException failure(CompletionStage<?> stage) {
+        try {
+            Object answer = await(stage);
+            throw new AssertionError("answered " + answer);
+        } catch (CompletionException e) {
+            assertThat(e.getCause()).isInstanceOf(StoreException.class);
+            return (StoreException) e.getCause();
+        }
+    }
+}

@@ -1,0 +1,334 @@
+package io.holdfast.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.QuorumMember.Take;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** The quorum step by step, with members that are slow, dead, empty or late. */
+class QuorumLockStoreTest extends QuorumFixture {
+
+    @Test
+    void a_minority_that_hangs_costs_nothing() {
+        Client a = new Client();
+        a.troubles.get(1).stopped = true;
+        long before = time.nanoTime();
+        String holder = a.newId();
+        a.granted(holder);
+        assertThat(a.renew(holder)).isCompletedWithValueMatching(RenewReply.Renewed.class::isInstance);
+        assertThat(a.release(holder)).isTrue();
+        assertThat(time.nanoTime()).isEqualTo(before);
+    }
+
+    @Test
+    void a_majority_that_hangs_is_an_error_after_the_members_timeout_and_leaves_nothing() {
+        Client a = new Client();
+        a.troubles.get(0).stopped = true;
+        a.troubles.get(2).stopped = true;
+        long before = time.nanoTime();
+        StoreException error = failure(a.take(a.newId()));
+        assertThat(error).hasMessageContaining("2 of the 3 members").hasMessageContaining("m0 did not answer");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
+        assertThat(time.nanoTime() - before).isLessThanOrEqualTo(110_000_000L);
+
+        a.troubles.get(0).stopped = false;
+        a.troubles.get(2).stopped = false;
+        time.advance(Duration.ofSeconds(3));
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+        assertThat(a.store.undoing()).isZero();
+        new Client().granted("x:1");
+    }
+
+    @Test
+    void votes_that_arrive_when_nobody_waits_any_more_are_given_back() {
+        Client a = new Client();
+        a.troubles.forEach(trouble -> trouble.mute = true);
+        String holder = a.newId();
+        failure(a.take(holder));
+        // Executed, and also the releases that followed, although nothing was heard of either.
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+        a.troubles.forEach(trouble -> trouble.mute = false);
+        time.advance(Duration.ofSeconds(6));
+        assertThat(a.store.undoing()).isZero();
+        assertThat(a.store.remembered()).isZero();
+    }
+
+    @Test
+    void a_majority_that_is_complete_only_when_the_lease_is_over_grants_nothing() {
+        Client a = new Client();
+        for (TroubledMember.Trouble trouble : a.troubles) {
+            trouble.delayNanosMax = 60_000_000;
+        }
+        StoreException error = failure(a.store
+                .acquire(new AcquireRequest(NAME, a.newId(), 3, false, 1_000))
+                .toCompletableFuture());
+        assertThat(error).hasMessageContaining("had run out");
+        time.advance(Duration.ofSeconds(1));
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+    }
+
+    @Test
+    void a_majority_of_votes_for_another_is_busy_for_as_long_as_the_majority_lasts() {
+        Client a = new Client();
+        Client b = new Client();
+        String holder = a.newId();
+        a.granted(holder);
+        var busy = b.busy(b.newId());
+        assertThat(busy.holder()).isEqualTo(holder);
+        assertThat(busy.remainingMillis()).isBetween(LEASE_MILLIS - 100, LEASE_MILLIS);
+    }
+
+    @Test
+    void one_clock_that_jumps_ends_nobodys_hold() {
+        Client a = new Client();
+        Client b = new Client();
+        String holder = a.newId();
+        long base = a.granted(holder).base();
+        nodes.get(1).stepClock(Duration.ofMinutes(5));
+        b.busy(b.newId());
+        assertThat(await(a.renew(holder))).isEqualTo(new RenewReply.Renewed(base, 0));
+        // Filled in again: the next jump is another member's.
+        nodes.get(0).stepClock(Duration.ofMinutes(5));
+        b.busy(b.newId());
+        assertThat(a.release(holder)).isTrue();
+    }
+
+    @Test
+    void a_member_that_missed_the_acquisition_is_filled_in_by_the_next_renewal() {
+        Client a = new Client();
+        a.troubles.get(2).down = true;
+        String holder = a.newId();
+        a.granted(holder);
+        a.troubles.get(2).down = false;
+        assertThat(nodes.get(2).size()).isZero();
+        await(a.renew(holder));
+        assertThat(nodes.get(2).size()).isEqualTo(1);
+        assertThat(a.release(holder)).isTrue();
+        assertThat(nodes.get(2).size()).isZero();
+    }
+
+    @Test
+    void a_fill_completes_the_majority_when_another_member_fails_meanwhile() {
+        Client a = new Client();
+        Client b = new Client();
+        a.troubles.get(2).down = true;
+        String holder = a.newId();
+        long base = a.granted(holder).base();
+        a.troubles.get(2).down = false;
+        a.troubles.get(0).down = true;
+        assertThat(await(a.renew(holder))).isEqualTo(new RenewReply.Renewed(base, 0));
+        time.advance(Duration.ofMillis(LEASE_MILLIS - 200));
+        b.busy(b.newId());
+    }
+
+    @Test
+    void what_a_majority_does_not_know_is_gone_and_not_filled_in() {
+        Client a = new Client();
+        Client b = new Client();
+        String holder = a.newId();
+        a.granted(holder);
+        b.troubles.get(0).down = true;
+        assertThat(await(b.store.forceRelease(NAME))).isTrue();
+        assertThat(nodes.get(0).size()).isEqualTo(1);
+        assertThat(await(a.renew(holder))).isEqualTo(new RenewReply.Gone());
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+    }
+
+    @Test
+    void a_renewal_without_a_majority_either_way_is_an_error() {
+        Client a = new Client();
+        String holder = a.newId();
+        a.granted(holder);
+        a.troubles.get(0).stopped = true;
+        a.troubles.get(1).down = true;
+        assertThat(failure(a.renew(holder))).hasMessageContaining("no majority");
+    }
+
+    @Test
+    void nothing_is_filled_in_after_the_release() {
+        Client a = new Client();
+        String holder = a.newId();
+        a.troubles.get(2).down = true;
+        a.granted(holder);
+        a.troubles.get(2).down = false;
+        a.troubles.forEach(trouble -> trouble.delayNanosMax = 5_000_000);
+        CompletableFuture<RenewReply> renewal = a.renew(holder);
+        a.release(holder);
+        await(renewal);
+        time.advance(Duration.ofSeconds(1));
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+    }
+
+    @Test
+    void a_member_that_restarts_empty_inside_a_lease_does_not_make_a_second_holder() {
+        Client a = new Client();
+        Client b = new Client();
+        // The hold of a is at 0 and 1 only.
+        a.troubles.get(2).down = true;
+        String holder = a.newId();
+        a.granted(holder);
+        nodes.get(1).restartEmpty();
+
+        // 1 and 2 are free: without the quarantine that would be a majority for b.
+        assertThat(isGranted(b)).isFalse();
+        time.advance(Duration.ofSeconds(2));
+        assertThat(isGranted(b)).isFalse();
+        // Also for a client that comes later and has never seen the member before its restart.
+        Client late = new Client(true);
+        assertThat(isGranted(late)).isFalse();
+
+        // The member is back once the longest lease must be over.
+        a.release(holder);
+        time.advance(LONGEST.plusSeconds(2));
+        b.troubles.get(2).down = true;
+        b.granted(b.newId());
+    }
+
+    private boolean isGranted(Client client) {
+        CompletableFuture<Boolean> granted =
+                client.take(client.newId()).handle((reply, error) -> reply instanceof Granted);
+        return await(granted);
+    }
+
+    @Test
+    void a_member_that_restarts_with_its_data_is_out_too_as_nobody_knows_whether_it_has_all_of_them() {
+        Client a = new Client();
+        nodes.get(1).restart();
+        time.advance(Duration.ofMillis(10));
+        a.troubles.get(2).down = true;
+        assertThat(failure(a.take(a.newId()))).hasMessageContaining("does not vote for another");
+        time.advance(LONGEST.plusSeconds(2));
+        a.granted(a.newId());
+    }
+
+    @Test
+    void a_new_set_votes_when_all_have_been_up_for_the_longest_lease_or_by_bootstrap_only() {
+        Client early = new Client(false);
+        assertThat(failure(early.take(early.newId()))).hasMessageContaining("does not vote for another 31 s");
+        time.advance(LONGEST.plusSeconds(2));
+        early.granted(early.newId());
+
+        QuorumFixture other = new QuorumFixture();
+        other.time.advance(LONGEST.plusSeconds(2));
+        Client late = other.new Client(false);
+        late.granted(late.newId());
+    }
+
+    @Test
+    void tokens_grow_also_when_the_clients_clock_is_behind_and_the_proposal_is_refused() {
+        Client a = new Client();
+        Client b = new Client();
+        String first = a.newId();
+        long before = a.granted(first).base();
+        a.release(first);
+        time.stepWall(Duration.ofSeconds(-100));
+        String second = b.newId();
+        long after = b.granted(second).base();
+        assertThat(after).isEqualTo(before + 1);
+        b.release(second);
+        assertThat(a.granted(a.newId()).base()).isGreaterThan(after);
+    }
+
+    @Test
+    void a_late_request_of_an_earlier_round_does_not_take_a_vote_from_the_present_one() {
+        Client a = new Client();
+        Client b = new Client();
+        String rival = b.newId();
+        b.granted(rival);
+        String holder = a.newId();
+        a.busy(holder);
+        b.release(rival);
+        // The same holder id again, as the engine polls: at the members it is another one.
+        a.granted(holder);
+        for (MemoryQuorumNode node : nodes) {
+            var member = node.connect(new StoreContext("late", time));
+            member.release(NAME, holder + "~1", false);
+            assertThat(node.size()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_split_vote_is_tried_again_and_told_as_busy_for_a_moment_only() {
+        Client a = new Client();
+        for (int i = 0; i < 2; i++) {
+            nodes.get(i)
+                    .connect(new StoreContext("rival" + i, time))
+                    .take(new Take(NAME, "rival" + i + ":0~0", 5, 0, 1, 0));
+        }
+        var reply = a.take(a.newId());
+        assertThat(reply).isNotCompleted();
+        assertThat(await(reply)).isInstanceOf(Granted.class);
+
+        nodes.get(0)
+                .connect(new StoreContext("rival0", time))
+                .take(new Take("other", "rival0:1~0", LEASE_MILLIS, 0, 1, 0));
+        nodes.get(1)
+                .connect(new StoreContext("rival1", time))
+                .take(new Take("other", "rival1:1~0", LEASE_MILLIS, 0, 1, 0));
+        var busy = await(a.store.acquire(new AcquireRequest("other", a.newId(), LEASE_MILLIS, false, 1_000)));
+        assertThat(((io.holdfast.spi.AcquireReply.Busy) busy).remainingMillis()).isBetween(1L, 30L);
+        assertThat(nodes.get(2).size()).isEqualTo(1); // only the hold on the first name
+    }
+
+    @Test
+    void a_lease_longer_than_the_longest_is_refused() {
+        Client a = new Client();
+        var request = new AcquireRequest(NAME, a.newId(), LONGEST.toMillis() + 1, false, 1_000);
+        assertThat(failure(a.store.acquire(request)).outcome()).isEqualTo(StoreException.Outcome.FATAL);
+    }
+
+    @Test
+    void sets_that_are_even_or_too_small_or_name_a_server_twice_are_refused() {
+        StoreContext context = new StoreContext("c", time);
+        QuorumStores.Builder two =
+                QuorumStores.builder().member("a", nodes.get(0)::connect).member("b", nodes.get(1)::connect);
+        assertThatThrownBy(() -> two.open(context))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("quorum members: 2 (expected: 3, 5, 7 or 9");
+        two.member("c", nodes.get(2)::connect).member("d", nodes.get(2)::connect);
+        assertThatThrownBy(() -> two.open(context))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("an odd number");
+        QuorumStores.Builder twins = QuorumStores.builder()
+                .member("a", nodes.get(0)::connect)
+                .member("b", nodes.get(1)::connect)
+                .member("c", nodes.get(1)::connect);
+        assertThatThrownBy(() -> twins.open(context))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("b and c are the same server");
+    }
+
+    @Test
+    void a_member_that_cannot_be_reached_at_the_opening_is_seated_when_it_can() throws Exception {
+        boolean[] up = new boolean[1];
+        QuorumStores.Builder builder =
+                QuorumStores.builder().longestLease(LONGEST).bootstrap(true);
+        builder.member("m0", nodes.get(0)::connect).member("m1", nodes.get(1)::connect);
+        builder.member("m2", context -> {
+            if (!up[0]) {
+                throw new StoreException(StoreException.Outcome.NOT_EXECUTED, "m2 is down", null);
+            }
+            return nodes.get(2).connect(context);
+        });
+        // With one member unknown nobody can say that the set is new.
+        QuorumLockStore store = (QuorumLockStore) builder.open(new StoreContext("c", time));
+        assertThat(failure(store.inspect(NAME))).hasMessageContaining("m2 cannot be reached");
+        up[0] = true;
+        for (int i = 0; i < 100 && nodes.get(2).register(NAME).token() == 0; i++) {
+            time.advance(LONGEST);
+            Thread.sleep(5); // it connects on a thread of its own
+            store.acquire(new AcquireRequest(NAME, "c:" + i, 100, false, 100));
+        }
+        assertThat(nodes.get(2).register(NAME).token()).isPositive();
+        store.close();
+    }
+}

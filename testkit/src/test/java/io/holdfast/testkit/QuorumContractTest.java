@@ -1,0 +1,52 @@
+package io.holdfast.testkit;
+
+import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.quorum.QuorumStores;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The contract on quorums of members in this process. */
+@ParameterizedClass(name = "{0} members")
+@ValueSource(ints = {3, 5})
+class QuorumContractTest extends LockStoreContract {
+
+    private final VirtualTime time = new VirtualTime();
+    private final List<MemoryQuorumNode> nodes = new ArrayList<>();
+
+    QuorumContractTest(int members) {
+        for (int i = 0; i < members; i++) {
+            nodes.add(new MemoryQuorumNode("memory " + i, time));
+        }
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        QuorumStores.Builder builder = QuorumStores.builder().bootstrap(true);
+        for (MemoryQuorumNode node : nodes) {
+            builder.member("memory " + nodes.indexOf(node), node::connect);
+        }
+        return builder.open(context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        time.advance(span);
+    }
+
+    @Override
+    protected TimeSource time() {
+        return time;
+    }
+
+    @Override
+    protected boolean hasQueue() {
+        return false;
+    }
+}
