@@ -10,8 +10,10 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 /**
@@ -70,6 +72,9 @@ final class Renewing {
         private final QuorumHold hold;
         private final Take take;
 
+        /** Who was found not to have the hold, and was not filled in so far; also those who answer after the verdict. */
+        private final Queue<Seat> absent = new ConcurrentLinkedQueue<>();
+
         /** From now on, who turns out not to have the hold is filled in. */
         private volatile boolean renewed;
 
@@ -101,8 +106,11 @@ final class Renewing {
         /** A slow member would never be filled in if only the answers in time were looked at. */
         @Override
         public void answered(Seat seat, Extended extended) {
-            if (renewed && extended.found() == Found.ABSENT) {
-                fill(seat);
+            if (extended.found() == Found.ABSENT) {
+                absent.add(seat);
+                if (renewed) {
+                    fillAbsent();
+                }
             }
         }
 
@@ -110,12 +118,7 @@ final class Renewing {
             return switch (decided.verdict()) {
                 case RENEWED -> {
                     renewed = true;
-                    for (Seat seat : members.seats()) {
-                        Extended extended = decided.replies().answer(seat.index);
-                        if (extended != null && extended.found() == Found.ABSENT) {
-                            fill(seat);
-                        }
-                    }
+                    fillAbsent();
                     yield CompletableFuture.completedFuture(
                             new RenewReply.Renewed(hold.base(), waiting(decided.replies())));
                 }
@@ -128,11 +131,12 @@ final class Renewing {
             };
         }
 
-        private void fill(Seat seat) {
-            if (!hold.claim().over) {
-                seat.send(member -> member.take(take)).whenComplete((vote, error) -> {
+        private void fillAbsent() {
+            for (Seat seat = absent.poll(); seat != null && !hold.claim().over; seat = absent.poll()) {
+                Seat filled = seat;
+                filled.send(member -> member.take(take)).whenComplete((vote, error) -> {
                     if (vote != null) {
-                        votes.returning(hold.claim()).answered(seat, vote);
+                        votes.returning(hold.claim()).answered(filled, vote);
                     }
                 });
             }

@@ -173,10 +173,14 @@ final class Verdicts {
             }
             return new Sight(new StoreState(holder, majorityOf(remaining), base, waiting));
         }
-        if (open && replies.pending() > 0) {
+        int counting = replies.members() - replies.withoutVote() - replies.pending();
+        if (!open && counting >= replies.majority()) {
+            return new Sight(StoreState.free(waiting));
+        }
+        if (replies.pending() > 0) {
             return null;
         }
-        return new Sight(replies.pending() == 0 && tooFewVotes(replies) ? null : StoreState.free(waiting));
+        return new Sight(counting < replies.majority() ? null : StoreState.free(waiting));
     }
 
     /** Whether those without a vote are so many that the others are no majority. */

@@ -16,9 +16,12 @@ import org.jspecify.annotations.Nullable;
  * code that the store runs.
  *
  * <p><b>What may happen at any time:</b> a request that was sent is executed at a member, for the first time or again,
- * however old it is; an answer arrives, or never does; a lock key vanishes, or is granted although somebody else had it
+ * however old it is; its answer is heard, or is not; a lock key vanishes, or is granted although somebody else had it
  * (where a scheme does not look at locks, a member may grant or refuse as it likes: more than any real one does).
  * Registers are kept. A client gives up after {@link #COMMITS} commits.
+ *
+ * <p>An answer is heard when it is made, or never. That leaves nothing out: a client acts only on the answer that decides,
+ * and what it does then are requests, which may be late by as much as one likes.
  *
  * <p><b>What must hold:</b> no token is handed out twice; a token is larger than each that was handed out before its
  * acquisition began.
@@ -44,7 +47,6 @@ final class TokenModel {
     private final boolean proposes;
     private final Map<State, State> parents = new HashMap<>();
     private final ArrayDeque<State> open = new ArrayDeque<>();
-    private @Nullable String violation;
 
     TokenModel(TokenScheme scheme) {
         this.scheme = scheme;
@@ -60,12 +62,11 @@ final class TokenModel {
             for (Step step : steps(state)) {
                 State next = step.next;
                 if (parents.putIfAbsent(next, state) == null) {
-                    if (violation != null) {
-                        return new Result(parents.size(), violation, trace(next));
+                    if (next.violation != null) {
+                        return new Result(parents.size(), next.violation, trace(next));
                     }
                     open.add(next);
                 }
-                violation = null;
             }
         }
         return new Result(parents.size(), null, List.of());
@@ -103,11 +104,6 @@ final class TokenModel {
             }
             for (int m = 0; m < MEMBERS; m++) {
                 executions(state, c, m, steps);
-                if (state.answerWaits(c, m)) {
-                    State next = state.copy();
-                    String what = deliver(next, c, m);
-                    steps.add(new Step(name(c) + " hears from member " + m + what, next));
-                }
             }
         }
         if (scheme.looksAtLocks()) {
@@ -122,57 +118,63 @@ final class TokenModel {
         return steps;
     }
 
-    /** All requests that were ever sent may be executed now. */
+    /** All requests that were ever sent may be executed now; if it is one of the present round, the answer may be heard. */
     private void executions(State state, int c, int m, List<Step> steps) {
         if (!scheme.looksAtLocks() || state.lock(m) == 0 || state.lock(m) == c + 1) {
             State next = state.copy();
             next.setLock(m, scheme.looksAtLocks() ? c + 1 : 0);
             TokenScheme.Answer answer = scheme.take(state.register(m), state.candidate(c, 0), name(c));
             next.setRegister(m, answer.register());
+            String what = "member " + m + " grants " + name(c) + ", has " + text(next.register(m));
+            steps.add(new Step(what, next));
             if (state.phase(c) == TAKING) {
-                next.answer(c, m, true, answer.accepted(), answer.number());
+                State heard = next.copy();
+                steps.add(new Step(what + hear(heard, c, m, true, answer.accepted(), answer.number()), heard));
             }
-            steps.add(new Step("member " + m + " grants " + name(c) + ", has " + text(next.register(m)), next));
         }
         if (state.phase(c) == TAKING && (!scheme.looksAtLocks() || state.lock(m) == 2 - c)) {
             State next = state.copy();
-            next.answer(c, m, false, false, state.register(m).token());
-            steps.add(new Step("member " + m + " is busy for " + name(c), next));
+            String what = "member " + m + " is busy for " + name(c) + ", has " + text(state.register(m));
+            steps.add(new Step(
+                    what + hear(next, c, m, false, false, state.register(m).token()), next));
         }
         for (int round = 1; round <= state.rounds(c); round++) {
             State next = state.copy();
             long candidate = state.candidate(c, round);
             TokenScheme.Answer answer = scheme.commit(state.register(m), candidate, name(c), state.lock(m) == c + 1);
             next.setRegister(m, answer.register());
+            String what = "member " + m + " is asked by " + name(c) + " to write " + candidate + ", has "
+                    + text(next.register(m));
+            steps.add(new Step(what, next));
             if (state.phase(c) == COMMITTING && round == state.rounds(c)) {
-                next.answer(c, m, true, answer.accepted(), answer.number());
+                State heard = next.copy();
+                steps.add(new Step(what + hear(heard, c, m, true, answer.accepted(), answer.number()), heard));
             }
-            steps.add(new Step(
-                    "member " + m + " is asked by " + name(c) + " to write " + candidate + ", has "
-                            + text(next.register(m)),
-                    next));
         }
     }
 
-    private String deliver(State state, int c, int m) {
-        boolean granted = state.answerGranted(c, m);
-        TokenRound round = state.round(c).answered(m, state.answerAccepted(c, m), state.answerNumber(c, m));
-        state.takeAnswer(c, m);
+    private String hear(State state, int c, int m, boolean granted, boolean accepted, long number) {
+        TokenRound before = state.round(c);
+        TokenRound round = before.answered(m, accepted, number);
+        if (round.equals(before)) {
+            return "; " + name(c) + " has heard from it already";
+        }
         state.setRound(c, round);
+        String heard = "; " + name(c) + " hears that";
         if (state.phase(c) == TAKING) {
             if (granted) {
                 state.grantedBy(c, m);
             }
             if (Integer.bitCount(state.granted(c)) < Majority.of(MEMBERS)) {
-                return "";
+                return heard;
             }
             Long token = scheme.decidedByTake(round);
-            return token != null ? commit(state, c, token) : again(state, c, round);
+            return heard + (token != null ? commit(state, c, token) : again(state, c, round));
         }
         if (round.isCommitted()) {
-            return commit(state, c, round.candidate());
+            return heard + commit(state, c, round.candidate());
         }
-        return round.isRefused() ? again(state, c, round) : "";
+        return heard + (round.isRefused() ? again(state, c, round) : "");
     }
 
     private static String again(State state, int c, TokenRound round) {
@@ -185,12 +187,12 @@ final class TokenModel {
         return " and asks all to write " + next.candidate();
     }
 
-    private String commit(State state, int c, long token) {
+    private static String commit(State state, int c, long token) {
         int other = 1 - c;
-        if (token == state.token(other)) {
-            violation = "the same token twice: " + token;
+        if (token != 0 && token == state.token(other)) {
+            state.violation = "the same token twice: " + token;
         } else if (token <= state.floor(c)) {
-            violation = "token " + token + " after " + state.floor(c);
+            state.violation = "token " + token + " after " + state.floor(c);
         }
         state.committed(c, token);
         return " and has token " + token;
@@ -213,10 +215,12 @@ final class TokenModel {
         private static final int MEMBER = 3;
         private static final int CANDIDATES = 2;
         private static final int ROUND = CANDIDATES + COMMITS + 1;
-        private static final int ANSWERS = ROUND + 6;
-        private static final int CLIENT = ANSWERS + 2 * MEMBERS;
+        private static final int CLIENT = ROUND + 6;
 
         private final byte[] bytes;
+
+        /** What is wrong with the step that led here; never looked at again, as exploration ends then. */
+        private @Nullable String violation;
 
         State() {
             bytes = new byte[MEMBERS * MEMBER + CLIENTS * CLIENT];
@@ -262,7 +266,6 @@ final class TokenModel {
             if (phase == DONE) {
                 // What it knew does not matter any more, only what it has sent.
                 Arrays.fill(bytes, at(c) + ROUND, at(c) + ROUND + 4, (byte) 0);
-                Arrays.fill(bytes, at(c) + ANSWERS, at(c) + CLIENT, (byte) 0);
             }
         }
 
@@ -286,7 +289,6 @@ final class TokenModel {
             bytes[at(c) + 1]++;
             bytes[at(c) + CANDIDATES + rounds(c)] = small(round.candidate());
             bytes[at(c) + ROUND + 3] = 0;
-            Arrays.fill(bytes, at(c) + ANSWERS, at(c) + CLIENT, (byte) 0);
             setRound(c, round);
         }
 
@@ -322,36 +324,6 @@ final class TokenModel {
         void committed(int c, long token) {
             setPhase(c, DONE);
             bytes[at(c) + ROUND + 5] = small(token);
-        }
-
-        /** An answer that was not heard so far may be overtaken by the one to a repetition. */
-        void answer(int c, int m, boolean granted, boolean accepted, long number) {
-            int seen = bytes[at(c) + ROUND] | bytes[at(c) + ROUND + 1];
-            if ((seen & 1 << m) == 0) {
-                bytes[at(c) + ANSWERS + 2 * m] = (byte) (1 + (granted ? 2 : 0) + (accepted ? 4 : 0));
-                bytes[at(c) + ANSWERS + 2 * m + 1] = small(number);
-            }
-        }
-
-        boolean answerWaits(int c, int m) {
-            return bytes[at(c) + ANSWERS + 2 * m] != 0;
-        }
-
-        boolean answerGranted(int c, int m) {
-            return (bytes[at(c) + ANSWERS + 2 * m] & 2) != 0;
-        }
-
-        boolean answerAccepted(int c, int m) {
-            return (bytes[at(c) + ANSWERS + 2 * m] & 4) != 0;
-        }
-
-        long answerNumber(int c, int m) {
-            return bytes[at(c) + ANSWERS + 2 * m + 1];
-        }
-
-        void takeAnswer(int c, int m) {
-            bytes[at(c) + ANSWERS + 2 * m] = 0;
-            bytes[at(c) + ANSWERS + 2 * m + 1] = 0;
         }
 
         private static byte small(long number) {

@@ -54,11 +54,11 @@ interface TokenScheme {
         }
     }
 
-    /** Each member counts up by one; the token is the largest count in the answers. Nothing is written back. */
+    /** Each member counts up by one for each id; the token is the largest count in the answers. Nothing is written back. */
     final class MaximumOfCounters implements TokenScheme {
         @Override
         public Answer take(TokenRegister register, long proposal, String id) {
-            TokenRegister after = new TokenRegister(register.token() + 1, id);
+            TokenRegister after = register.id().equals(id) ? register : new TokenRegister(register.token() + 1, id);
             return new Answer(after, true, after.token());
         }
 
