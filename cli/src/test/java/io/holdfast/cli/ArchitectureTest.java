@@ -95,7 +95,7 @@ class ArchitectureTest {
                 .that()
                 .resideInAPackage(REDIS)
                 .should()
-                .dependOnClassesThat(resideInAnyPackage(API, MEMORY, QUORUM, TESTKIT, CLI))
+                .dependOnClassesThat(resideInAnyPackage(API, MEMORY, TESTKIT, CLI))
                 .check(product);
     }
 

@@ -189,7 +189,7 @@ final class QuorumLockStore implements LockStore {
         CompletionStage<Boolean> left = votes.leave(name);
         QuorumHold hold = holds.remove(holderId);
         if (hold == null) {
-            return left;
+            return left.thenApply(done -> false);
         }
         return votes.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
     }

@@ -95,7 +95,9 @@ final class QuorumOpening {
             try {
                 CompletableFuture.anyOf(all.exceptionally(failure -> null), enough)
                         .get(settings.connectPatience.toMillis(), TimeUnit.MILLISECONDS);
-                all.get(GRACE_MILLIS, TimeUnit.MILLISECONDS);
+                // A set that is to be found new must be seen as a whole.
+                long grace = settings.bootstrap ? settings.connectPatience.toMillis() : GRACE_MILLIS;
+                all.get(grace, TimeUnit.MILLISECONDS);
             } catch (ExecutionException | TimeoutException e) {
                 // Some have failed or are late; the majority decides.
             }

@@ -14,7 +14,7 @@ final class QuorumSettings {
 
     Duration memberTimeout = Duration.ofMillis(100);
     Duration longestLease = Duration.ofSeconds(60);
-    Duration connectPatience = Duration.ofSeconds(10);
+    Duration connectPatience = Duration.ofSeconds(30);
     double clockDrift = DRIFT_OF_THE_ENGINE;
     boolean bootstrap;
 

@@ -7,6 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one tells
@@ -26,7 +28,25 @@ enum LuaScript {
     ABANDON("abandon", true),
     FORCE("force", true),
     INSPECT("inspect", true),
-    PROBE("probe", false);
+    PROBE("probe", false),
+
+    QUORUM_TAKE("quorum-take", "quorum-common"),
+    QUORUM_EXTEND("quorum-extend"),
+    QUORUM_RELEASE("quorum-release", "quorum-common"),
+    QUORUM_LEAVE("quorum-leave", "quorum-common"),
+    QUORUM_COMMIT("quorum-commit", "quorum-common"),
+    QUORUM_INSPECT("quorum-inspect", "quorum-common"),
+    QUORUM_FORCE("quorum-force", "quorum-common"),
+    QUORUM_LOOK("quorum-look"),
+    QUORUM_ADMIT("quorum-admit");
+
+    /** The scripts of a store on one server or cluster. */
+    static final List<LuaScript> OF_STORES =
+            Stream.of(values()).filter(script -> !script.isOfMembers()).toList();
+
+    /** The scripts of a quorum's member. */
+    static final List<LuaScript> OF_MEMBERS =
+            Stream.of(values()).filter(LuaScript::isOfMembers).toList();
 
     private static final String PUSH = read("push");
     private static final String PLAIN = read("plain");
@@ -37,13 +57,27 @@ enum LuaScript {
         this.text = (usesCommon ? read("common") + "\n" : "") + adapted(read(resource));
     }
 
+    /** A script of a member, after the resources that it needs. */
+    LuaScript(String resource, String... before) {
+        StringBuilder joined = new StringBuilder();
+        for (String common : before) {
+            joined.append(read(common)).append('\n');
+        }
+        this.text = joined.append(read(resource)).toString();
+    }
+
+    private boolean isOfMembers() {
+        return name().startsWith("QUORUM_");
+    }
+
     /**
      * What the server is given.
      *
-     * @param pushes whether the script itself tells others, in this way, or leaves that to its caller
+     * @param pushes whether the script itself tells others, in this way, or leaves that to its caller. A member's messages
+     *     are hints, sent by pcall: one text serves both
      */
     String text(Publishing publishing, boolean pushes) {
-        return (pushes ? publishing.head() + PUSH : PLAIN) + "\n" + text;
+        return isOfMembers() ? text : (pushes ? publishing.head() + PUSH : PLAIN) + "\n" + text;
     }
 
     /** What the server calls it. Takes time: to be kept. */

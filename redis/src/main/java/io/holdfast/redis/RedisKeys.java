@@ -47,6 +47,17 @@ final class RedisKeys {
         return prefix + ":{" + tag(name) + "}:t:" + name;
     }
 
+    /** At a quorum's member: lock, register, waiting, sequence and birth, the {@code KEYS} of most of its scripts. */
+    String[] ofMember(String name) {
+        String start = prefix + ":{" + tag(name) + "}:";
+        return new String[] {name, start + "f:" + name, start + "w:" + name, start + "x:" + name, birth()};
+    }
+
+    /** The key, one for each server, that names the life of its data. */
+    String birth() {
+        return prefix + ":birth";
+    }
+
     /** Three keys in one slot that no lock has: the next part after a tag is always one letter there. */
     String[] probe(String clientId) {
         String start = prefix + ":{" + clientId + "}:probe:";

@@ -185,7 +185,7 @@ final class RedisOpening {
     private void load(Scripts scripts) {
         List<CompletionStage<String>> loading = new ArrayList<>();
         for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
-            for (LuaScript script : LuaScript.values()) {
+            for (LuaScript script : LuaScript.OF_STORES) {
                 loading.add(server.scriptLoad(scripts.text(script)));
             }
         }

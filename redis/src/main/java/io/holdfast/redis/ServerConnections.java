@@ -9,6 +9,7 @@ import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -104,7 +105,12 @@ final class ServerConnections implements RedisConnections {
         ServerSubscriptions created = new ServerSubscriptions(keys, clientId, messages, time);
         subscriptions = created;
         messages.from(created);
-        return client.connectPubSubAsync(StringCodec.UTF8, settings.node()).thenCompose(created::attach);
+        return connectMessages().thenCompose(created::attach);
+    }
+
+    /** A connection for messages, which comes back by itself. For who subscribes otherwise than {@link #subscribe} does. */
+    CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages() {
+        return client.connectPubSubAsync(StringCodec.UTF8, settings.node());
     }
 
     @Override

@@ -96,10 +96,12 @@ class RedisSentinelTest {
     /** As the engine does it that waits. */
     static Granted polledUntilGranted(TestClient client, String name, String holder) {
         AtomicReference<AcquireReply> reply = new AtomicReference<>();
-        await().atMost(Duration.ofSeconds(20)).pollInterval(Duration.ofMillis(100)).until(() -> {
-            reply.set(eventually(client, name, holder));
-            return reply.get() instanceof Granted;
-        });
+        await().atMost(Duration.ofSeconds(20))
+                .pollInterval(Duration.ofMillis(100))
+                .until(() -> {
+                    reply.set(eventually(client, name, holder));
+                    return reply.get() instanceof Granted;
+                });
         return (Granted) reply.get();
     }
 

@@ -1,0 +1,14 @@
+-- Gives a member its birth, if it has none of its present life. Loaded without quorum-common.lua.
+--
+-- KEYS    birth
+-- ARGV    the server's run id; a new uuid; for how many ms it must not vote
+-- Result  {birth, quarantine}, whoever gave it
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local birth = redis.call('GET', KEYS[1]) or ''
+if string.match(birth, '^[^:]*:([^:]*):') ~= ARGV[1] then
+  birth = ARGV[2] .. ':' .. ARGV[1] .. ':' .. string.format('%.0f', now + tonumber(ARGV[3]))
+  redis.call('SET', KEYS[1], birth)
+end
+return {birth, math.max(0, tonumber(string.match(birth, ':(%d+)$')) - now)}

@@ -1,0 +1,101 @@
+-- What the scripts of a quorum's member share; put before each of them when it is loaded.
+--
+-- KEYS[1] lock      string: the id that holds, with an expiry. No such key: free. Any other SET NX lock is one, too.
+-- KEYS[2] register  string: "token id", the largest token accepted for this lock; kept for a day.
+-- KEYS[3] waiting   hash: client id -> "since:until", in ms of server time: who wants to be told of a release.
+-- KEYS[4] sequence  string: "number id", how many exact settings the hold has seen; only after one.
+-- KEYS[5] birth     string: "uuid:run id:from", for all locks: names the life of this server's data, and says from when on
+--                   it may vote, in ms of server time. Without expiry. Absent: the data were lost, or never there.
+-- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon
+-- ARGV[2] the id, or the client id, that the call is about
+--
+-- Every result begins with the birth, and for how many ms the server must not vote yet.
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local birth = redis.call('GET', KEYS[5]) or ''
+local quarantine = math.max(0, (tonumber(string.match(birth, ':(%d+)$')) or 0) - now)
+
+local function clientOf(id)
+  return string.match(id, '^(.*):') or id
+end
+
+-- Who holds the lock; empty if nobody does. A key of another type is somebody else's.
+local function holder()
+  local held = redis.pcall('GET', KEYS[1])
+  if type(held) == 'table' then
+    local kind = redis.call('TYPE', KEYS[1]).ok
+    if kind == 'string' or kind == 'none' then
+      held = redis.call('GET', KEYS[1])
+    else
+      held = 'foreign ' .. kind
+    end
+  end
+  return held or ''
+end
+
+-- How many exact settings the hold of this id has seen.
+local function settings(id)
+  local number, of = string.match(redis.call('GET', KEYS[4]) or '', '^(%d+) (.*)$')
+  return of == id and tonumber(number) or 0
+end
+
+local function remember(sequence, id, lease)
+  if sequence > 0 then
+    redis.call('SET', KEYS[4], string.format('%.0f ', sequence) .. id, 'PX', lease)
+  end
+end
+
+-- Writes a token if it is larger than the one that is there, or was written by this id. Returns 1 or 0, and what is there.
+local function write(token, id)
+  local number, by = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+) (.*)$')
+  local has = tonumber(number) or 0
+  if has < token or (has == token and by == id) then
+    redis.call('SET', KEYS[2], string.format('%.0f ', token) .. id, 'PX', 86400000)
+    return 1, token
+  end
+  return 0, has
+end
+
+-- The clients that wait, beside this one, the longest waiting first. Removes those that have not asked for too long.
+local function waiting(client)
+  local ids, since = {}, {}
+  if redis.call('EXISTS', KEYS[3]) == 0 then
+    return ids
+  end
+  local fields = redis.call('HGETALL', KEYS[3])
+  for i = 1, #fields, 2 do
+    local from, till = string.match(fields[i + 1], '^(%d+):(%d+)$')
+    if not till or tonumber(till) <= now then
+      redis.call('HDEL', KEYS[3], fields[i])
+    elseif fields[i] ~= client then
+      ids[#ids + 1] = fields[i]
+      since[fields[i]] = tonumber(from)
+    end
+  end
+  table.sort(ids, function(a, b)
+    return since[a] < since[b] or (since[a] == since[b] and a < b)
+  end)
+  return ids
+end
+
+-- Sends "<kind> <detail> <lock>" to a client. Returns how many heard it; where the server refuses that, 1.
+local function tell(client, kind, detail)
+  local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. detail .. ' ' .. KEYS[1])
+  return type(heard) == 'number' and heard or 1
+end
+
+-- Tells the first three of those who wait; who is not there any more is passed over.
+local function wake()
+  local rank = 0
+  for _, client in ipairs(waiting('')) do
+    if tell(client, 'r', rank) > 0 then
+      rank = rank + 1
+      if rank == 3 then
+        return
+      end
+    else
+      redis.call('HDEL', KEYS[3], client)
+    end
+  end
+end

@@ -1,0 +1,49 @@
+-- Renews holds at a quorum's member. Takes nothing. Loaded without quorum-common.lua, which is about one lock.
+--
+-- KEYS    birth; then lock, waiting and sequence of each hold
+-- ARGV    id, lease in ms, sequence, exact (0 or 1), of each hold
+-- Result  {birth, quarantine, code, waiting, code, waiting, …}
+--         code 1: the id holds the lock, for at least the lease; 0: nobody does; 2: it holds, but a later setting was
+--         executed before, and nothing changed; 3: somebody else does
+--
+-- A plain renewal only ever lengthens. An exact one sets, also to less, and only if its sequence is new. A plain renewal
+-- that was sent after a setting uses up that setting's sequence.
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local birth = redis.call('GET', KEYS[1]) or ''
+local result = {birth, math.max(0, (tonumber(string.match(birth, ':(%d+)$')) or 0) - now)}
+
+local function extend(lock, sequenceKey, id, lease, sequence, exact)
+  local held = redis.pcall('GET', lock)
+  if type(held) == 'table' then
+    return redis.call('TYPE', lock).ok == 'none' and 0 or 3
+  elseif held ~= id then
+    return held and 3 or 0
+  end
+  local number, of = string.match(redis.call('GET', sequenceKey) or '', '^(%d+) (.*)$')
+  local seen = of == id and tonumber(number) or 0
+  if sequence < seen then
+    return 2
+  end
+  local left = redis.call('PTTL', lock)
+  if exact and sequence == seen then
+    -- Done before. Whoever sent this again may count on the full time only if it is there.
+    return left >= lease and 1 or 2
+  end
+  if sequence > 0 then
+    redis.call('SET', sequenceKey, string.format('%.0f ', sequence) .. id, 'PX', math.max(left, lease))
+  end
+  if exact or left < lease then
+    redis.call('PEXPIRE', lock, lease)
+  end
+  return 1
+end
+
+for i = 0, (#KEYS - 1) / 3 - 1 do
+  local k, a = 3 * i + 2, 4 * i + 1
+  result[#result + 1] = extend(
+    KEYS[k], KEYS[k + 2], ARGV[a], tonumber(ARGV[a + 1]), tonumber(ARGV[a + 2]), ARGV[a + 3] == '1')
+  result[#result + 1] = redis.call('HLEN', KEYS[k + 1])
+end
+return result

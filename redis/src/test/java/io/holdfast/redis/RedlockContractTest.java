@@ -1,0 +1,62 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisServer;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import org.junit.jupiter.params.AfterParameterizedClassInvocation;
+import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The contract on quorums of real servers; of all the kinds that run on this machine, mixed. */
+@ParameterizedClass(name = "{0} servers")
+@ValueSource(ints = {3, 5})
+class RedlockContractTest extends LockStoreContract {
+
+    private static final List<RedisServer> SERVERS = new ArrayList<>();
+
+    RedlockContractTest(int number) {}
+
+    @BeforeParameterizedClassInvocation
+    static void start(int number) {
+        var installations = RedisServer.available();
+        for (int i = 0; i < number; i++) {
+            SERVERS.add(RedisServer.builder()
+                    .installation(installations.get(i % installations.size()))
+                    .start());
+        }
+    }
+
+    @AfterParameterizedClassInvocation
+    static void stop() {
+        SERVERS.forEach(RedisServer::close);
+        SERVERS.clear();
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        String hosts = SERVERS.stream()
+                .map(server -> server.host() + ":" + server.port())
+                .collect(Collectors.joining(","));
+        // Patient, because this machine may be slow.
+        return new RedlockProvider()
+                .open(URI.create("redlock://" + hosts + "?bootstrap=true&memberTimeout=5s"), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        LockSupport.parkNanos(span.toNanos());
+    }
+
+    @Override
+    protected boolean hasQueue() {
+        return false;
+    }
+}
