@@ -168,14 +168,13 @@ final class Waiter {
         boolean interrupted = false;
         while (!done) {
             if (nudged) {
-                nudged = false;
-                engine().claim(this);
+                claim();
                 continue;
             }
             LockSupport.park(this);
             if (Thread.interrupted()) {
                 interrupted = true;
-                if (interruptibly && engine().leave(this, State.WITHDRAWN)) {
+                if (interruptibly && withdraw()) {
                     throw new InterruptedException();
                 }
                 // Another outcome came first, and there is only one. The caller learns of the interrupt by the flag.
@@ -186,7 +185,30 @@ final class Waiter {
         }
     }
 
-    private ActiveLease leaseOrThrow() {
+    // --- the steps of a waiting thread; a simulation takes them for its threads ---
+
+    /** Whether a parked thread has been woken for something. */
+    boolean isRunnable() {
+        return done || nudged;
+    }
+
+    boolean isDone() {
+        return done;
+    }
+
+    /** Tries for the lock, as the nudge asked. */
+    void claim() {
+        nudged = false;
+        engine().claim(this);
+    }
+
+    /** Gives up. False if there has been another outcome. */
+    boolean withdraw() {
+        return engine().leave(this, State.WITHDRAWN);
+    }
+
+    /** The outcome of a waiter that is done. */
+    ActiveLease leaseOrThrow() {
         LockException why = error;
         if (why == null) {
             return requireNonNull(lease);
@@ -228,7 +250,7 @@ final class Waiter {
         CompletionStage<T> watched = stage;
         watched.whenComplete((v, why) -> {
             if (why instanceof CancellationException) {
-                engine().leave(this, State.WITHDRAWN);
+                withdraw();
             }
         });
         // Dependents of the stage are the user's code: never on the store's thread.

@@ -10,112 +10,182 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A store at the other end of a bad network: requests, replies and messages are delayed (so also reordered), lost and
- * doubled. A command without an answer in time fails with an unknown outcome, and may still be executed later.
+ * The store of one simulated process: a {@link SimServer} at the other end of a bad network. Requests, replies and
+ * messages are delayed (so also reordered), lost and doubled; the connection breaks at every point of a command that
+ * matters. A command without an answer in time fails with an unknown outcome, and may still be executed later.
  */
 final class SimStore implements LockStore {
 
-    /** How bad the network is. */
-    static final class Weather {
-        double loss;
-        double duplicates;
-        long delayNanosMax;
+    static final long COMMAND_TIMEOUT_NANOS = 500_000_000;
+    private static final long RECONNECT_NANOS = 50_000_000;
 
-        static Weather fine() {
-            Weather weather = new Weather();
-            weather.delayNanosMax = 1_000_000;
-            return weather;
-        }
-
-        void becomeFine() {
-            loss = 0;
-            duplicates = 0;
-            delayNanosMax = 1_000_000;
-        }
+    /** Where the connection of a command ends. */
+    private enum Cut {
+        NOWHERE,
+        BEFORE_THE_SENDING,
+        BEFORE_THE_EXECUTION,
+        BEFORE_THE_REPLY
     }
 
-    static final long COMMAND_TIMEOUT_NANOS = 500_000_000;
-
-    private final LockStore server;
+    private final SimServer server;
     private final VirtualTime world;
     private final SimTime process;
     private final Weather weather;
     private final SplittableRandom random;
+    private final Map<Long, CompletableFuture<?>> inFlight = new TreeMap<>();
+    private long commands;
+    private @Nullable StoreListener listener;
 
-    SimStore(LockStore server, VirtualTime world, SimTime process, Weather weather, SplittableRandom random) {
+    /** False from a break to the next successful connection. */
+    private boolean connected = true;
+
+    private long connectedSinceNanos = PushedGrant.ALWAYS;
+
+    /** Whether the server finds a receiver for this client's messages. A vanished machine keeps its subscription. */
+    private boolean listening = true;
+
+    /** An estimate of the server's clock, as the Redis store's: its time in the last reply. */
+    private long serverOffsetNanos;
+
+    /** Fault of the client side, for tests: commands to abandon go nowhere. */
+    boolean losesAbandons;
+
+    SimStore(SimServer server, VirtualTime world, SimTime process, Weather weather, SplittableRandom random) {
         this.server = server;
         this.world = world;
         this.process = process;
         this.weather = weather;
         this.random = random;
+        observe();
+    }
+
+    boolean isListening() {
+        return listening;
+    }
+
+    /** No command is under way. */
+    boolean isQuiet() {
+        return inFlight.isEmpty();
+    }
+
+    /** The process has ended; with its machine: then the server does not notice. */
+    void die(boolean silently) {
+        listening = silently;
+    }
+
+    void breakConnection() {
+        if (!connected) {
+            return;
+        }
+        connected = false;
+        listening = listening && process.isDead();
+        for (long command : List.copyOf(inFlight.keySet())) {
+            process.schedule(0, () -> fail(command, Outcome.UNKNOWN, "the connection broke"));
+        }
+        reconnectLater();
+    }
+
+    private void reconnectLater() {
+        world.schedule(1 + random.nextLong(RECONNECT_NANOS), () -> {
+            if (server.isDown()) {
+                reconnectLater();
+            } else if (!process.isDead()) {
+                connected = true;
+                connectedSinceNanos = process.nanoTime();
+                // Confirmed later than commands work: messages may be missed until then.
+                world.schedule(random.nextLong(RECONNECT_NANOS), () -> {
+                    listening = connected;
+                    message(StoreListener::reconnected);
+                });
+            }
+        });
+    }
+
+    /** Askings that were sent before the present connection may have been stamped by another server's clock. */
+    void granted(String name, PushedGrant grant) {
+        message(listener -> listener.granted(new PushedGrant(
+                name,
+                grant.holderId(),
+                grant.base(),
+                grant.waiting(),
+                grant.leaseMillis(),
+                grant.repetition(),
+                grant.sinceAskingMillis(),
+                connectedSinceNanos)));
+    }
+
+    /** Something the server tells this client. */
+    void message(Consumer<StoreListener> message) {
+        travel(() -> process.deliver(() -> {
+            StoreListener receiver = listener;
+            if (receiver != null && connected) {
+                message.accept(receiver);
+            }
+        }));
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return send(() -> server.acquire(request));
+        long notAfter = notAfter();
+        return send(() -> server.execute(
+                request.name(), (name, messages) -> name.acquire(request, notAfter, server.now(), messages)));
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return send(() -> server.renew(request));
+        return send(() -> server.execute(request.name(), (name, messages) -> name.renew(request, server.now())));
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return send(() -> server.release(request));
+        long notAfter = notAfter();
+        CompletionStage<ReleaseReply> reply = send(() -> server.execute(
+                request.name(), (name, messages) -> name.release(request, notAfter, server.now(), messages)));
+        if (!weather.bringsBack) {
+            reply.whenComplete((answer, error) -> {
+                if (error == null && answer.wasHeld()) {
+                    server.released(request.name(), request.holderId());
+                }
+            });
+        }
+        return reply;
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return send(() -> server.abandon(name, holderId));
+        if (losesAbandons) {
+            return CompletableFuture.completedFuture(true);
+        }
+        return send(() -> server.execute(name, (state, messages) -> state.abandon(holderId, server.now(), messages)));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return send(() -> server.inspect(name));
+        return send(() -> server.execute(name, (state, messages) -> state.inspect(server.now())));
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return send(() -> server.forceRelease(name));
+        return send(() -> server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages)));
     }
 
     @Override
-    public void listen(StoreListener listener) {
-        server.listen(new StoreListener() {
-            @Override
-            public void granted(String name, String holderId) {
-                travel(() -> process.deliver(() -> listener.granted(name, holderId)));
-            }
-
-            @Override
-            public void granted(PushedGrant grant) {
-                travel(() -> process.deliver(() -> listener.granted(grant)));
-            }
-
-            @Override
-            public void contended(String name, String holderId) {
-                travel(() -> process.deliver(() -> listener.contended(name, holderId)));
-            }
-
-            @Override
-            public void released(String name) {
-                travel(() -> process.deliver(() -> listener.released(name)));
-            }
-
-            @Override
-            public void reconnected() {
-                travel(() -> process.deliver(listener::reconnected));
-            }
-        });
+    public void listen(StoreListener receiver) {
+        listener = receiver;
     }
 
     @Override
@@ -125,24 +195,69 @@ final class SimStore implements LockStore {
 
     @Override
     public void close() {
-        server.close();
+        listener = null;
     }
 
-    private <T> CompletionStage<T> send(Supplier<CompletionStage<T>> command) {
+    /** The command returns null if the server found it too late. */
+    private <T> CompletionStage<T> send(Supplier<@Nullable T> command) {
         CompletableFuture<T> reply = new CompletableFuture<>();
-        process.schedule(
-                COMMAND_TIMEOUT_NANOS,
-                () -> reply.completeExceptionally(
-                        new StoreException(StoreException.Outcome.UNKNOWN, "no answer in time", null)));
-        travel(() -> command.get()
-                .whenComplete((answer, error) -> travel(() -> process.deliver(() -> {
-                    if (error != null) {
-                        reply.completeExceptionally(error);
-                    } else {
-                        reply.complete(answer);
-                    }
-                }))));
+        Cut cut = random.nextDouble() < weather.cuts ? Cut.values()[1 + random.nextInt(3)] : Cut.NOWHERE;
+        if (!connected || cut == Cut.BEFORE_THE_SENDING) {
+            StoreException refused = new StoreException(Outcome.NOT_EXECUTED, "not connected", null);
+            if (random.nextBoolean()) {
+                return CompletableFuture.failedFuture(refused);
+            }
+            process.schedule(0, () -> reply.completeExceptionally(refused));
+            return reply;
+        }
+        long number = commands++;
+        inFlight.put(number, reply);
+        process.schedule(COMMAND_TIMEOUT_NANOS, () -> fail(number, Outcome.UNKNOWN, "no answer in time"));
+        if (cut != Cut.NOWHERE) {
+            process.schedule(random.nextLong(weather.delayNanosMax), () -> fail(number, Outcome.UNKNOWN, "cut " + cut));
+        }
+        if (cut != Cut.BEFORE_THE_EXECUTION || weather.executesWhatWasCut) {
+            travel(() -> {
+                if (!server.isDown()) {
+                    execute(command, number, reply, cut == Cut.NOWHERE);
+                }
+            });
+        }
         return reply;
+    }
+
+    private <T> void execute(Supplier<@Nullable T> command, long number, CompletableFuture<T> reply, boolean answered) {
+        T answer = command.get();
+        long executed = server.now();
+        if (!answered) {
+            return;
+        }
+        travel(() -> process.deliver(() -> {
+            if (!connected || inFlight.remove(number) == null) {
+                return;
+            }
+            serverOffsetNanos = executed - process.nanoTime();
+            if (answer == null) {
+                reply.completeExceptionally(new StoreException(Outcome.NOT_EXECUTED, "executed too late", null));
+            } else {
+                reply.complete(answer);
+            }
+        }));
+    }
+
+    private void fail(long number, Outcome outcome, String why) {
+        CompletableFuture<?> reply = inFlight.remove(number);
+        if (reply != null) {
+            reply.completeExceptionally(new StoreException(outcome, why, null));
+        }
+    }
+
+    private void observe() {
+        serverOffsetNanos = server.now() - process.nanoTime();
+    }
+
+    private long notAfter() {
+        return process.nanoTime() + serverOffsetNanos + COMMAND_TIMEOUT_NANOS;
     }
 
     /** One way through the network: lost, or late, or late twice. */

@@ -62,6 +62,7 @@ final class LeaseChecks {
                     violations.add("the same token twice: " + highest + " and " + present);
                 } else if (highest != null
                         && present.token < highest.token
+                        && present.wasSeenValid()
                         && recording.forgottenBetween(highest, present) == Operation.NEVER) {
                     violations.add("a token that is not larger: " + present + " came after " + highest);
                 }

@@ -45,6 +45,11 @@ final class Operation {
         lease = ask.number("lease", NEVER);
     }
 
+    /** Whether its lease was valid after it had reached its owner: one that came too late says nothing. */
+    boolean wasSeenValid() {
+        return wasGranted() && validUntil > granted;
+    }
+
     boolean wasGranted() {
         return granted != NEVER;
     }

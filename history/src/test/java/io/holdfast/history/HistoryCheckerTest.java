@@ -146,6 +146,7 @@ class HistoryCheckerTest {
                 3 release p/1
                 4 ask q/1 lock=a
                 5 granted q/1 token=9
+                6 valid q/1
                 """, "a token that is not larger");
     }
 

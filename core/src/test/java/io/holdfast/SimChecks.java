@@ -1,0 +1,174 @@
+package io.holdfast;
+
+import io.holdfast.history.Event.Kind;
+import io.holdfast.history.Findings;
+import io.holdfast.history.HistoryChecker;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid leases
+ * on a name, none valid again after its time. At the end: nothing is left at any process or at the server, the locks are
+ * free, and the recorded history is accepted by the checker that real runs are checked with.
+ */
+final class SimChecks {
+
+    /** A lease that the server forgot is noticed by then: the longest one that the users ask for, and the drift. */
+    private static final long NOTICED_NANOS = 2_200_000_000L;
+
+    /** In a calm history: a few messages, and the turn of a thread. */
+    private static final long IDLE_NANOS = 50_000_000;
+
+    /** A lease that is out. */
+    private static final class Given {
+        final SimProcess process;
+        final String who;
+        final ActiveLease lease;
+        final int epoch;
+        long lastValid = -1;
+
+        /** Its time has been seen to have passed. */
+        boolean over;
+
+        Given(SimProcess process, String who, ActiveLease lease, int epoch) {
+            this.process = process;
+            this.who = who;
+            this.lease = lease;
+            this.epoch = epoch;
+        }
+    }
+
+    private final Simulation simulation;
+    private final List<Given> given = new ArrayList<>();
+    private final Map<String, Long> forgotten = new HashMap<>();
+    private final Set<String> tokens = new HashSet<>();
+
+    /** A machine is gone without the server noticing. */
+    private boolean vanished;
+
+    SimChecks(Simulation simulation) {
+        this.simulation = simulation;
+    }
+
+    /** Exclusion is not promised between what was granted on these names before and after now. */
+    void forgot(Iterable<String> names) {
+        for (String name : names) {
+            forgotten.put(name, simulation.world.nanoTime());
+            simulation.recorder.event(Kind.FORGOT, "server", "lock", name);
+        }
+    }
+
+    void vanished() {
+        vanished = true;
+    }
+
+    void granted(SimProcess process, String who, ActiveLease lease) {
+        if (!tokens.add(lease.name() + " " + lease.fencingToken())) {
+            throw simulation.violation(
+                    "token " + lease.fencingToken() + " of " + lease.name() + " was given out twice");
+        }
+        given.add(new Given(process, who, lease, simulation.server.epochOf(lease.name(), lease.fencingToken() >> 16)));
+        afterEachEvent();
+    }
+
+    /** A lease is about to be released, or has been lost. */
+    void ended(ActiveLease lease) {
+        afterEachEvent();
+        given.removeIf(g -> g.lease == lease && leave(g));
+    }
+
+    private boolean leave(Given one) {
+        if (one.lastValid >= 0) {
+            simulation.recorder.validAt(one.lastValid, one.who);
+        }
+        return true;
+    }
+
+    /** A bounded wait overruns by no more than one round trip; one attempt lasts as long as its command. */
+    void waited(SimProcess process, String who, LockOptions options, long tookNanos) {
+        if (options.waitAtMost().isPresent()) {
+            long wait = options.waitAtMost().get().toNanos();
+            long most = (long) ((wait == 0 ? SimStore.COMMAND_TIMEOUT_NANOS : wait) * 1.01) + 1_000_000;
+            if (tookNanos > most) {
+                throw simulation.violation(who + " waited " + tookNanos / 1_000_000 + " ms, " + options);
+            }
+        }
+    }
+
+    void afterEachEvent() {
+        given.removeIf(g -> (!g.process.isAlive() || g.lease.hasEnded()) && leave(g));
+        long now = simulation.world.nanoTime();
+        for (Given one : given) {
+            boolean held = one.lease.isHeldNow();
+            if (held && one.over) {
+                throw simulation.violation("a lease that was over is valid again: token " + one.lease.fencingToken()
+                        + " of " + one.lease.name() + ", " + one.who);
+            }
+            one.over = !held;
+            if (held) {
+                one.lastValid = now;
+            }
+        }
+        for (int i = 0; i < given.size(); i++) {
+            for (int j = i + 1; j < given.size(); j++) {
+                checkApart(given.get(i), given.get(j));
+            }
+        }
+    }
+
+    private void checkApart(Given one, Given other) {
+        String name = one.lease.name();
+        if (one.over || other.over || !name.equals(other.lease.name())) {
+            return;
+        }
+        if (one.epoch != other.epoch
+                && simulation.world.nanoTime() - forgotten.getOrDefault(name, Long.MIN_VALUE / 2) < NOTICED_NANOS) {
+            return;
+        }
+        throw simulation.violation("two valid leases on " + name + ": token " + one.lease.fencingToken() + ", "
+                + one.who + ", and token " + other.lease.fencingToken() + ", " + other.who);
+    }
+
+    Findings atTheEnd() {
+        for (SimProcess process : simulation.processes) {
+            if (!process.isAlive()) {
+                continue;
+            }
+            if (process.waiting != 0) {
+                throw simulation.violation(process.waiting + " waiters of " + process.id + " had no outcome");
+            }
+            if (!process.left().isEmpty()) {
+                throw simulation.violation("left at " + process.id + ": " + process.left());
+            }
+        }
+        if (!simulation.server.used().isEmpty()) {
+            throw simulation.violation("left at the server: " + simulation.server.used());
+        }
+        Findings findings = checker().check(simulation.recorder.history());
+        if (!findings.held()) {
+            throw simulation.violation("the history is not in order: "
+                    + String.join(
+                            "; ",
+                            findings.violations()
+                                    .subList(
+                                            0, Math.min(3, findings.violations().size()))));
+        }
+        return findings;
+    }
+
+    private HistoryChecker checker() {
+        HistoryChecker.Builder checker =
+                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(SimStore.COMMAND_TIMEOUT_NANOS + 60_000_000);
+        if (simulation.calm) {
+            // A dead client that was granted keeps the lock for three polls, as the server cannot know better; those
+            // behind
+            // it are seen to be dead by then, but the next that lives may only find out by its own poll.
+            checker.idleAtMost(IDLE_NANOS + (vanished ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0));
+        }
+        return checker.build();
+    }
+}

@@ -1,0 +1,64 @@
+package io.holdfast;
+
+import io.holdfast.memory.VirtualTime;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** One simulated process: a client with the real engine, on a clock of its own, behind a network. */
+final class SimProcess {
+
+    static final long LEASE_MILLIS = 2_000;
+    static final long POLL_MILLIS = 200;
+
+    final String id;
+    final SimTime time;
+    final SimStore store;
+    final LockClient client;
+    int waiting;
+    boolean closed;
+
+    /** How long it has been paused in all. */
+    long pausedNanos;
+
+    SimProcess(
+            String id,
+            VirtualTime world,
+            SimServer server,
+            Weather weather,
+            SplittableRandom random,
+            LeaseRules rules) {
+        this.id = id;
+        time = new SimTime(world, 1 + (random.nextDouble() - 0.5) / 125);
+        store = new SimStore(server, world, time, weather, random.split());
+        SplittableRandom jitter = random.split();
+        server.connect(id, store);
+        client = LockClient.builder()
+                .store(store)
+                .timeSource(time)
+                .leaseTime(Duration.ofMillis(LEASE_MILLIS))
+                .callbackExecutor(task -> time.schedule(0, task))
+                .settings(settings -> {
+                    settings.clientId = id;
+                    settings.random = jitter::nextLong;
+                    settings.rules = rules;
+                    settings.pollNanos = POLL_MILLIS * 1_000_000;
+                })
+                .build();
+    }
+
+    boolean isAlive() {
+        return !time.isDead();
+    }
+
+    /** Nothing may be left when nobody holds or waits. */
+    String left() {
+        Engine engine = client.engine();
+        if (engine.size() == 0
+                && engine.renewals().size() == 0
+                && engine.compensation().pending() == 0) {
+            return "";
+        }
+        return engine.size() + " names, " + engine.renewals().size() + " holds, "
+                + engine.compensation().pending() + " compensations";
+    }
+}

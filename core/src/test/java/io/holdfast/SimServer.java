@@ -1,0 +1,211 @@
+package io.holdfast;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.PushedGrant;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Redis server with our scripts, and a replica that lags behind it: it can crash with its data and without, fail over
+ * to what the replica had, and have its clock set.
+ */
+final class SimServer {
+
+    /** A present-day date; the simulated monotonic time is added. */
+    private static final long EPOCH_NANOS = 1_800_000_000_000L * 1_000_000;
+
+    /** What the replica does not have yet. */
+    private record Logged(long nanos, String name, ScriptModel after) {}
+
+    private final VirtualTime world;
+    private final ScriptBug bug;
+    private final Map<String, ScriptModel> names = new HashMap<>();
+    private final Map<String, SimStore> clients = new HashMap<>();
+    private final Map<String, ScriptModel> replica = new HashMap<>();
+    private final ArrayDeque<Logged> behind = new ArrayDeque<>();
+    private long clockNanos;
+    private boolean down;
+
+    /** By name: what separates holds between which exclusion is not promised. Grows with each loss of data. */
+    private final Map<String, Integer> epochs = new HashMap<>();
+
+    private final Map<String, Integer> epochOfBase = new HashMap<>();
+    private final Map<String, Long> highestBase = new HashMap<>();
+
+    /** Holds whose release was confirmed to the client, if they cannot come back. */
+    private final Set<String> released = new HashSet<>();
+
+    private boolean mayComeBack;
+
+    /** How far the replica lags; negative: there is none, and nothing is logged for it. */
+    private final long lagNanos;
+
+    SimServer(VirtualTime world, ScriptBug bug, long lagNanos) {
+        this.world = world;
+        this.bug = bug;
+        this.lagNanos = lagNanos;
+    }
+
+    void connect(String clientId, SimStore client) {
+        clients.put(clientId, client);
+    }
+
+    boolean isDown() {
+        return down;
+    }
+
+    long now() {
+        return EPOCH_NANOS + world.nanoTime() + clockNanos;
+    }
+
+    /** Runs a command now. The messages it sends go out before its reply. */
+    <T extends @Nullable Object> T execute(String name, BiFunction<ScriptModel, ScriptModel.Messenger, T> command) {
+        ScriptModel state = name(name);
+        String heldBefore = state.holder(now());
+        long baseBefore = state.base();
+        T reply = command.apply(state, new Messages(name));
+        String held = state.holder(now());
+        if (released.contains(name + ' ' + held)) {
+            throw new AssertionError(held + " holds " + name + " again after its confirmed release");
+        }
+        if (held != null && (!held.equals(heldBefore) || state.base() != baseBefore)) {
+            granted(name, held, state.base());
+        }
+        if (lagNanos >= 0) {
+            behind.add(new Logged(world.nanoTime(), name, state.copy()));
+            catchUp();
+        }
+        return reply;
+    }
+
+    /** The truth about a name, without changing it. */
+    @Nullable
+    String holder(String name) {
+        ScriptModel state = names.get(name);
+        return state == null ? null : state.holder(now());
+    }
+
+    /** The client knows that this hold has been released. */
+    void released(String name, String holderId) {
+        if (!mayComeBack) {
+            released.add(name + ' ' + holderId);
+        }
+    }
+
+    /** Names that somebody holds or waits for. */
+    Set<String> used() {
+        Set<String> used = new HashSet<>();
+        names.forEach((name, state) -> {
+            if (!state.isFree(now())) {
+                used.add(name);
+            }
+        });
+        return used;
+    }
+
+    /** Which epoch the hold with this base began in. */
+    int epochOf(String name, long base) {
+        return epochOfBase.getOrDefault(name + ' ' + base, -1);
+    }
+
+    int epoch(String name) {
+        return epochs.getOrDefault(name, 0);
+    }
+
+    /** From now on, exclusion is not promised against what was granted before. */
+    void forget(String name) {
+        epochs.merge(name, 1, Integer::sum);
+    }
+
+    // --- what goes wrong ---
+
+    /** Stops for a while; connections break. */
+    void crash(boolean keepsData, long downNanos) {
+        if (!keepsData) {
+            names.clear();
+        }
+        stop(downNanos);
+    }
+
+    /** The replica takes over, with what it had. */
+    void failOver(long downNanos, long clockStepNanos) {
+        catchUp();
+        behind.clear();
+        released.clear();
+        names.clear();
+        replica.forEach((name, state) -> names.put(name, state.copy()));
+        clockNanos += clockStepNanos;
+        mayComeBack = true;
+        stop(downNanos);
+    }
+
+    /** Sets the clock. Ahead: holds end early, so exclusion is not promised. */
+    void stepClock(long nanos) {
+        clockNanos += nanos;
+        // A clock that went back executes what was too late before.
+        released.clear();
+        mayComeBack |= nanos < 0;
+    }
+
+    private void stop(long downNanos) {
+        down = true;
+        clients.values().forEach(SimStore::breakConnection);
+        world.schedule(downNanos, () -> down = false);
+    }
+
+    private void catchUp() {
+        long until = world.nanoTime() - lagNanos;
+        while (!behind.isEmpty() && behind.getFirst().nanos() <= until) {
+            Logged write = behind.removeFirst();
+            replica.put(write.name(), write.after());
+        }
+    }
+
+    private ScriptModel name(String name) {
+        return names.computeIfAbsent(name, n -> new ScriptModel(bug));
+    }
+
+    private void granted(String name, String held, long base) {
+        epochOfBase.put(name + ' ' + base, epoch(name));
+        Long highest = highestBase.put(name, base);
+        if (highest != null && highest >= base) {
+            throw new AssertionError("the server gave " + held + " base " + base + " of " + name + " after " + highest);
+        }
+    }
+
+    /** What the scripts publish about a name. */
+    private final class Messages implements ScriptModel.Messenger {
+        private final String name;
+
+        Messages(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public boolean granted(PushedGrant grant) {
+            SimStore client = receiver(grant.holderId());
+            if (client != null) {
+                client.granted(name, grant);
+            }
+            return client != null;
+        }
+
+        @Override
+        public void contended(String holderId) {
+            SimStore client = receiver(holderId);
+            if (client != null) {
+                client.message(listener -> listener.contended(name, holderId));
+            }
+        }
+
+        private @Nullable SimStore receiver(String holderId) {
+            SimStore client = clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
+            return client != null && client.isListening() ? client : null;
+        }
+    }
+}
