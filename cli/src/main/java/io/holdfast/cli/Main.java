@@ -43,7 +43,8 @@ public final class Main implements Runnable {
                 .addSubcommand(new DemoCommand(io))
                 .addSubcommand(new ExecCommand(io, List.of(args)))
                 .addSubcommand(new InspectCommand(io))
-                .addSubcommand(new ReleaseCommand(io));
+                .addSubcommand(new ReleaseCommand(io))
+                .addSubcommand(new TortureCommand(io));
         Failures failures = new Failures(io, () -> main.debug);
         return line.setOut(io.out())
                 .setErr(io.err())

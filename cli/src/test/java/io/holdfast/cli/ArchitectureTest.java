@@ -31,6 +31,7 @@ class ArchitectureTest {
     private static final String REDIS = "io.holdfast.redis..";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper..";
     private static final String TESTKIT = "io.holdfast.testkit..";
+    private static final String HISTORY = "io.holdfast.history..";
     private static final String CLI = "io.holdfast.cli..";
 
     private static final String[] CORE = {API, SPI, MEMORY, QUORUM};
@@ -86,6 +87,17 @@ class ArchitectureTest {
                 .resideInAnyPackage(CORE)
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(CORE).or(resideInAnyPackage("java..", "org.jspecify..")))
+                .check(product);
+    }
+
+    @Test
+    void theCheckerOfHistoriesKnowsNobody() {
+        noClasses()
+                .that()
+                .resideInAPackage(HISTORY)
+                .should()
+                .dependOnClassesThat(
+                        resideInAPackage("io.holdfast..").and(DescribedPredicate.not(resideInAPackage(HISTORY))))
                 .check(product);
     }
 

@@ -1,0 +1,128 @@
+package io.holdfast.cli;
+
+import io.holdfast.cli.torture.HoldfastWorker;
+import io.holdfast.history.Findings;
+import io.holdfast.testkit.torture.OwnRedis;
+import io.holdfast.testkit.torture.Torture;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code holdfast torture}. */
+@Command(
+        name = "torture",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisHeading = "%nUsage: ",
+        descriptionHeading = "%n",
+        header = "Use locks at random while things fail, and check what was recorded.",
+        description = {
+            "Several processes use a few locks; they are paused and killed. On a Redis server of the torture's own, also"
+                    + " connections are cut, requests and replies held up and lost, and the server is paused and killed."
+                    + " Then the recorded history is checked: exclusion, tokens, waits, and a register guarded by tokens.",
+            ""
+        },
+        footer = {"", "Exit code 0 only if there is no violation; otherwise 1."})
+final class TortureCommand implements Callable<Integer> {
+
+    private final Io io;
+
+    @Option(
+            names = "--store",
+            paramLabel = "URI",
+            description =
+                    "Use this store. Its server is left alone; only the processes suffer. The lock names are random."
+                            + " Without it: a Redis server of the torture's own.")
+    private @Nullable String store;
+
+    @Option(names = "--minutes", paramLabel = "N", description = "How long; by default 1.")
+    private int minutes;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "How long, in addition to --minutes.")
+    private int seconds;
+
+    @Option(names = "--processes", paramLabel = "N", defaultValue = "3", description = "How many; by default 3.")
+    private int processes;
+
+    @Option(
+            names = "--history",
+            paramLabel = "FOLDER",
+            description = "Where to keep the history; by default a folder for temporary files.")
+    private @Nullable Path history;
+
+    TortureCommand(Io io) {
+        this.io = io;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        if (minutes < 0 || seconds < 0 || processes < 1) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--minutes, --seconds, --processes: " + minutes + ", " + seconds + ", " + processes
+                            + " (expected: positive numbers)");
+        }
+        if (store != null && store.strip().startsWith("memory:")) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--store: " + store + " lives within one process, and the torture needs several"
+                            + " (expected: a store with a server, such as redis://127.0.0.1:6379)");
+        }
+        Duration length = Duration.ofMinutes(minutes).plusSeconds(seconds);
+        try {
+            Torture.Report report = run(length.isZero() ? Duration.ofMinutes(1) : length);
+            print(report);
+            return report.findings().held() ? ExitCode.OK : ExitCode.NOT_HELD;
+        } catch (IOException e) {
+            throw new CliException(ExitCode.INTERNAL, "the torture cannot go on: " + e.getMessage(), e);
+        }
+    }
+
+    private Torture.Report run(Duration length) throws IOException, InterruptedException {
+        Path folder =
+                history == null ? Files.createTempDirectory("holdfast-torture") : Files.createDirectories(history);
+        long seed = new Random().nextLong();
+        if (store != null) {
+            return new Torture(HoldfastWorker.class, store.strip(), folder, seed)
+                    .run(processes, length, this::progress);
+        }
+        try (OwnRedis redis = OwnRedis.start()) {
+            progress("on " + redis.describe());
+            Torture torture = new Torture(HoldfastWorker.class, redis.uri(), folder, seed);
+            redis.faults().forEach(torture::with);
+            return torture.run(processes, length, this::progress);
+        }
+    }
+
+    private void progress(String sentence) {
+        io.err().println(sentence);
+        io.err().flush();
+    }
+
+    private void print(Torture.Report report) {
+        Findings found = report.findings();
+        line("uses", found.operations());
+        line("leases", found.granted());
+        line("waits that timed out", found.timedOut());
+        line("errors of the store", found.failed());
+        line("leases lost", found.lost());
+        report.faults().forEach((fault, count) -> line("fault: " + fault, count));
+        line("additions lost by a counter without a guard", found.damage());
+        line("stale writes rejected by tokens", found.rejected());
+        line("writes accepted by tokens", found.accepted());
+        line("VIOLATIONS", found.violations().size());
+        found.violations().stream().limit(20).forEach(io.out()::println);
+        io.out().println("history: " + report.history());
+        io.out().flush();
+    }
+
+    private void line(String what, long count) {
+        io.out().printf("%10d  %s%n", count, what);
+    }
+}

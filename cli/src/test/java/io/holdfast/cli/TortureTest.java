@@ -1,0 +1,47 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.history.Findings;
+import io.holdfast.history.History;
+import io.holdfast.history.HistoryChecker;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A short torture, as a user starts it. */
+class TortureTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void nothingIsBrokenAndTheHistoryTellsTheSame() throws IOException {
+        try (CliProcess torture = CliProcess.run("torture", "--seconds", "10", "--history", folder.toString())) {
+            assertThat(torture.exitCode()).as("%s%s", torture.out(), torture.err()).isZero();
+            assertThat(torture.out()).contains("  leases\n", "         0  VIOLATIONS\n");
+        }
+        List<Path> files;
+        try (Stream<Path> all = Files.list(folder)) {
+            files = all.filter(file -> file.toString().endsWith(".history")).toList();
+        }
+        assertThat(files).hasSizeGreaterThanOrEqualTo(4);
+        Findings findings = HistoryChecker.builder()
+                .waitSlack(15_000_000_000L)
+                .build()
+                .check(History.read(files));
+        assertThat(findings.granted()).isPositive();
+        assertThat(findings.violations()).isEmpty();
+    }
+
+    @Test
+    void aStoreWithinOneProcessIsRefused() {
+        InProcess result = InProcess.run("torture", "--store", "memory:x");
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("memory:x", "redis://127.0.0.1:6379");
+    }
+}

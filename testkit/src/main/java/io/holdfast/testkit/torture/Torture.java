@@ -1,0 +1,119 @@
+package io.holdfast.testkit.torture;
+
+import io.holdfast.history.Event;
+import io.holdfast.history.Event.Kind;
+import io.holdfast.history.Findings;
+import io.holdfast.history.History;
+import io.holdfast.history.HistoryChecker;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/** Runs worker processes and faults for a while, then checks what was recorded. */
+public final class Torture {
+
+    /** Short, so that much happens within a minute. */
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    /** What a busy machine may add to a wait. */
+    private static final long SLACK_NANOS = 15_000_000_000L;
+
+    private static final int THREADS = 4;
+
+    /**
+     * What a torture came to.
+     *
+     * @param findings what the checker says
+     * @param faults how often each kind of fault was made
+     * @param history the folder of the history files
+     */
+    public record Report(Findings findings, Map<String, Integer> faults, Path history) {}
+
+    private final Class<?> workerMain;
+    private final String uri;
+    private final Path folder;
+    private final Random random;
+    private final List<TortureFault> faults = new ArrayList<>();
+    private final Map<String, Integer> made = new TreeMap<>();
+
+    /**
+     * Prepares a torture.
+     *
+     * @param workerMain its main method calls {@link TortureWorker#run}
+     * @param uri the store, as workers reach it
+     * @param folder an empty folder for the history
+     * @param seed decides which faults happen when; not what threads do meanwhile
+     */
+    public Torture(Class<?> workerMain, String uri, Path folder, long seed) {
+        this.workerMain = workerMain;
+        this.uri = uri;
+        this.folder = folder;
+        this.random = new Random(seed);
+    }
+
+    /** Adds something that goes wrong now and then. */
+    public Torture with(TortureFault fault) {
+        faults.add(fault);
+        return this;
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param progress is told a sentence now and then
+     */
+    public Report run(int processes, Duration length, Consumer<String> progress)
+            throws IOException, InterruptedException {
+        String prefix = "torture:" + Long.toString(System.nanoTime(), 36) + ":";
+        try (Recorder recorder = new Recorder(folder.resolve("director.history"));
+                TortureResource resource = new TortureResource(recorder);
+                WorkerProcesses workers = new WorkerProcesses(
+                        workerMain,
+                        new TortureWorker.Setup(uri, LEASE, "", resource.port(), "", prefix, THREADS),
+                        folder,
+                        recorder)) {
+            for (int i = 0; i < processes; i++) {
+                workers.start();
+            }
+            List<TortureFault> all = new ArrayList<>(faults);
+            all.addAll(workers.faults());
+            long end = System.nanoTime() + length.toNanos();
+            while (System.nanoTime() - end < 0) {
+                Thread.sleep(Math.min(500 + random.nextInt(2_500), length.toMillis()));
+                TortureFault fault = all.get(random.nextInt(all.size()));
+                progress.accept(fault.name());
+                make(fault, recorder);
+            }
+            progress.accept("waiting for the workers to end");
+            workers.end();
+        }
+        return new Report(check(), made, folder);
+    }
+
+    private void make(TortureFault fault, Recorder recorder) throws IOException, InterruptedException {
+        made.merge(fault.name(), 1, Integer::sum);
+        if (fault.losesData()) {
+            recorder.record(Event.of(System.nanoTime(), Kind.FORGOT, "server"));
+        }
+        fault.make(random);
+    }
+
+    private Findings check() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return HistoryChecker.builder()
+                    .lease(LEASE.toNanos())
+                    .waitSlack(SLACK_NANOS)
+                    .build()
+                    .check(History.read(
+                            files.filter(f -> f.toString().endsWith(".history")).toList()));
+        }
+    }
+}

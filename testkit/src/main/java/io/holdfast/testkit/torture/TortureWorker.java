@@ -1,0 +1,178 @@
+package io.holdfast.testkit.torture;
+
+import io.holdfast.history.Event;
+import io.holdfast.history.Event.Kind;
+import io.holdfast.testkit.torture.TortureLock.Grip;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process of the torture: threads that use the locks at random, and write down what they see. Its settings come on
+ * standard input, one line; it ends when that is closed.
+ */
+public final class TortureWorker {
+
+    private static final int LOCKS = 3;
+
+    /**
+     * What a worker is told.
+     *
+     * @param uri the store; on standard input because it may have a password in it
+     * @param lease for leases that are renewed
+     */
+    public record Setup(
+            String uri, Duration lease, String process, int port, String history, String prefix, int threads) {
+
+        String line() {
+            return String.join(
+                    "\t", uri, Long.toString(lease.toMillis()), process, "" + port, history, prefix, "" + threads);
+        }
+
+        static Setup parse(String line) {
+            List<String> words = List.of(line.split("\t", -1));
+            return new Setup(
+                    words.get(0),
+                    Duration.ofMillis(Long.parseLong(words.get(1))),
+                    words.get(2),
+                    Integer.parseInt(words.get(3)),
+                    words.get(4),
+                    words.get(5),
+                    Integer.parseInt(words.get(6)));
+        }
+    }
+
+    private final Setup setup;
+    private final TortureLock lock;
+    private final Recorder recorder;
+    private volatile boolean ending;
+
+    private TortureWorker(Setup setup, TortureLock lock, Recorder recorder) {
+        this.setup = setup;
+        this.lock = lock;
+        this.recorder = recorder;
+    }
+
+    /** What the main method of a worker process does. */
+    public static void run(Function<Setup, TortureLock> opener) throws IOException, InterruptedException {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Setup setup = Setup.parse(in.readLine());
+        try (Recorder recorder = new Recorder(Path.of(setup.history()))) {
+            TortureWorker worker = new TortureWorker(setup, opener.apply(setup), recorder);
+            List<Thread> threads = new ArrayList<>();
+            for (int i = 0; i < setup.threads(); i++) {
+                int number = i;
+                Thread thread = new Thread(() -> worker.work(number), "torture-" + i);
+                thread.start();
+                threads.add(thread);
+            }
+            while (in.readLine() != null) {
+                // only its end means something
+            }
+            worker.ending = true;
+            for (Thread thread : threads) {
+                thread.join();
+            }
+        }
+        // What is left are the threads of drivers.
+        Runtime.getRuntime().halt(0);
+    }
+
+    private void work(int number) {
+        Random random = new Random();
+        try (TortureResource.Connection resource = new TortureResource.Connection(setup.port())) {
+            for (long i = 0; !ending; i++) {
+                use(setup.process() + "/" + number + "-" + i, random, resource);
+                Thread.sleep(random.nextInt(100));
+            }
+        } catch (IOException | InterruptedException e) {
+            // The torture has ended before this process.
+        }
+    }
+
+    private void use(String who, Random random, TortureResource.Connection resource)
+            throws IOException, InterruptedException {
+        String name = setup.prefix() + random.nextInt(LOCKS);
+        Duration wait = Duration.ofMillis(random.nextInt(5) == 0 ? 0 : random.nextInt(5_000));
+        Duration lease = random.nextInt(5) == 0 ? Duration.ofMillis(500 + random.nextInt(2_000)) : null;
+        List<Object> asked = new ArrayList<>(List.of("lock", name, "wait", wait.toNanos()));
+        if (lease != null) {
+            asked.addAll(List.of("lease", lease.toNanos()));
+        }
+        record(Kind.ASK, who, asked.toArray());
+        Grip grip = acquire(who, name, wait, lease);
+        if (grip == null) {
+            return;
+        }
+        record(Kind.GRANTED, who, "token", grip.token());
+        look(who, grip);
+        long register = grip.token() < 0 ? -1 : resource.ask("read", who, name, grip.token(), 0);
+        long counter = resource.ask("look", who, name, 0, 0);
+        stay(who, grip, random);
+        // Without a look at the lease: a pause just before a write could not be excluded by any.
+        if (register >= 0) {
+            resource.ask("write", who, name, grip.token(), register + 1);
+        }
+        resource.ask("count", who, name, 0, counter + 1);
+        look(who, grip);
+        release(who, grip);
+    }
+
+    private @Nullable Grip acquire(String who, String name, Duration wait, @Nullable Duration lease)
+            throws InterruptedException {
+        try {
+            Optional<Grip> grip = lock.acquire(name, wait, lease);
+            if (grip.isEmpty()) {
+                record(Kind.REFUSED, who, "why", "timeout");
+            }
+            return grip.orElse(null);
+        } catch (RuntimeException e) {
+            record(Kind.REFUSED, who, "why", "failed", "error", String.valueOf(e.getMessage()));
+            return null;
+        }
+    }
+
+    /** Mostly short; now and then so long that the lease must be renewed, or ends. */
+    private void stay(String who, Grip grip, Random random) throws InterruptedException {
+        int looks = random.nextInt(20) == 0 ? random.nextInt(200) : random.nextInt(3);
+        for (int i = 0; i < looks; i++) {
+            Thread.sleep(20);
+            look(who, grip);
+        }
+    }
+
+    private void look(String who, Grip grip) {
+        long before = System.nanoTime();
+        try {
+            if (grip.isValid()) {
+                recorder.record(Event.of(before, Kind.VALID, who));
+            }
+        } catch (RuntimeException e) {
+            // Not known to be valid.
+        }
+    }
+
+    private void release(String who, Grip grip) {
+        record(Kind.RELEASE, who);
+        boolean confirmed = false;
+        try {
+            confirmed = grip.release();
+        } catch (RuntimeException e) {
+            // Lost, or nobody knows.
+        }
+        record(confirmed ? Kind.RELEASED : Kind.LOST, who);
+    }
+
+    private void record(Kind kind, String who, Object... details) {
+        recorder.record(Event.of(System.nanoTime(), kind, who, details));
+    }
+}

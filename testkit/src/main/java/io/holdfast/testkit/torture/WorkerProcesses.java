@@ -1,0 +1,132 @@
+package io.holdfast.testkit.torture;
+
+import io.holdfast.history.Event;
+import io.holdfast.history.Event.Kind;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+
+/** The worker processes of a torture, and what can happen to them. */
+final class WorkerProcesses implements AutoCloseable {
+
+    /** Longer than a wait and a use take, also when the store does not answer. */
+    private static final long END_SECONDS = 40;
+
+    private record Worker(String name, Process process) {}
+
+    private final Class<?> main;
+    private final TortureWorker.Setup setup;
+    private final Path folder;
+    private final Recorder recorder;
+    private final List<Worker> workers = new ArrayList<>();
+    private int started;
+
+    WorkerProcesses(Class<?> main, TortureWorker.Setup setup, Path folder, Recorder recorder) {
+        this.main = main;
+        this.setup = setup;
+        this.folder = folder;
+        this.recorder = recorder;
+    }
+
+    /** One more, with this process's Java and class path. */
+    void start() throws IOException {
+        String name = "w" + started++;
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-Xmx128m",
+                        "-XX:+UseSerialGC",
+                        "-XX:TieredStopAtLevel=1",
+                        "-Xshare:auto",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        main.getName())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(folder.resolve(name + ".log").toFile())
+                .start();
+        var in = process.getOutputStream();
+        in.write((new TortureWorker.Setup(
+                                        setup.uri(),
+                                        setup.lease(),
+                                        name,
+                                        setup.port(),
+                                        folder.resolve(name + ".history").toString(),
+                                        setup.prefix(),
+                                        setup.threads())
+                                .line()
+                        + "\n")
+                .getBytes(StandardCharsets.UTF_8));
+        in.flush();
+        workers.add(new Worker(name, process));
+    }
+
+    List<TortureFault> faults() {
+        return List.of(new Pause(), new Kill());
+    }
+
+    /** Lets all finish what they do. One that does not is a violation: its operations have no outcome. */
+    void end() throws IOException, InterruptedException {
+        for (Worker worker : workers) {
+            worker.process().getOutputStream().close();
+        }
+        for (Worker worker : workers) {
+            worker.process().waitFor(END_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    @Override
+    public void close() {
+        workers.forEach(worker -> worker.process().destroyForcibly());
+    }
+
+    private Worker any(Random random) {
+        return workers.get(random.nextInt(workers.size()));
+    }
+
+    /** As a long garbage collection, or a suspended machine. */
+    private final class Pause implements TortureFault {
+        @Override
+        public String name() {
+            return "process paused";
+        }
+
+        @Override
+        public void make(Random random) throws IOException, InterruptedException {
+            Worker worker = any(random);
+            long began = System.nanoTime();
+            signal("STOP", worker.process().pid());
+            Thread.sleep(random.nextInt(2 * (int) setup.lease().toMillis()));
+            signal("CONT", worker.process().pid());
+            recorder.record(Event.of(began, Kind.PAUSED, worker.name(), "nanos", System.nanoTime() - began));
+        }
+    }
+
+    /** And another one is started. */
+    private final class Kill implements TortureFault {
+        @Override
+        public String name() {
+            return "process killed";
+        }
+
+        @Override
+        public void make(Random random) throws IOException, InterruptedException {
+            Worker worker = any(random);
+            recorder.record(Event.of(System.nanoTime(), Kind.DIED, worker.name()));
+            worker.process().destroyForcibly().waitFor();
+            workers.remove(worker);
+            start();
+        }
+    }
+
+    private static void signal(String signal, long pid) throws IOException, InterruptedException {
+        // The shell's own kill: small images have no /bin/kill.
+        new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " " + pid)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start()
+                .waitFor();
+    }
+}
