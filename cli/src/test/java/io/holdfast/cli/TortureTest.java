@@ -22,7 +22,9 @@ class TortureTest {
     @Test
     void nothingIsBrokenAndTheHistoryTellsTheSame() throws IOException {
         try (CliProcess torture = CliProcess.run("torture", "--seconds", "10", "--history", folder.toString())) {
-            assertThat(torture.exitCode()).as("%s%s", torture.out(), torture.err()).isZero();
+            assertThat(torture.exitCode())
+                    .as("%s%s", torture.out(), torture.err())
+                    .isZero();
             assertThat(torture.out()).contains("  leases\n", "         0  VIOLATIONS\n");
         }
         List<Path> files;
@@ -30,10 +32,8 @@ class TortureTest {
             files = all.filter(file -> file.toString().endsWith(".history")).toList();
         }
         assertThat(files).hasSizeGreaterThanOrEqualTo(4);
-        Findings findings = HistoryChecker.builder()
-                .waitSlack(15_000_000_000L)
-                .build()
-                .check(History.read(files));
+        Findings findings =
+                HistoryChecker.builder().waitSlack(15_000_000_000L).build().check(History.read(files));
         assertThat(findings.granted()).isPositive();
         assertThat(findings.violations()).isEmpty();
     }

@@ -17,7 +17,10 @@ public final class RedissonTorture {
         Duration length = Duration.ofSeconds(args.length == 0 ? 60 : Long.parseLong(args[0]));
         try (OwnRedis redis = OwnRedis.start()) {
             Torture torture = new Torture(
-                    RedissonWorker.class, redis.uri(), Files.createTempDirectory("redisson-torture"), length.hashCode());
+                    RedissonWorker.class,
+                    redis.uri(),
+                    Files.createTempDirectory("redisson-torture"),
+                    length.hashCode());
             redis.faults().forEach(torture::with);
             Torture.Report report = torture.run(3, length, System.err::println);
             Findings found = report.findings();

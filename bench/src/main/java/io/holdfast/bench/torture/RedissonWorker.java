@@ -32,8 +32,8 @@ public final class RedissonWorker implements TortureLock {
     public Optional<Grip> acquire(String name, Duration wait, @Nullable Duration lease) {
         RFencedLock lock = client.getFencedLock(name);
         // A lease of -1 is renewed.
-        Long token = lock.tryLockAndGetToken(
-                wait.toMillis(), lease == null ? -1 : lease.toMillis(), TimeUnit.MILLISECONDS);
+        Long token =
+                lock.tryLockAndGetToken(wait.toMillis(), lease == null ? -1 : lease.toMillis(), TimeUnit.MILLISECONDS);
         return token == null ? Optional.empty() : Optional.of(new FencedGrip(lock, token));
     }
 
