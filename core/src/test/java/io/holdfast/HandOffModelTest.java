@@ -26,12 +26,6 @@ class HandOffModelTest {
     }
 
     @Test
-    void finds_a_release_without_owner_check() {
-        assertThat(search(new HandOffModel(1, 3, false), 2, 1, ScriptBug.RELEASE_WITHOUT_OWNER_CHECK))
-                .contains("two hold");
-    }
-
-    @Test
     void finds_a_pushed_grant_that_is_taken_for_a_lease() {
         assertThat(search(new HandOffModel(1, 3, true), 2, 0, ScriptBug.NONE)).contains("two hold");
     }
