@@ -72,10 +72,7 @@ final class BlockingCall {
         boolean deferred = TRANSACTIONS && TransactionEnd.isAwaited();
         if (deferred) {
             // The caller's transaction commits after this method: until then nobody else may see the old state.
-            TransactionEnd.await(() -> {
-                HeldLeases.remove(leases);
-                leases.release(operation.holdAtLeast());
-            });
+            TransactionEnd.await(committed -> releaseAtEnd(leases, committed));
         }
         Object result = null;
         Throwable failure = null;
@@ -103,6 +100,18 @@ final class BlockingCall {
             throw failure;
         }
         return result;
+    }
+
+    private void releaseAtEnd(MultiLease leases, boolean committed) {
+        HeldLeases.remove(leases);
+        try {
+            leases.release(operation.holdAtLeast());
+        } catch (LeaseLostException e) {
+            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else would hear.
+            if (committed) {
+                throw e;
+            }
+        }
     }
 
     private void giveHeldLease(Lease held) {

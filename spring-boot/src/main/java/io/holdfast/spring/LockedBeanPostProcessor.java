@@ -35,11 +35,13 @@ import org.springframework.core.annotation.AnnotationUtils;
 final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
         implements ApplicationEventPublisherAware, SmartInitializingSingleton {
 
+    private final transient LockedNames names;
     private transient @Nullable ApplicationEventPublisher events;
     private transient @Nullable OperationReader reader;
     private transient @Nullable LockedInterceptor interceptor;
 
-    LockedBeanPostProcessor() {
+    LockedBeanPostProcessor(LockedNames names) {
+        this.names = names;
         setBeforeExistingAdvisors(true);
         setOrder(Ordered.LOWEST_PRECEDENCE - 2);
     }
@@ -104,6 +106,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         Map<Method, LockedOperation> operations =
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
                         method -> known.isMarked(method, type) ? known.operation(method, type) : null);
+        operations.values().forEach(operation -> operation.names().forEach(name -> names.add(name.name())));
         return operations.keySet();
     }
 

@@ -20,10 +20,16 @@ public final class LockedConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(Environment environment) {
-        LockedBeanPostProcessor processor = new LockedBeanPostProcessor();
+    static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(Environment environment, LockedNames names) {
+        LockedBeanPostProcessor processor = new LockedBeanPostProcessor(names);
         processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
         return processor;
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedNames holdfastLockedNames() {
+        return new LockedNames();
     }
 
     @Configuration(proxyBeanMethods = false)

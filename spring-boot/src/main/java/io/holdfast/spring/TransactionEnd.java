@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import java.util.function.Consumer;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -13,12 +14,12 @@ final class TransactionEnd {
                 && TransactionSynchronizationManager.isSynchronizationActive();
     }
 
-    /** Runs the action when it has been committed or rolled back, on the thread of it. */
-    static void await(Runnable action) {
+    /** Runs the action when it has been committed (then with true) or rolled back, on the thread of it. */
+    static void await(Consumer<Boolean> action) {
         TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
             @Override
             public void afterCompletion(int status) {
-                action.run();
+                action.accept(status == STATUS_COMMITTED);
             }
         });
     }

@@ -22,7 +22,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
  * {@link LockClient} as a bean, on {@code holdfast.store} or else on the application's own Redis, and {@code @Locked}. Beans that
- * it takes up: {@link LockListener}s and {@link LockClientCustomizer}s.
+ * it takes up: {@link LockListener}s, {@link LockClientCustomizer}s, and a
+ * {@link LockStoreFactory}.
  */
 @AutoConfiguration(
         afterName = {
@@ -56,11 +57,17 @@ public final class HoldfastAutoConfiguration {
                 HoldfastProperties properties,
                 ListableBeanFactory beans,
                 Environment environment,
+                ObjectProvider<LockStoreFactory> stores,
                 ObjectProvider<LockListener> listeners,
                 ObjectProvider<LockClientCustomizer> customizers) {
             LockClient.Builder builder =
                     LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
-            LockStores.configure(builder, properties, beans);
+            LockStoreFactory factory = stores.getIfAvailable();
+            if (factory != null) {
+                builder.store(factory::open);
+            } else {
+                LockStores.configure(builder, properties, beans);
+            }
             List<LockListener> all = listeners.orderedStream().toList();
             if (!all.isEmpty()) {
                 builder.listener(new LockListeners(all));

@@ -1,0 +1,44 @@
+package io.holdfast.samples.refunds;
+
+import java.util.concurrent.TimeUnit;
+import org.springframework.data.redis.core.StringRedisTemplate;
+import org.springframework.stereotype.Component;
+
+/**
+ * What the instances share besides locks, in the place of a database. Each operation reads and then writes, with time in between: without
+ * a lock two requests at once both find nothing and both write.
+ */
+@Component
+class Ledger {
+
+    private final StringRedisTemplate redis;
+
+    Ledger(StringRedisTemplate redis) {
+        this.redis = redis;
+    }
+
+    /** Whether it did something: false if there is an entry already. */
+    boolean writeOnce(String entry, long fencingToken) {
+        if (redis.opsForValue().get("ledger:" + entry) != null) {
+            return false;
+        }
+        pause();
+        redis.opsForValue().set("ledger:" + entry, Long.toString(fencingToken));
+        redis.opsForValue().increment("ledger:writes:" + entry);
+        return true;
+    }
+
+    /** How often it was done; more than once is the money of somebody. */
+    long writes(String entry) {
+        String count = redis.opsForValue().get("ledger:writes:" + entry);
+        return count == null ? 0 : Long.parseLong(count);
+    }
+
+    private static void pause() {
+        try {
+            TimeUnit.MILLISECONDS.sleep(20);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,36 @@
+package io.holdfast.samples.refunds;
+
+import io.holdfast.Lease;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.OnBusy;
+import org.jspecify.annotations.Nullable;
+import org.springframework.stereotype.Service;
+
+/** The two cases: a refund that must happen once, a report that must not be made twice at the same time. */
+@Service
+public class Refunds {
+
+    private final Ledger ledger;
+
+    Refunds(Ledger ledger) {
+        this.ledger = ledger;
+    }
+
+    /** @return false if the order was refunded before */
+    @Locked(name = "order.refund", key = "#orderId", waitTime = "30s")
+    public boolean refund(long orderId, @Nullable Lease lease) {
+        return ledger.writeOnce("refund:" + orderId, token(lease));
+    }
+
+    /** @return null if the report of this site is being made by somebody */
+    @Locked(name = "report_data", key = "#request.siteId", waitTime = "0", leaseTime = "2s", onBusy = OnBusy.SKIP)
+    public @Nullable Boolean report(SiteReportRequest request, @Nullable Lease lease) {
+        return ledger.writeOnce("report:" + request.siteId() + ":" + request.day(), token(lease));
+    }
+
+    /** The proxy fills in the parameter. */
+    private static long token(@Nullable Lease lease) {
+        return java.util.Objects.requireNonNull(lease, "not called through the proxy")
+                .fencingToken();
+    }
+}

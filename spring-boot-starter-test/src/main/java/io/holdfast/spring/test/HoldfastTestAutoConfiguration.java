@@ -1,0 +1,38 @@
+package io.holdfast.spring.test;
+
+import io.holdfast.LockClient;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import io.holdfast.spring.boot.LockStoreFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * Locks in memory in place of the application's store, and a {@link LockTester}. {@code holdfast.test.enabled=false} leaves a
+ * test with the application's own store.
+ */
+@AutoConfiguration(before = HoldfastAutoConfiguration.class)
+@ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
+public final class HoldfastTestAutoConfiguration {
+
+    /** One for the JVM, as one Redis is for all instances. */
+    private static final MemoryLockStore.Server SERVER = new MemoryLockStore.Server(TimeSource.system());
+
+    /** For Spring. */
+    public HoldfastTestAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockStoreFactory holdfastTestStore() {
+        return SERVER::connect;
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockTester holdfastLockTester(LockClient client) {
+        return new LockTester(client, LockClient.builder().store(SERVER::connect).build());
+    }
+}

@@ -1,0 +1,98 @@
+package io.holdfast.spring.test;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockState;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A bean for tests, to look at locks and to spoil them. All contexts of a JVM share one memory store, so two contexts are two
+ * instances of the application.
+ *
+ * <pre>{@code
+ * @Autowired LockTester locks;
+ *
+ * try (Lease elsewhere = locks.holdElsewhere("order.refund:42")) {
+ *     assertThrows(LockTimeoutException.class, () -> refunds.refund(42));
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class LockTester implements AutoCloseable {
+
+    private static final Duration NOTICE_WITHIN = Duration.ofSeconds(3);
+
+    private final LockClient application;
+    private final LockClient other;
+
+    LockTester(LockClient application, LockClient other) {
+        this.application = application;
+        this.other = other;
+    }
+
+    /** Whether anybody holds the name, here or elsewhere. */
+    public boolean isHeld(String name) {
+        return other.inspect(name).isLocked();
+    }
+
+    /** Whether this application holds the name by a valid lease. */
+    public boolean isHeldHere(String name) {
+        return leaseHere(name).map(Lease::isValid).orElse(false);
+    }
+
+    /** @throws AssertionError if this application does not hold the name */
+    public void assertHeldHere(String name) {
+        if (!isHeldHere(name)) {
+            throw new AssertionError("The lock " + name + " is not held here; the store says: " + other.inspect(name));
+        }
+    }
+
+    /** @throws AssertionError if anybody holds the name */
+    public void assertFree(String name) {
+        LockState state = other.inspect(name);
+        if (state.isLocked()) {
+            throw new AssertionError("The lock " + name + " is not free: " + state);
+        }
+    }
+
+    /**
+     * Takes the name as another instance would, until the lease is closed.
+     *
+     * @throws IllegalStateException if it is held already
+     */
+    public Lease holdElsewhere(String name) {
+        return other.tryAcquire(name)
+                .orElseThrow(() -> new IllegalStateException("The lock " + name + " is held already"));
+    }
+
+    /**
+     * Makes the lease that this application has on the name a lost one. Returns when it has noticed, or after three seconds: a lease of a
+     * fixed length ({@code leaseTime}) is not looked after while it lasts, and its owner notices at the release.
+     *
+     * @throws IllegalStateException if this application does not hold the name
+     */
+    public void lose(String name) {
+        Lease lease = leaseHere(name)
+                .orElseThrow(() -> new IllegalStateException("The lock " + name + " is not held here"));
+        application.forceRelease(name);
+        long end = System.nanoTime() + NOTICE_WITHIN.toNanos();
+        while (lease.isValid() && System.nanoTime() - end < 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+    }
+
+    @Override
+    public void close() {
+        other.close();
+    }
+
+    private Optional<Lease> leaseHere(String name) {
+        return application.localLocks().stream()
+                .filter(lock -> lock.name().equals(name))
+                .findFirst()
+                .flatMap(lock -> lock.lease());
+    }
+}

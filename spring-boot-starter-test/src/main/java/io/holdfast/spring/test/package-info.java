@@ -1,0 +1,5 @@
+/** For tests of applications with locks: start at {@link io.holdfast.spring.test.LockTester}. */
+@NullMarked
+package io.holdfast.spring.test;
+
+import org.jspecify.annotations.NullMarked;

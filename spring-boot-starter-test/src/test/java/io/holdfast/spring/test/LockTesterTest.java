@@ -1,0 +1,74 @@
+package io.holdfast.spring.test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What a user writes: no server, no settings. */
+class LockTesterTest {
+
+    static class Refunds {
+
+        private final LockTester locks;
+
+        Refunds(LockTester locks) {
+            this.locks = locks;
+        }
+
+        @Locked(name = "order.refund", key = "#orderId", waitTime = "0")
+        public void refund(long orderId, boolean lose) {
+            locks.assertHeldHere("order.refund:" + orderId);
+            if (lose) {
+                locks.lose("order.refund:" + orderId);
+            }
+        }
+
+        @Locked(name = "fixed", leaseTime = "1m")
+        public void fixed() {
+            locks.lose("fixed");
+        }
+    }
+
+    private final ApplicationContextRunner application = new ApplicationContextRunner()
+            .withConfiguration(
+                    AutoConfigurations.of(HoldfastTestAutoConfiguration.class, HoldfastAutoConfiguration.class))
+            .withBean(Refunds.class);
+
+    @Test
+    void shows_holds_and_loses_locks() {
+        application.run(context -> {
+            LockTester locks = context.getBean(LockTester.class);
+            Refunds refunds = context.getBean(Refunds.class);
+            refunds.refund(1, false);
+            locks.assertFree("order.refund:1");
+            assertThatThrownBy(() -> refunds.refund(1, true)).isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(refunds::fixed).isInstanceOf(LeaseLostException.class);
+            try (Lease elsewhere = locks.holdElsewhere("order.refund:2")) {
+                assertThatThrownBy(() -> refunds.refund(2, false)).isInstanceOf(LockTimeoutException.class);
+                assertThatThrownBy(() -> locks.assertFree("order.refund:2")).isInstanceOf(AssertionError.class);
+                assertThatThrownBy(() -> locks.assertHeldHere("order.refund:2")).isInstanceOf(AssertionError.class);
+                assertThatThrownBy(() -> locks.lose("order.refund:2")).isInstanceOf(IllegalStateException.class);
+                assertThat(elsewhere.isValid()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void two_contexts_are_two_instances() {
+        application.run(one -> application.run(other -> {
+            try (Lease lease = one.getBean(io.holdfast.LockClient.class).acquire("shared")) {
+                assertThat(other.getBean(LockTester.class).isHeld("shared")).isTrue();
+                assertThat(other.getBean(LockTester.class).isHeldHere("shared")).isFalse();
+                assertThat(lease.isValid()).isTrue();
+            }
+        }));
+    }
+}

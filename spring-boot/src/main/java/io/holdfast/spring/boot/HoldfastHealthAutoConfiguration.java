@@ -1,0 +1,33 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.LockClient;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+
+/** The health contributor {@code locks}, on Boot 4; {@code management.health.locks.enabled=false} switches it off. */
+@AutoConfiguration(after = HoldfastAutoConfiguration.class)
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnSingleCandidate(LockClient.class)
+@ConditionalOnEnabledHealthIndicator("locks")
+public final class HoldfastHealthAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastHealthAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean(name = "locksHealthIndicator")
+    HealthIndicator locksHealthIndicator(LockClient client) {
+        return () -> {
+            LockHealth health = LockHealth.of(client);
+            return (health.up() ? Health.up() : Health.down())
+                    .withDetails(health.details())
+                    .build();
+        };
+    }
+}

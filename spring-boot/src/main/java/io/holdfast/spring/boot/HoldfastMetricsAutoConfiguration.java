@@ -1,0 +1,41 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.LockClient;
+import io.holdfast.spring.LockedNames;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+
+/** Meters, where there is a registry. */
+@AutoConfiguration(
+        before = HoldfastAutoConfiguration.class,
+        afterName = {
+            // Boot 4, Boot 3
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
+            "org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration"
+        })
+@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnBean(MeterRegistry.class)
+public final class HoldfastMetricsAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastMetricsAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockMetrics holdfastLockMetrics(
+            MeterRegistry registry,
+            HoldfastProperties properties,
+            LockedNames locked,
+            ObjectProvider<LockClient> client) {
+        LockNames names = new LockNames(properties.metrics().names());
+        locked.onEach(names::add);
+        return new LockMetrics(registry, names, client::getObject);
+    }
+}

@@ -1,0 +1,37 @@
+package io.holdfast.spring.integration;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.LockClient;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/**
+ * A {@link LockRegistry} of Spring Integration on Holdfast, for aggregators, leader initiators and whatever else takes one:
+ *
+ * <pre>{@code
+ * @Bean
+ * LockRegistry<DistributedLock> locks(LockClient client) {
+ *     return new HoldfastLockRegistry(client, "my-registry");
+ * }
+ * }</pre>
+ *
+ * <p>The lock of a key is named {@code registryKey:key}. Locks are renewed by themselves, nothing is cached and nothing expires from a
+ * cache. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
+ */
+public final class HoldfastLockRegistry implements LockRegistry<DistributedLock> {
+
+    private final LockClient client;
+    private final String registryKey;
+
+    /** @throws IllegalArgumentException if the registry key is blank */
+    public HoldfastLockRegistry(LockClient client, String registryKey) {
+        this.client = requireNonNull(client, "client");
+        this.registryKey = LockClient.checkName(registryKey);
+    }
+
+    @Override
+    public DistributedLock obtain(Object lockKey) {
+        return client.getLock(registryKey + ":" + requireNonNull(lockKey, "lockKey"));
+    }
+}

@@ -1,0 +1,5 @@
+/** Holdfast's locks for ShedLock. */
+@NullMarked
+package io.holdfast.spring.shedlock;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,250 @@
+package io.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.spring.boot.Contexts;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What cannot work stops the start: nothing is found at three in the morning, and nothing runs unlocked. */
+class LockedAtStartTest {
+
+    @SuppressWarnings("UnusedMethod")
+    static class Private {
+        @Locked("x")
+        private void method() {}
+    }
+
+    static class Final {
+        @Locked("x")
+        public final void method() {}
+    }
+
+    static class Static {
+        @Locked("x")
+        public static void method() {}
+    }
+
+    @Locked("x")
+    static class FinalByClass {
+        public void fine() {}
+
+        public final void method() {}
+    }
+
+    static class Nameless {
+        @Locked
+        public void method() {}
+    }
+
+    static class PrimitiveSkip {
+        @Locked(name = "x", onBusy = OnBusy.SKIP)
+        public boolean method() {
+            return true;
+        }
+    }
+
+    static class BadExpression {
+        @Locked(name = "x", key = "#id +")
+        public void method(int id) {}
+    }
+
+    static class UnknownParameter {
+        @Locked(name = "x", key = "#order.id")
+        public void method(int id) {}
+    }
+
+    static class UnknownIndex {
+        @Locked(name = "x", key = "#p1")
+        public void method(int id) {}
+    }
+
+    static class BadDuration {
+        @Locked(name = "x", waitTime = "10")
+        public void method() {}
+    }
+
+    static class WordForDuration {
+        @Locked(name = "x", leaseTime = "soon")
+        public void method() {}
+    }
+
+    static class ShortLease {
+        @Locked(name = "x", leaseTime = "1ms")
+        public void method() {}
+    }
+
+    static class BothLengths {
+        @Locked(name = "x", leaseTime = "1s", holdAtMost = "2s")
+        public void method() {}
+    }
+
+    static class LongerThanLease {
+        @Locked(name = "x", leaseTime = "1s", holdAtLeast = "2s")
+        public void method() {}
+    }
+
+    static class NoFallback {
+        @Locked(name = "x", fallback = "elsewhere")
+        public void method() {}
+    }
+
+    static class OtherFallback {
+        @Locked(name = "x", fallback = "other")
+        public String method() {
+            return "";
+        }
+
+        Integer other() {
+            return 1;
+        }
+    }
+
+    static class InterruptStage {
+        @Locked(name = "x", onLost = OnLost.INTERRUPT)
+        public CompletableFuture<String> method() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class UnknownWork {
+        @Locked("x")
+        public Future<String> method() {
+            return new CompletableFuture<>();
+        }
+    }
+
+    static class OneLeaseForTwo {
+        @Locked(
+                name = "x",
+                key = {"#a", "#b"})
+        public void method(int a, int b, Lease lease) {}
+    }
+
+    static class Disagreeing {
+        @Locked(name = "x", waitTime = "1s")
+        @Locked(name = "y", waitTime = "2s")
+        public void method() {}
+    }
+
+    static class KeyTwice {
+        @Locked(name = "x", key = "#id")
+        public void method(@LockKey int id) {}
+    }
+
+    static class NoSuchClient {
+        @Locked(name = "x", client = "elsewhere")
+        public void method() {}
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            Private          | a private method cannot be intercepted
+            Final            | a final method cannot be intercepted
+            Static           | a static method cannot be intercepted
+            FinalByClass     | a final method cannot be intercepted
+            Nameless         | it has no name
+            PrimitiveSkip    | returns a boolean
+            BadExpression    | does not parse
+            UnknownParameter | there is no parameter "order"
+            UnknownIndex     | there is no parameter "p1"
+            BadDuration      | waitTime: "10"
+            WordForDuration  | leaseTime: "soon"
+            ShortLease       | at least PT0.1S
+            BothLengths      | holdAtMost
+            LongerThanLease  | longer than leaseTime
+            NoFallback       | fallback "elsewhere" is not there
+            OtherFallback    | fallback "other" returns something else
+            InterruptStage   | no thread of its own
+            UnknownWork      | java.util.concurrent.Future
+            OneLeaseForTwo   | MultiLease
+            Disagreeing      | differ in more than
+            KeyTwice         | both key and @LockKey
+            NoSuchClient     | no LockClient with the name or qualifier "elsewhere"
+            """)
+    void stops_the_start(String type, String message) throws ClassNotFoundException {
+        Class<?> bean = Class.forName(LockedAtStartTest.class.getName() + "$" + type);
+        Contexts.memory("start").withBean(bean).run(context -> {
+            assertThat(context).hasFailed();
+            Throwable cause = rootOf(context.getStartupFailure());
+            assertThat(cause)
+                    .isInstanceOf(LockedDefinitionException.class)
+                    .hasMessageContaining("@Locked on ")
+                    .hasMessageContaining(type)
+                    .hasMessageContaining(message)
+                    .hasMessageContaining("(expected: ");
+            FailureAnalysis analysis = new LockedFailureAnalyzer().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription())
+                    .contains(message.contains("MultiLease") ? "several locks" : "@Locked on");
+            assertThat(analysis.getAction()).isNotBlank();
+        });
+    }
+
+    @Test
+    void without_a_client_a_locked_method_does_not_start_instead_of_running_unlocked() {
+        Contexts.memory("off")
+                .withPropertyValues("holdfast.enabled=false")
+                .withBean(Fine.class)
+                .run(context -> assertThat(rootOf(context.getStartupFailure()))
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("there is no LockClient bean"));
+        Contexts.memory("off")
+                .withPropertyValues("holdfast.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockClient.class));
+    }
+
+    static class Fine {
+        @Locked("x")
+        public void method() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TooEarly {
+
+        @Bean
+        static Fine fine() {
+            return new Fine();
+        }
+
+        /** Made with the post-processors, and its dependencies with it. */
+        @Bean
+        static EarlyProcessor early(Fine fine) {
+            return new EarlyProcessor();
+        }
+    }
+
+    /** Ordered before ours. */
+    static class EarlyProcessor implements BeanPostProcessor, org.springframework.core.PriorityOrdered {
+        @Override
+        public int getOrder() {
+            return 0;
+        }
+    }
+
+    @Test
+    void a_bean_that_was_made_too_early_to_be_intercepted_stops_the_start() {
+        Contexts.memory("early")
+                .withUserConfiguration(TooEarly.class)
+                .run(context -> assertThat(rootOf(context.getStartupFailure()))
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("too early")
+                        .hasMessageContaining("\"fine\""));
+    }
+
+    private static Throwable rootOf(Throwable failure) {
+        Throwable root = failure;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+}

@@ -1,0 +1,216 @@
+package io.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
+import io.holdfast.spring.boot.Contexts;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.EnableTransactionManagement;
+import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
+import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/** The lock is around the transaction, and the commit is guarded by the lease. */
+class TransactionTest {
+
+    private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
+
+    /** Writes down what happens, and whether the lock is held at that moment as the store sees it. */
+    static class Recorder extends AbstractPlatformTransactionManager {
+
+        private static final long serialVersionUID = 1;
+
+        private final transient LockClient observer = LockClient.connect("memory:transactions");
+
+        private void record(String what) {
+            EVENTS.add(what + (observer.inspect("stock").isLocked() ? " locked" : " free"));
+        }
+
+        @Override
+        protected Object doGetTransaction() {
+            return new Object();
+        }
+
+        @Override
+        protected boolean isExistingTransaction(Object transaction) {
+            return org.springframework.transaction.support.TransactionSynchronizationManager
+                    .isActualTransactionActive();
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {
+            record("begin");
+        }
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {
+            record("commit");
+        }
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {
+            record("rollback");
+        }
+    }
+
+    public static class Stock {
+
+        private final LockClient client;
+
+        Stock(LockClient client) {
+            this.client = client;
+        }
+
+        @Transactional
+        @Locked("stock")
+        public void sell() {
+            EVENTS.add("sell");
+        }
+
+        @Transactional
+        @Locked("stock")
+        public void sellAndLose() {
+            client.forceRelease("stock");
+            org.awaitility.Awaitility.await().until(() -> client.localLocks().isEmpty());
+        }
+
+        @Locked("stock")
+        public void sellInCallersTransaction() {
+            EVENTS.add("sell");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Beans {
+
+        @Bean
+        Recorder transactionManager() {
+            return new Recorder();
+        }
+
+        @Bean
+        Stock stock(LockClient client) {
+            return new Stock(client);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement(proxyTargetClass = true)
+    static class DefaultOrder {}
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement(proxyTargetClass = true, order = Ordered.HIGHEST_PRECEDENCE)
+    static class HighestOrder {}
+
+    /** What a peer's advisor of the usual order amounts to: it comes after the transaction's. */
+    @Configuration(proxyBeanMethods = false)
+    static class AsPeersDo {
+        @Bean
+        static BeanPostProcessor inside() {
+            return new BeanPostProcessor() {
+                @Override
+                public Object postProcessBeforeInitialization(Object bean, String name) {
+                    if (bean instanceof LockedBeanPostProcessor ours) {
+                        ours.setBeforeExistingAdvisors(false);
+                    }
+                    return bean;
+                }
+            };
+        }
+    }
+
+    @Test
+    void the_lock_is_taken_before_the_transaction_begins_and_released_after_it_ended() {
+        for (Class<?> order : List.of(DefaultOrder.class, HighestOrder.class)) {
+            EVENTS.clear();
+            run(stock -> stock.getBean(Stock.class).sell(), Beans.class, order);
+            assertThat(EVENTS).as(order.getSimpleName()).containsExactly("begin locked", "sell", "commit locked");
+        }
+    }
+
+    /** The control: with the advice inside, the test above would see it. */
+    @Test
+    void an_advice_inside_of_the_transaction_would_begin_and_commit_without_the_lock() {
+        EVENTS.clear();
+        Contexts.memory("transactions")
+                .withUserConfiguration(Beans.class, HighestOrder.class)
+                .withInitializer(context -> context.addBeanFactoryPostProcessor(
+                        factory -> factory.addBeanPostProcessor(AsPeersDo.inside())))
+                .run(context -> {
+                    context.getBean(Stock.class).sell();
+                    assertThat(EVENTS).startsWith("begin free");
+                });
+    }
+
+    @Test
+    void a_lost_lease_rolls_back() {
+        EVENTS.clear();
+        run(
+                context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellAndLose())
+                        .isInstanceOf(LeaseLostException.class),
+                Beans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin locked", "rollback free");
+    }
+
+    /** The caller commits after the method returned: until then nobody else may see the old state. */
+    @Test
+    void in_a_transaction_of_the_caller_the_lock_is_held_until_that_ended() {
+        EVENTS.clear();
+        run(
+                context -> {
+                    Stock stock = context.getBean(Stock.class);
+                    new TransactionTemplate(context.getBean(Recorder.class)).executeWithoutResult(status -> {
+                        stock.sellInCallersTransaction();
+                        stock.sellInCallersTransaction();
+                        EVENTS.add("after");
+                    });
+                    assertThat(context.getBean(LockClient.class).localLocks()).isEmpty();
+                },
+                Beans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin free", "sell", "sell", "after", "commit locked");
+    }
+
+    @Test
+    void a_lease_lost_in_a_transaction_of_the_caller_rolls_that_back() {
+        EVENTS.clear();
+        run(
+                context -> {
+                    LockClient client = context.getBean(LockClient.class);
+                    Stock stock = context.getBean(Stock.class);
+                    TransactionTemplate template = new TransactionTemplate(context.getBean(Recorder.class));
+                    assertThatThrownBy(() -> template.executeWithoutResult(status -> {
+                                stock.sellInCallersTransaction();
+                                client.forceRelease("stock");
+                                org.awaitility.Awaitility.await()
+                                        .until(() -> client.localLocks().isEmpty());
+                            }))
+                            .isInstanceOf(LeaseLostException.class);
+                },
+                Beans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin free", "sell", "rollback free");
+    }
+
+    private static void run(
+            org.springframework.boot.test.context.runner.ContextConsumer<
+                            org.springframework.boot.test.context.assertj.AssertableApplicationContext>
+                    test,
+            Class<?>... configurations) {
+        Contexts.memory("transactions").withUserConfiguration(configurations).run(context -> {
+            assertThat(context).hasNotFailed();
+            test.accept(context);
+        });
+    }
+}

@@ -1,0 +1,69 @@
+package io.holdfast.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.LockClient;
+import io.holdfast.spring.integration.HoldfastLockRegistry;
+import io.holdfast.spring.shedlock.HoldfastLockProvider;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.locks.Lock;
+import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.Test;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/** Code written for Spring Integration or ShedLock runs on Holdfast by a bean. */
+class InteropTest {
+
+    @Test
+    void a_lock_registry_gives_locks_that_exclude_other_instances() throws Exception {
+        try (LockClient one = LockClient.connect("memory:registry");
+                LockClient two = LockClient.connect("memory:registry")) {
+            LockRegistry<?> registry = new HoldfastLockRegistry(one, "app");
+            Lock lock = registry.obtain("key");
+            lock.lock();
+            try {
+                assertThat(new HoldfastLockRegistry(two, "app").obtain("key").tryLock())
+                        .isFalse();
+                assertThat(new HoldfastLockRegistry(two, "app").obtain("other").tryLock())
+                        .isTrue();
+                assertThat(registry.obtain("key").tryLock()).as("reentrant").isTrue();
+                lock.unlock();
+            } finally {
+                lock.unlock();
+            }
+            registry.executeLocked(
+                    "key", () -> assertThat(one.inspect("app:key").isLocked()).isTrue());
+            assertThat(one.inspect("app:key").isLocked()).isFalse();
+            assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        }
+    }
+
+    @Test
+    void shedlock_skips_a_task_that_runs_elsewhere_and_keeps_it_locked_at_least() throws Throwable {
+        try (LockClient one = LockClient.connect("memory:shedlock");
+                LockClient two = LockClient.connect("memory:shedlock")) {
+            LockConfiguration task =
+                    new LockConfiguration(Instant.now(), "nightly", Duration.ofMinutes(10), Duration.ofSeconds(30));
+            SimpleLock running =
+                    new HoldfastLockProvider(one, "job-lock").lock(task).orElseThrow();
+            var elsewhere = new DefaultLockingTaskExecutor(new HoldfastLockProvider(two, "job-lock"));
+            assertThat(elsewhere.executeWithLock(() -> "ran", task).wasExecuted())
+                    .isFalse();
+            running.unlock();
+            assertThat(elsewhere.executeWithLock(() -> "ran", task).wasExecuted())
+                    .isFalse();
+            assertThat(two.inspect("job-lock:nightly").remaining().orElseThrow())
+                    .isBetween(Duration.ofSeconds(10), Duration.ofSeconds(31));
+
+            LockConfiguration other =
+                    new LockConfiguration(Instant.now(), "other", Duration.ofMinutes(10), Duration.ZERO);
+            assertThat(elsewhere.executeWithLock(() -> "ran", other).getResult())
+                    .isEqualTo("ran");
+            assertThat(one.inspect("job-lock:other").isLocked()).isFalse();
+        }
+    }
+}

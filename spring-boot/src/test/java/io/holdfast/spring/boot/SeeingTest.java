@@ -1,0 +1,201 @@
+package io.holdfast.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.spring.Locked;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Meters, observations and the endpoint. */
+class SeeingTest {
+
+    public static class Work {
+
+        private final MeterRegistry meters;
+
+        Work(MeterRegistry meters) {
+            this.meters = meters;
+        }
+
+        @Locked(name = "order.refund", key = "#id", waitTime = "0")
+        public double refund(long id) {
+            return meters.get("holdfast.lock.active")
+                    .tag("name", "order.refund")
+                    .gauge()
+                    .value();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Application {
+
+        static final List<String> OBSERVED = new CopyOnWriteArrayList<>();
+
+        @Bean
+        MeterRegistry meters() {
+            return new SimpleMeterRegistry();
+        }
+
+        @Bean
+        ObservationRegistry observations() {
+            ObservationRegistry registry = ObservationRegistry.create();
+            registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+                @Override
+                public void onStop(Observation.Context context) {
+                    OBSERVED.add(context.getName()
+                            + context.getLowCardinalityKeyValues()
+                            + context.getHighCardinalityKeyValues());
+                }
+
+                @Override
+                public boolean supportsContext(Observation.Context context) {
+                    return true;
+                }
+            });
+            return registry;
+        }
+
+        @Bean
+        Work work(MeterRegistry meters) {
+            return new Work(meters);
+        }
+    }
+
+    private final ApplicationContextRunner application = Contexts.memory("seeing")
+            .withConfiguration(AutoConfigurations.of(
+                    HoldfastMetricsAutoConfiguration.class,
+                    HoldfastObservationAutoConfiguration.class,
+                    HoldfastEndpointAutoConfiguration.class))
+            .withPropertyValues("holdfast.metrics.names=job", "management.endpoints.web.exposure.include=locks")
+            .withUserConfiguration(Application.class);
+
+    @Test
+    void meters_have_the_fixed_part_of_the_name_and_never_a_key() {
+        application.run(context -> {
+            assertThat(context).hasNotFailed();
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            LockClient client = context.getBean(LockClient.class);
+            Work work = context.getBean(Work.class);
+            client.acquire("order.refund:0").close();
+            await().until(() -> meters.find("holdfast.lock.held").timer() != null);
+
+            assertThat(work.refund(1)).isEqualTo(1);
+            try (LockClient other = LockClient.connect("memory:seeing");
+                    Lease held = other.acquire("order.refund:2")) {
+                assertThatThrownBy(() -> work.refund(2)).isInstanceOf(LockTimeoutException.class);
+                assertThat(held.isValid()).isTrue();
+            }
+            client.acquire("job:nightly").close();
+            client.acquire("something:else:17").close();
+            Lease lost = client.acquire("job:lost");
+            client.forceRelease("job:lost");
+
+            await().untilAsserted(() -> {
+                assertThat(timer(meters, "order.refund", "acquired")).isEqualTo(2);
+                assertThat(timer(meters, "order.refund", "timed_out")).isEqualTo(1);
+                assertThat(timer(meters, "job", "acquired")).isEqualTo(2);
+                assertThat(timer(meters, "other", "acquired")).isEqualTo(1);
+                assertThat(meters.get("holdfast.lock.held")
+                                .tag("name", "order.refund")
+                                .timer()
+                                .count())
+                        .isEqualTo(2);
+                assertThat(meters.get("holdfast.lease.lost")
+                                .tag("name", "job")
+                                .counter()
+                                .count())
+                        .isEqualTo(1);
+            });
+            assertThat(meters.get("holdfast.lock.active")
+                            .tag("name", "order.refund")
+                            .gauge()
+                            .value())
+                    .isZero();
+            assertThat(meters.get("holdfast.lock.waiting")
+                            .tag("name", "order.refund")
+                            .gauge()
+                            .value())
+                    .isZero();
+            assertThat(lost.isValid()).isFalse();
+            assertThat(meters.getMeters())
+                    .allSatisfy(
+                            meter -> assertThat(meter.getId().getTag("name")).isIn("order.refund", "job", "other"));
+        });
+    }
+
+    @Test
+    void each_call_is_an_observation_with_the_key_for_traces_alone() {
+        application.run(context -> {
+            Application.OBSERVED.clear();
+            context.getBean(LockClient.class).acquire("order.refund:0").close();
+            await().until(() -> context.getBean(MeterRegistry.class)
+                            .find("holdfast.lock.active")
+                            .gauge()
+                    != null);
+            context.getBean(Work.class).refund(5);
+            assertThat(Application.OBSERVED)
+                    .singleElement()
+                    .asString()
+                    .startsWith("holdfast.locked")
+                    .contains("name=order.refund", "outcome=completed", "lock.names=order.refund:5");
+        });
+    }
+
+    @Test
+    void the_endpoint_shows_what_is_held_here_and_what_the_store_says() {
+        application.run(context -> {
+            LocksEndpoint endpoint = context.getBean(LocksEndpoint.class);
+            LockClient client = context.getBean(LockClient.class);
+            try (Lease lease = client.acquire("shown:1")) {
+                Map<?, ?> mine = (Map<?, ?>) endpoint.locks().get("holdfastLockClient");
+                assertThat(mine.get("store")).isEqualTo("memory");
+                assertThat(mine.get("locks"))
+                        .asString()
+                        .contains("name=shown:1", "held=true", "fencingToken=" + lease.fencingToken(), "remaining=PT");
+                assertThat(endpoint.lock("shown:1").get("holdfastLockClient"))
+                        .asString()
+                        .contains("locked=true", "fencingToken=" + lease.fencingToken());
+                assertThat(endpoint.release("shown:1")).containsEntry("holdfastLockClient", true);
+                await().until(() -> !lease.isValid());
+                assertThatThrownBy(lease::ensureValid).isInstanceOf(io.holdfast.LeaseLostException.class);
+            } catch (io.holdfast.LeaseLostException expected) {
+                // The lease was lost on purpose.
+            }
+            assertThat(endpoint.lock("shown:1").get("holdfastLockClient"))
+                    .asString()
+                    .contains("locked=false");
+        });
+    }
+
+    @Test
+    void a_forced_release_is_not_to_be_had_by_default() {
+        var annotation = org.springframework.core.annotation.MergedAnnotations.from(LocksEndpoint.class)
+                .get(org.springframework.boot.actuate.endpoint.annotation.Endpoint.class);
+        assertThat(annotation.getEnum("defaultAccess", org.springframework.boot.actuate.endpoint.Access.class))
+                .isEqualTo(org.springframework.boot.actuate.endpoint.Access.READ_ONLY);
+    }
+
+    private static long timer(MeterRegistry meters, String name, String outcome) {
+        return meters.get("holdfast.lock.acquire")
+                .tag("name", name)
+                .tag("outcome", outcome)
+                .timer()
+                .count();
+    }
+}
