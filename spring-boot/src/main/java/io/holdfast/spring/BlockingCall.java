@@ -107,7 +107,8 @@ final class BlockingCall {
         try {
             leases.release(operation.holdAtLeast());
         } catch (LeaseLostException e) {
-            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else would hear.
+            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else
+            // would hear.
             if (committed) {
                 throw e;
             }

@@ -33,6 +33,7 @@ public final class HoldfastTestAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LockTester holdfastLockTester(LockClient client) {
-        return new LockTester(client, LockClient.builder().store(SERVER::connect).build());
+        return new LockTester(
+                client, LockClient.builder().store(SERVER::connect).build());
     }
 }

@@ -43,14 +43,22 @@ public final class LockTester implements AutoCloseable {
         return leaseHere(name).map(Lease::isValid).orElse(false);
     }
 
-    /** @throws AssertionError if this application does not hold the name */
+    /**
+     * Fails unless this application holds the name.
+     *
+     * @throws AssertionError if it does not
+     */
     public void assertHeldHere(String name) {
         if (!isHeldHere(name)) {
             throw new AssertionError("The lock " + name + " is not held here; the store says: " + other.inspect(name));
         }
     }
 
-    /** @throws AssertionError if anybody holds the name */
+    /**
+     * Fails if anybody holds the name.
+     *
+     * @throws AssertionError if somebody does
+     */
     public void assertFree(String name) {
         LockState state = other.inspect(name);
         if (state.isLocked()) {
@@ -75,8 +83,8 @@ public final class LockTester implements AutoCloseable {
      * @throws IllegalStateException if this application does not hold the name
      */
     public void lose(String name) {
-        Lease lease = leaseHere(name)
-                .orElseThrow(() -> new IllegalStateException("The lock " + name + " is not held here"));
+        Lease lease =
+                leaseHere(name).orElseThrow(() -> new IllegalStateException("The lock " + name + " is not held here"));
         application.forceRelease(name);
         long end = System.nanoTime() + NOTICE_WITHIN.toNanos();
         while (lease.isValid() && System.nanoTime() - end < 0) {

@@ -12,7 +12,6 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -45,6 +44,12 @@ public final class HoldfastAutoConfiguration {
         return new LockedDefaults(
                 Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
                 properties.handOff().fair() ? options.fair() : options);
+    }
+
+    /** For the clients that users make themselves, too. */
+    @Bean
+    LockClientLifecycle holdfastLockClientLifecycle(ObjectProvider<LockClient> clients) {
+        return new LockClientLifecycle(clients.stream().toList());
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -80,16 +85,6 @@ public final class HoldfastAutoConfiguration {
             }
             customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
             return builder.build();
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnSingleCandidate(LockClient.class)
-    static class Lifecycle {
-
-        @Bean
-        LockClientLifecycle holdfastLockClientLifecycle(LockClient client) {
-            return new LockClientLifecycle(client);
         }
     }
 }

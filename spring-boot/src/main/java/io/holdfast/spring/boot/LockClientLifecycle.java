@@ -1,22 +1,23 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes the client, which releases what is held, when the application stops: after the web server has drained its requests and after
+ * Closes the clients, which releases what is held, when the application stops: after the web server has drained its requests and after
  * message listeners and schedulers, whose phases are near the largest number, and before connection factories, whose phase is 0.
  */
 final class LockClientLifecycle implements SmartLifecycle {
 
     static final int PHASE = 1024;
 
-    private final LockClient client;
+    private final List<LockClient> clients;
     private final AtomicBoolean running = new AtomicBoolean();
 
-    LockClientLifecycle(LockClient client) {
-        this.client = client;
+    LockClientLifecycle(List<LockClient> clients) {
+        this.clients = List.copyOf(clients);
     }
 
     @Override
@@ -28,7 +29,7 @@ final class LockClientLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         if (running.compareAndSet(true, false)) {
-            client.close();
+            clients.forEach(LockClient::close);
         }
     }
 

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
-import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import java.io.InputStream;
@@ -108,30 +107,16 @@ class AutoConfigurationTest {
     }
 
     @Test
-    void a_cluster_is_used_as_one() {
-        try (RedisCluster cluster =
-                RedisCluster.builder().masters(3).replicasEach(0).start()) {
-            Contexts.boot()
-                    .withPropertyValues("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()))
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        takes(context.getBean(LockClient.class));
-                    });
-        }
-    }
-
-    @Test
     void what_cannot_be_used_says_what_to_do() {
+        Contexts.boot().withUserConfiguration(StaticReplicas.class).run(context -> {
+            FailureAnalysis analysis = analysis(context.getStartupFailure());
+            assertThat(analysis.getDescription()).contains("static masters and replicas");
+            assertThat(analysis.getAction()).contains("holdfast.store");
+        });
         Contexts.boot()
-                .withUserConfiguration(StaticReplicas.class)
-                .run(context -> {
-                    FailureAnalysis analysis = analysis(context.getStartupFailure());
-                    assertThat(analysis.getDescription()).contains("static masters and replicas");
-                    assertThat(analysis.getAction()).contains("holdfast.store");
-                });
-        Contexts.boot().withUserConfiguration(NotLettuce.class).run(context -> assertThat(
-                        analysis(context.getStartupFailure()).getAction())
-                .contains("io.lettuce:lettuce-core", "spring.data.redis.client-type=lettuce"));
+                .withUserConfiguration(NotLettuce.class)
+                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
+                        .contains("io.lettuce:lettuce-core", "spring.data.redis.client-type=lettuce"));
         Contexts.memory("none")
                 .withPropertyValues("holdfast.store=")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
@@ -181,17 +166,23 @@ class AutoConfigurationTest {
                             .get();
                     boolean virtual = Runtime.version().feature() >= 21
                             && (boolean) Thread.class.getMethod("isVirtual").invoke(thread);
-                    assertThat(virtual || Runtime.version().feature() < 21 || thread.getName().equals("main")).isTrue();
+                    assertThat(virtual
+                                    || Runtime.version().feature() < 21
+                                    || thread.getName().equals("main"))
+                            .isTrue();
                 });
     }
 
     @Test
     void settings_have_descriptions_for_editors() throws Exception {
-        try (InputStream metadata = HoldfastProperties.class.getResourceAsStream(
-                "/META-INF/spring-configuration-metadata.json")) {
+        try (InputStream metadata =
+                HoldfastProperties.class.getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
             assertThat(metadata).isNotNull();
             assertThat(new String(metadata.readAllBytes(), StandardCharsets.UTF_8))
-                    .contains("\"holdfast.wait-time\"", "\"holdfast.hand-off.tenure\"", "Length of a lease that is renewed");
+                    .contains(
+                            "\"holdfast.wait-time\"",
+                            "\"holdfast.hand-off.tenure\"",
+                            "Length of a lease that is renewed");
         }
     }
 
@@ -209,8 +200,6 @@ class AutoConfigurationTest {
     }
 
     private static String nodes(List<RedisServer> servers) {
-        return servers.stream()
-                .map(each -> each.host() + ":" + each.port())
-                .collect(Collectors.joining(","));
+        return servers.stream().map(each -> each.host() + ":" + each.port()).collect(Collectors.joining(","));
     }
 }

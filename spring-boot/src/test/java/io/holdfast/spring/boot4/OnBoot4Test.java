@@ -94,7 +94,9 @@ class OnBoot4Test {
                 .run(context -> {
                     HealthIndicator health = context.getBean("locksHealthIndicator", HealthIndicator.class);
                     assertThat(health.health().getStatus()).isEqualTo(Status.UP);
-                    assertThat(health.health().getDetails()).containsEntry("store", "memory").containsEntry("held", 0);
+                    assertThat(health.health().getDetails())
+                            .containsEntry("store", "memory")
+                            .containsEntry("held", 0);
                 });
         Contexts.memory("health")
                 .withConfiguration(AutoConfigurations.of(HoldfastHealthAutoConfiguration.class))

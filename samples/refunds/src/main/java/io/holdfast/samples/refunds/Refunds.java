@@ -16,13 +16,13 @@ public class Refunds {
         this.ledger = ledger;
     }
 
-    /** @return false if the order was refunded before */
+    /** Refunds an order; false if that was done before. */
     @Locked(name = "order.refund", key = "#orderId", waitTime = "30s")
     public boolean refund(long orderId, @Nullable Lease lease) {
         return ledger.writeOnce("refund:" + orderId, token(lease));
     }
 
-    /** @return null if the report of this site is being made by somebody */
+    /** Makes a site's report; null if somebody is making it, false if it was made before. */
     @Locked(name = "report_data", key = "#request.siteId", waitTime = "0", leaseTime = "2s", onBusy = OnBusy.SKIP)
     public @Nullable Boolean report(SiteReportRequest request, @Nullable Lease lease) {
         return ledger.writeOnce("report:" + request.siteId() + ":" + request.day(), token(lease));

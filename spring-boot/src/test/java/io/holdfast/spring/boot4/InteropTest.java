@@ -1,4 +1,4 @@
-package io.holdfast.spring.boot;
+package io.holdfast.spring.boot4;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,7 +13,6 @@ import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.Test;
-import org.springframework.integration.support.locks.LockRegistry;
 
 /** Code written for Spring Integration or ShedLock runs on Holdfast by a bean. */
 class InteropTest {
@@ -22,7 +21,7 @@ class InteropTest {
     void a_lock_registry_gives_locks_that_exclude_other_instances() throws Exception {
         try (LockClient one = LockClient.connect("memory:registry");
                 LockClient two = LockClient.connect("memory:registry")) {
-            LockRegistry<?> registry = new HoldfastLockRegistry(one, "app");
+            var registry = new HoldfastLockRegistry(one, "app");
             Lock lock = registry.obtain("key");
             lock.lock();
             try {
