@@ -37,6 +37,9 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     private final transient LockedNames names;
     private transient @Nullable ApplicationEventPublisher events;
+    /** Own, since the one above is private in Spring Framework 6. */
+    private transient @Nullable ConfigurableListableBeanFactory ownBeans;
+
     private transient @Nullable OperationReader reader;
     private transient @Nullable LockedInterceptor interceptor;
 
@@ -57,6 +60,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         super.setBeanFactory(factory);
         setProxyTargetClass(classes);
         ConfigurableListableBeanFactory beans = (ConfigurableListableBeanFactory) factory;
+        this.ownBeans = beans;
         Expressions expressions = new Expressions(beans);
         OperationReader ownReader = new OperationReader(beans, expressions);
         LockedInterceptor own = new LockedInterceptor(
@@ -84,7 +88,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     /** Beans that were made before this post-processor was there would run unlocked; and all clients must be found. */
     @Override
     public void afterSingletonsInstantiated() {
-        ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(beanFactory);
+        ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
         for (String name : beans.getBeanDefinitionNames()) {
             Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
             if (bean == null || bean instanceof AopInfrastructureBean) {
