@@ -27,8 +27,7 @@ class TwoInstancesTest {
         try (RedisServer redis = RedisServer.start();
                 ConfigurableApplicationContext one = start(redis);
                 ConfigurableApplicationContext other = start(redis)) {
-            List<String> ports =
-                    List.of(port(one), port(other));
+            List<String> ports = List.of(port(one), port(other));
 
             List<String> refunds = hit(ports, "/orders/42/refund");
             assertThat(Collections.frequency(refunds, "refunded")).isEqualTo(1);
@@ -37,9 +36,13 @@ class TwoInstancesTest {
 
             List<String> reports = hit(ports, "/sites/7/report/today");
             assertThat(Collections.frequency(reports, "made")).isEqualTo(1);
-            assertThat(reports).allMatch(answer -> List.of("made", "being made", "made before").contains(answer));
+            assertThat(reports)
+                    .allMatch(answer ->
+                            List.of("made", "being made", "made before").contains(answer));
 
-            assertThat(get(ports.get(1), "/actuator/health")).contains("\"locks\":{").contains("\"status\":\"UP\"");
+            assertThat(get(ports.get(1), "/actuator/health"))
+                    .contains("\"locks\":{")
+                    .contains("\"status\":\"UP\"");
             assertThat(get(ports.get(1), "/actuator/locks")).contains("\"store\":\"redis://");
             assertThat(get(ports.get(1), "/actuator/metrics/holdfast.lock.acquire"))
                     .contains("order.refund")
@@ -74,8 +77,7 @@ class TwoInstancesTest {
     }
 
     private String get(String port, String path) {
-        return http.sendAsync(
-                        HttpRequest.newBuilder(uri(port, path)).build(), HttpResponse.BodyHandlers.ofString())
+        return http.sendAsync(HttpRequest.newBuilder(uri(port, path)).build(), HttpResponse.BodyHandlers.ofString())
                 .join()
                 .body();
     }
