@@ -47,7 +47,16 @@ class ZooKeeperTlsTest {
     }
 
     private static void makeKey(Path store, Path certificate) throws Exception {
-        keytool("-genkeypair", "-keyalg", "EC", "-dname", "CN=Test", "-ext", "san=ip:127.0.0.1", "-keystore", store.toString());
+        keytool(
+                "-genkeypair",
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=Test",
+                "-ext",
+                "san=ip:127.0.0.1",
+                "-keystore",
+                store.toString());
         keytool("-exportcert", "-rfc", "-file", certificate.toString(), "-keystore", store.toString());
     }
 
