@@ -110,6 +110,15 @@ final class OpeningErrors {
                 null);
     }
 
+    /** Whose locks would be taken for replicated though nobody waited for replicas. */
+    StoreException noReplicasWithoutScripts(String why) {
+        return new StoreException(
+                FATAL,
+                server + ": minReplicas is for locks kept by scripts, and here they are kept without, " + why
+                        + " (leave out minReplicas, or use mode lua)",
+                null);
+    }
+
     /** Neither scripts nor anything else that compares and deletes in one step. */
     StoreException noSafeWay() {
         return new StoreException(

@@ -36,7 +36,7 @@ import java.util.Set;
  * prefix as keys, two patterns of channels, and these commands:
  *
  * <pre>
- * ACL SETUSER app on &gt;password ~order:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
+ * ACL SETUSER app on resetchannels &gt;password ~order:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
  *   +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set
  *   +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall
  *   +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange

@@ -146,6 +146,9 @@ final class RedisOpening {
     }
 
     private CommandsOpening commands(RedisKeys keys, String why) {
+        if (settings.minReplicas() > 0) {
+            throw errors.noReplicasWithoutScripts(why);
+        }
         DedicatedConnections dedicated = new DedicatedConnections(
                 connections::dedicated,
                 settings.topology() == RedisSettings.Topology.CLUSTER

@@ -150,7 +150,7 @@ class RestrictedServiceTest {
     @Test
     void whatIsSentToARestrictedServiceStandsAStaticCheck() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:, *([^,)]+(?:\\[[^]]*])?))?");
-        for (LuaScript script : LuaScript.values()) {
+        for (LuaScript script : LuaScript.OF_STORES) {
             if (script == LuaScript.RENEW) {
                 continue; // probed, and not used where it is refused
             }

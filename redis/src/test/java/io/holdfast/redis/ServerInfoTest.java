@@ -7,6 +7,7 @@ import io.holdfast.testkit.RedisServer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
@@ -69,7 +70,8 @@ class ServerInfoTest {
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord logged) {
-                if (logged.getMessage().contains(server.address())) {
+                if (logged.getLevel().intValue() >= Level.WARNING.intValue()
+                        && logged.getMessage().contains(server.address())) {
                     said.add(logged.getMessage());
                 }
             }

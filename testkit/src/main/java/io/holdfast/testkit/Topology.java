@@ -83,9 +83,12 @@ final class Topology {
         return "";
     }
 
-    /** Refuses replicas that ask for data, and ends the connections of those that get it now; or allows them again. */
+    /**
+     * Refuses replicas that ask for data, and ends the connections of those that get it now; or allows them again, but by
+     * PSYNC only: one that was refused that a moment ago would fall back to SYNC, and then confirm nothing to WAIT.
+     */
     static void refuseReplicas(RedisServer master, boolean refuse) {
-        master.command("ACL", "SETUSER", "default", refuse ? "-psync" : "+psync", refuse ? "-sync" : "+sync");
+        master.command("ACL", "SETUSER", "default", refuse ? "-psync" : "+psync", "-sync");
         if (refuse) {
             master.command("CLIENT", "KILL", "TYPE", "replica");
         }
