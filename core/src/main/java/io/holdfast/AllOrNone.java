@@ -69,6 +69,9 @@ final class AllOrNone {
 
     private boolean awaitRound(List<ActiveLease> held) throws InterruptedException {
         for (String name : names) {
+            if (waitNanos > 0 && !held.isEmpty() && isOver()) {
+                return false;
+            }
             Optional<Lease> lease =
                     engine.submit(name, optionsFor(held), mode, null).awaitOptional();
             if (lease.isEmpty()) {

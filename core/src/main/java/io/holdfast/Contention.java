@@ -103,6 +103,8 @@ final class Contention {
         }
         attempt = null;
         Hold hold = state.effects.newHold(waiting, grant.base(), deadline, asked.nanos() + sinceAsking, lease);
+        // The store counts since the grant, not since the message.
+        hold.storeEndNanos = deadline.nanos();
         hold.contended = grant.waiting() > 0;
         state.startTenure(hold);
     }

@@ -238,7 +238,7 @@ final class Engine {
             NameEngine engine = names.get(name);
             if (engine != null) {
                 event.accept(engine);
-            } else {
+            } else if (!retention.keeps(holderId)) {
                 // Nobody here waits for it (any more): do not let others wait for us.
                 compensation.abandon(name, holderId, settings.leaseNanos);
             }

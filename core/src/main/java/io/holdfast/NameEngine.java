@@ -231,7 +231,9 @@ final class NameEngine implements Effects {
 
     @Override
     public void abandon(String holderId, long leaseNanos) {
-        engine.compensation().abandon(name, holderId, leaseNanos);
+        if (!engine.retention().keeps(holderId)) {
+            engine.compensation().abandon(name, holderId, leaseNanos);
+        }
     }
 
     @Override

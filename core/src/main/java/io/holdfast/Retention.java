@@ -5,8 +5,8 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,7 +29,7 @@ final class Retention {
     private final Compensation compensation;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Kept> kept = new HashSet<>(); // by lock
+    private final Map<String, Kept> kept = new HashMap<>(); // by lock; by holder id
     private boolean closed; // by lock
 
     Retention(LockStore store, Compensation compensation, TimeSource time) {
@@ -52,13 +52,22 @@ final class Retention {
         return hold.tell();
     }
 
+    /** Whether it was left at the store on purpose: late news of its grant must not end it. */
+    boolean keeps(String holderId) {
+        lock.lock();
+        try {
+            return kept.containsKey(holderId);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Nothing is released: that is the point. */
     void close() {
         lock.lock();
         try {
             closed = true;
-            kept.forEach(Kept::cancel);
-            kept.clear();
+            kept.values().forEach(Kept::cancel);
         } finally {
             lock.unlock();
         }
@@ -113,7 +122,7 @@ final class Retention {
         private boolean isKept() {
             lock.lock();
             try {
-                return kept.contains(this);
+                return kept.get(holderId) == this;
             } finally {
                 lock.unlock();
             }
@@ -122,8 +131,8 @@ final class Retention {
         private void schedule(long delayNanos, Runnable task) {
             lock.lock();
             try {
+                kept.put(holderId, this);
                 if (!closed) {
-                    kept.add(this);
                     end = time.schedule(delayNanos, task);
                 }
             } finally {
@@ -134,7 +143,7 @@ final class Retention {
         private void end() {
             lock.lock();
             try {
-                kept.remove(this);
+                kept.remove(holderId);
             } finally {
                 lock.unlock();
             }

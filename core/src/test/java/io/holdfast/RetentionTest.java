@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -41,6 +42,23 @@ class RetentionTest extends EngineFixture {
         advance(9_900);
         assertThat(other.tryAcquire("a")).isEmpty();
         advance(500);
+        now(acquire(other, "a")).release();
+    }
+
+    @Test
+    void late_news_of_its_grant_does_not_end_it() {
+        store.details = true;
+        CompletableFuture<Lease> first = acquire(other, "a");
+        CompletableFuture<Lease> second = acquire(client, "a");
+        advance(10);
+        now(first).release();
+        advance(0);
+        now(second).release(LONG);
+        // The message of the grant, doubled on its way.
+        requireNonNull(store.listener).granted(requireNonNull(store.pushed));
+        advance(5_000);
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(6_000);
         now(acquire(other, "a")).release();
     }
 

@@ -5,7 +5,6 @@ import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Standing;
 import io.holdfast.spi.TimeSource;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,8 +25,11 @@ final class Examinations {
     private final QuorumSettings settings;
     private final List<Seat> seats;
 
-    /** The seats whose examination is under way. */
-    private final Set<Integer> underWay = ConcurrentHashMap.newKeySet();
+    /**
+     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost and
+     * came back meanwhile may be another than the one that answered.
+     */
+    private final ConcurrentHashMap<Integer, Integer> asked = new ConcurrentHashMap<>();
 
     private volatile boolean closed;
 
@@ -47,20 +49,26 @@ final class Examinations {
 
     /** Examines, again and again until the member has answered. */
     void examine(int index) {
-        if (!closed && underWay.add(index)) {
+        if (!closed && asked.merge(index, 1, Integer::sum) == 1) {
             attempt(seats.get(index));
         }
     }
 
     private void attempt(Seat seat) {
+        int before = asked.getOrDefault(seat.index, 1);
         seat.send(QuorumMember::identify)
                 .thenCompose(identity -> {
                     warn(seat, identity);
                     return admit(seat, identity, settings.quarantineMillis());
                 })
                 .whenComplete((done, error) -> {
+                    if (error == null && done && asked.remove(seat.index, before)) {
+                        return;
+                    }
                     if (error == null && done) {
-                        underWay.remove(seat.index);
+                        // Asked for again meanwhile.
+                        seat.mustBeExamined();
+                        attempt(seat);
                     } else if (!closed) {
                         time.schedule(RETRY_NANOS, () -> attempt(seat));
                     }

@@ -149,6 +149,10 @@ final class QuorumOpening {
     private void keepOpening(int index, CompletableFuture<QuorumMember> opening) {
         Seat seat = seats.get(index);
         if (seat.member() != null) {
+            if (seat.serverId().isEmpty()) {
+                // It came in time, and did not answer in time.
+                examinations.examine(index);
+            }
             return;
         }
         Connecting.until(
