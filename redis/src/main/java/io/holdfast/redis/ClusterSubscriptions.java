@@ -184,10 +184,8 @@ final class ClusterSubscriptions implements Subscriptions {
     @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
         List<CompletableFuture<Void>> steps = new ArrayList<>();
-        if (publishing != Publishing.SHARDED_AND_REDISSON_SHARDED) {
-            // Redisson's own messages go to all nodes; here it is counted.
-            steps.add(want(new Key(channel, false), SlotHash.getSlot(name), false));
-        }
+        // Always: clients that keep locks without scripts, and hints, use plain messages, which go to all nodes.
+        steps.add(want(new Key(channel, false), SlotHash.getSlot(name), false));
         if (publishing == Publishing.SHARDED_AND_REDISSON_BOTH
                 || publishing == Publishing.SHARDED_AND_REDISSON_SHARDED) {
             steps.add(want(new Key(channel, true), SlotHash.getSlot(channel), false));
@@ -415,7 +413,8 @@ final class ClusterSubscriptions implements Subscriptions {
 
         @Override
         public void message(String channel, String message) {
-            receiver.message(channel, message, sameClockSince(new Key(channel, false)));
+            // A plain subscription does not end when the slot moves: its grants are confirmed.
+            receiver.message(channel, message, time.nanoTime() + UNUSED_NANOS);
         }
 
         @Override

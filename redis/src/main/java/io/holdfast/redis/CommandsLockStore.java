@@ -130,9 +130,15 @@ final class CommandsLockStore implements LockStore {
                 outcome.complete(new Granted(number, 0));
                 return;
             }
-            // Held, but without a token there is no lease: not left behind.
+            StoreException why = parts.errors().of(error);
+            if (why.outcome() != StoreException.Outcome.FATAL) {
+                // Held, but without a token there is no lease. The engine asks again under this id, or withdraws it; a
+                // withdrawal from here could be executed after that asking.
+                outcome.completeExceptionally(
+                        new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
+                return;
+            }
             end(name, id, id, TRIES).whenComplete((deletion, failure) -> {
-                StoreException why = parts.errors().of(error);
                 outcome.completeExceptionally(
                         failure == null
                                 ? why

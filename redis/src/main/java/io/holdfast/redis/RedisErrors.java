@@ -40,12 +40,14 @@ final class RedisErrors {
             new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
             new Refusal("BUSY", NOT_EXECUTED, "somebody's script runs for too long; see SCRIPT KILL"),
             new Refusal("TRYAGAIN", NOT_EXECUTED, "its slots are being moved; wait"),
+            new Refusal("non local key", UNKNOWN, "its slots are being moved, and a script was stopped half-way; wait"),
             new Refusal("READONLY", NOT_EXECUTED, "it is a replica; connect to the master"),
             new Refusal("OOM", NOT_EXECUTED, "raise its maxmemory, or remove keys"),
             new Refusal("NOREPLICAS", NOT_EXECUTED, "see its min-replicas-to-write"),
             new Refusal("MASTERDOWN", NOT_EXECUTED, "it is a replica without a master; connect to the master"),
             new Refusal("CLUSTERDOWN", NOT_EXECUTED, "the cluster does not serve all slots; see CLUSTER INFO"),
-            new Refusal("MISCONF", NOT_EXECUTED, "it cannot write its data to disk; see its log"));
+            new Refusal("MISCONF", NOT_EXECUTED, "it cannot write its data to disk; see its log"),
+            new Refusal("EXECABORT", NOT_EXECUTED, "it refused a command of a transaction"));
 
     /** Not at the start only: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("

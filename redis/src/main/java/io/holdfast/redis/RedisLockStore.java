@@ -70,9 +70,8 @@ final class RedisLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, settings.describe());
         this.closing = closing;
-        this.replicated = settings.minReplicas() == 0
-                ? null
-                : new ReplicatedScripts(settings, connections, scripts, errors, this::abandon);
+        this.replicated =
+                settings.minReplicas() == 0 ? null : new ReplicatedScripts(settings, connections, scripts, errors);
     }
 
     @Override
@@ -155,7 +154,7 @@ final class RedisLockStore implements LockStore {
             scripts.run(LuaScript.ACQUIRE, keys.of(name), args, decoder, outcome);
         } else {
             Predicate<List<Object>> granted = reply -> integer(reply, 0) == 1;
-            replicated.run(LuaScript.ACQUIRE, keys.of(name), args, granted, request.holderId(), decoder, outcome);
+            replicated.run(LuaScript.ACQUIRE, keys.of(name), args, granted, decoder, outcome);
         }
     }
 

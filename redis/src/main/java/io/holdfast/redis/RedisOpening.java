@@ -113,8 +113,9 @@ final class RedisOpening {
             try {
                 await(server.spublish(keys.clientChannels() + context.clientId(), ""));
             } catch (ExecutionException e) {
-                // A redirection says that the command is known; only the channel is another node's.
-                if (!String.valueOf(e.getMessage()).contains("MOVED ")) {
+                // Whatever else it says (a redirection, that it is loading) tells nothing about the command.
+                String said = String.valueOf(e.getMessage());
+                if (said.contains("unknown command") || said.contains("NOPERM")) {
                     LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
                     return Publishing.PLAIN;
                 }

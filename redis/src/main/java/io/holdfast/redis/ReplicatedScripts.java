@@ -10,7 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -32,23 +31,15 @@ final class ReplicatedScripts {
     private final RedisConnections connections;
     private final Scripts scripts;
     private final RedisErrors errors;
-    private final BiFunction<String, String, CompletionStage<Boolean>> abandon;
     private final int needed;
     private final Duration patience;
     private final ConcurrentHashMap<Object, Lane> lanes = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    /** @param abandon gives back what a holder id (the second) has of a name (the first) */
-    ReplicatedScripts(
-            RedisSettings settings,
-            RedisConnections connections,
-            Scripts scripts,
-            RedisErrors errors,
-            BiFunction<String, String, CompletionStage<Boolean>> abandon) {
+    ReplicatedScripts(RedisSettings settings, RedisConnections connections, Scripts scripts, RedisErrors errors) {
         this.connections = connections;
         this.scripts = scripts;
         this.errors = errors;
-        this.abandon = abandon;
         this.needed = settings.minReplicas();
         this.patience = settings.timeout().dividedBy(2);
     }
@@ -58,10 +49,9 @@ final class ReplicatedScripts {
             String[] keys,
             String[] args,
             Predicate<List<Object>> granted,
-            String holderId,
             Scripts.Decoder<T> decoder,
             CompletableFuture<T> outcome) {
-        Task task = new Task(script, keys, args, granted, holderId);
+        Task task = new Task(script, keys, args, granted);
         task.answer().whenComplete((answer, error) -> {
             if (error != null) {
                 connections.failed(keys[0], error);
@@ -74,6 +64,10 @@ final class ReplicatedScripts {
                 outcome.completeExceptionally(errors.of(e));
             }
         });
+        if (closed) {
+            task.reply.completeExceptionally(errors.closed(null));
+            return;
+        }
         lanes.computeIfAbsent(connections.server(keys[0]), server -> new Lane()).add(task);
     }
 
@@ -89,18 +83,16 @@ final class ReplicatedScripts {
         final String[] keys;
         final String[] args;
         final Predicate<List<Object>> granted;
-        final String holderId;
         final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
         /** Whether it was put back once. Only touched by the group that it is in. */
         boolean again;
 
-        Task(LuaScript script, String[] keys, String[] args, Predicate<List<Object>> granted, String holderId) {
+        Task(LuaScript script, String[] keys, String[] args, Predicate<List<Object>> granted) {
             this.script = script;
             this.keys = keys;
             this.args = args;
             this.granted = granted;
-            this.holderId = holderId;
         }
 
         CompletionStage<List<Object>> answer() {
@@ -155,6 +147,7 @@ final class ReplicatedScripts {
                 if (closed) {
                     disconnect();
                     group.forEach(task -> task.reply.completeExceptionally(errors.closed(null)));
+                    next();
                 } else if (error != null) {
                     disconnect();
                     // Nothing was sent.
@@ -238,15 +231,18 @@ final class ReplicatedScripts {
                     if (has >= needed) {
                         granted.get(i).reply.complete(grants.get(i));
                     } else {
-                        giveBack(granted.get(i), has);
+                        giveBack(connection, granted.get(i), has);
                     }
                 }
                 next();
             });
         }
 
-        private void giveBack(Task task, int has) {
-            abandon.apply(task.keys[0], task.holderId)
+        private void giveBack(StatefulRedisConnection<String, String> connection, Task task, int has) {
+            // On the connection of the acquisitions, so in their order: the engine asks again under the same id, and a
+            // withdrawal that was executed after that would end a hold whose lease was handed out.
+            String[] args = {task.args[0], task.args[1], task.args[2]};
+            scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args)
                     .whenComplete((held, error) -> task.reply.completeExceptionally(
                             errors.notReplicated(has, needed, patience, error == null)));
         }

@@ -88,13 +88,16 @@ local function passOn(asker, behind)
     end
     local alive, poll, lease, repetition, since = read(redis.call('HGET', KEYS[3], id))
     leave(id)
-    if alive then
+    local there = alive and hears(id)
+    if there then
       local first, base = math.min(lease, 3 * poll), nextBase()
-      local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, repetition, since)
-      if tell('g', id, text) > 0 then
-        hold(id, first, base)
-        return id
-      end
+      -- Who may hear this through another server must ask: no asking has this number.
+      local asked = there == 'unsure' and '-1' or repetition
+      local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, asked, since)
+      -- In this order: what the message says is relied on, and the write may fail while the slot moves.
+      hold(id, first, base)
+      tell('g', id, text)
+      return id
     end
   end
 end

@@ -3,9 +3,11 @@
 
 local pushes = false
 
-local function tell()
-  return 1
+local function hears()
+  return false
 end
+
+local function tell() end
 
 local function rivals()
   return {}

@@ -5,25 +5,25 @@
 
 local pushes = true
 
--- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Returns 0 if the client is not there; 1 proves
--- nothing. Where the server refuses to publish from a script, that counts as heard: the client finds out by its next poll.
--- In a cluster a waiter listens at the lock's node, but a holder ("c") anywhere, and PUBLISH goes everywhere.
---
--- A grant is not even sent where nobody listens: what a message says must become true, and this one would be granted to
--- the next. A client may hear it all the same, through another node of the cluster or a replica, which is not counted.
+-- Whether the client of a holder id listens at this server: true, false, or 'unsure' where that may not be asked. True proves
+-- nothing. A client may hear a message without being counted, through another node of a cluster or a replica.
+local function hears(id)
+  local client = string.match(id, '^(.*):') or id
+  local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', ARGV[1] .. client)
+  return listeners.err and 'unsure' or listeners[2] ~= 0
+end
+
+-- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Where the server refuses to publish from a script,
+-- the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c") anywhere,
+-- and PUBLISH goes everywhere.
 local function tell(kind, id, text)
   local client = string.match(id, '^(.*):') or id
   local message = kind .. ' ' .. id .. ' ' .. text .. KEYS[1]
   if kind == 'c' then
     redis.pcall('PUBLISH', string.match(ARGV[1], '^[^{]*') .. client, message)
-    return 1
+  else
+    redis.pcall(GRANT, ARGV[1] .. client, message)
   end
-  local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', ARGV[1] .. client)
-  if listeners[2] == 0 then
-    return 0
-  end
-  redis.pcall(GRANT, ARGV[1] .. client, message)
-  return 1
 end
 
 -- How many Redisson clients listen to each of these locks' channels: they wait, but not in our queue.
