@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
+import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import java.io.InputStream;
@@ -99,6 +100,19 @@ class AutoConfigurationTest {
                     .withPropertyValues(
                             "spring.data.redis.sentinel.master=" + RedisReplication.MASTER_NAME,
                             "spring.data.redis.sentinel.nodes=" + nodes(replication.sentinels()))
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        takes(context.getBean(LockClient.class));
+                    });
+        }
+    }
+
+    @Test
+    void a_cluster_is_used_as_one() {
+        try (RedisCluster cluster =
+                RedisCluster.builder().masters(3).replicasEach(0).start()) {
+            Contexts.boot()
+                    .withPropertyValues("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()))
                     .run(context -> {
                         assertThat(context).hasNotFailed();
                         takes(context.getBean(LockClient.class));
