@@ -79,10 +79,8 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
         cluster = RedisClusterClient.create(driver.resources(), settings.nodes());
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         Driver.options(options, settings);
-        cluster.setOptions(options.topologyRefreshOptions(ClusterTopologyRefreshOptions.builder()
-                        .adaptiveRefreshTriggersTimeout(Duration.ofNanos(REFRESH_INTERVAL_NANOS))
-                        .enablePeriodicRefresh(Duration.ofSeconds(60))
-                        .build())
+        cluster.setOptions(options.topologyRefreshOptions(whenToReadTheMap())
+                .validateClusterNodeMembership(false)
                 .build());
         nodes = RedisClient.create(driver.resources());
         nodes.setOptions(Driver.options(ClientOptions.builder(), settings).build());
@@ -92,6 +90,19 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
                 .get()
                 .filter(event -> event instanceof ClusterTopologyChangedEvent)
                 .subscribe(event -> mapChanged());
+    }
+
+    /**
+     * Lettuce 7 reads the cluster's map anew at each sign of a change, and says by a deprecation that this need not be asked for; Lettuce 6,
+     * which Boot 3.5 brings, reads it each minute unless told, too late after a failover.
+     */
+    @SuppressWarnings("deprecation")
+    private static ClusterTopologyRefreshOptions whenToReadTheMap() {
+        return ClusterTopologyRefreshOptions.builder()
+                .enableAllAdaptiveRefreshTriggers()
+                .adaptiveRefreshTriggersTimeout(Duration.ofNanos(REFRESH_INTERVAL_NANOS))
+                .enablePeriodicRefresh(Duration.ofSeconds(60))
+                .build();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.ClientOptions;
-import io.lettuce.core.MaintNotificationsConfig;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
@@ -68,11 +67,11 @@ final class Driver {
                 .disconnectedBehavior(ClientOptions.DisconnectedBehavior.REJECT_COMMANDS)
                 .replayFilter(command -> true)
                 .timeoutOptions(TimeoutOptions.enabled(settings.timeout()))
-                .maintNotificationsConfig(MaintNotificationsConfig.disabled())
                 .socketOptions(SocketOptions.builder()
                         .connectTimeout(settings.timeout())
                         .keepAlive(true)
                         .build());
+        MaintNotifications.disable(options);
         SslOptions ssl = settings.ssl();
         Path ca = settings.ca();
         if (ssl != null) {
