@@ -1,0 +1,82 @@
+package io.holdfast.spring.boot3;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.boot.HoldfastHealthAutoConfiguration;
+import io.holdfast.testkit.RedisServer;
+import io.lettuce.core.LettuceVersion;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.lang.management.ManagementFactory;
+import javax.management.ObjectName;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** A whole application on Boot 3.5: what Boot itself finds and orders, not what a test puts together. */
+class OnBoot3Test {
+
+    public static class Refunds {
+
+        @Locked(name = "order.refund", key = "#orderId")
+        public long refund(long orderId, @Nullable Lease lease) {
+            return lease.fencingToken();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Application {
+
+        @Bean
+        Refunds refunds() {
+            return new Refunds();
+        }
+    }
+
+    @Test
+    void an_application_starts_with_locks_meters_and_endpoint_and_without_health() throws Exception {
+        assertThat(SpringBootVersion.getVersion()).startsWith("3.5.");
+        assertThat(LettuceVersion.getVersion()).startsWith("6.6.");
+        try (RedisServer server = RedisServer.start();
+                ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
+                        .web(WebApplicationType.NONE)
+                        .properties(
+                                "spring.data.redis.url=" + server.uri(),
+                                "management.endpoints.jmx.exposure.include=locks",
+                                "spring.jmx.enabled=true")
+                        .run()) {
+            Refunds refunds = context.getBean(Refunds.class);
+            long first = refunds.refund(17, null);
+            assertThat(refunds.refund(17, null)).isGreaterThan(first);
+
+            assertThat(context.getBean(LockClient.class).describeStore()).startsWith(server.uri());
+            assertThat(context.getBean(MeterRegistry.class)
+                            .get("holdfast.lock.acquire")
+                            .tag("name", "order.refund")
+                            .tag("outcome", "acquired")
+                            .timer()
+                            .count())
+                    .isEqualTo(2);
+            assertThat(ManagementFactory.getPlatformMBeanServer()
+                            .invoke(
+                                    new ObjectName("org.springframework.boot:type=Endpoint,name=Locks"),
+                                    "lock",
+                                    new Object[] {"order.refund:17"},
+                                    new String[] {String.class.getName()}))
+                    .asString()
+                    .contains("holdfastLockClient", "locked=false");
+            // It needs classes of Boot 4: left out, and the start does not fail.
+            assertThat(context.getBeanNamesForType(HoldfastHealthAutoConfiguration.class))
+                    .isEmpty();
+        }
+    }
+}
