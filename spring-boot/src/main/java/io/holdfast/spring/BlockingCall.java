@@ -29,7 +29,7 @@ final class BlockingCall {
     @Nullable
     Object run() throws Throwable {
         List<String> missing = new ArrayList<>();
-        Lease last = null;
+        List<Lease> outer = new ArrayList<>();
         for (String name : call.names()) {
             Lease held = HeldLeases.find(call.client(), name);
             if (held == null) {
@@ -37,11 +37,11 @@ final class BlockingCall {
             } else {
                 // A nested call must not begin under a lock that is lost.
                 held.ensureValid();
-                last = held;
+                outer.add(held);
             }
         }
-        if (last != null) {
-            giveHeldLease(last);
+        if (!outer.isEmpty()) {
+            giveHeldLease(outer.get(outer.size() - 1));
         }
         if (missing.isEmpty()) {
             return call.invocation().proceed();
@@ -58,9 +58,18 @@ final class BlockingCall {
             call.watch().ended("error", e);
             throw e;
         }
-        call.watch().acquired();
-        if (last == null) {
-            call.giveLease(call.invocation(), leases);
+        try {
+            // The wait may have been long.
+            outer.forEach(Lease::ensureValid);
+            call.watch().acquired();
+            if (outer.isEmpty()) {
+                call.giveLease(call.invocation(), leases);
+            }
+        } catch (RuntimeException e) {
+            // The method does not run, so nobody would ever release them.
+            var unused = leases.releaseAsync();
+            call.watch().ended(e instanceof LeaseLostException ? "lost" : "error", e);
+            throw e;
         }
         return runUnder(leases);
     }

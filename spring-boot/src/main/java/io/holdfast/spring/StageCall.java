@@ -45,8 +45,13 @@ final class StageCall {
             if (why != null) {
                 notAcquired(why);
             } else {
-                call.watch().acquired();
-                runUnder(leases, invocation);
+                try {
+                    call.watch().acquired();
+                    runUnder(leases, invocation);
+                } catch (RuntimeException e) {
+                    // The method has not run, so nobody would ever release them.
+                    leases.releaseAsync().whenComplete((nothing, lost) -> end(null, e));
+                }
             }
         });
         return result;
@@ -65,7 +70,11 @@ final class StageCall {
         } finally {
             HeldLeases.remove(leases);
         }
-        cancelTogether(work.toCompletableFuture());
+        try {
+            cancelTogether(work.toCompletableFuture());
+        } catch (UnsupportedOperationException e) {
+            // A stage may refuse that: then this work cannot be cancelled.
+        }
         work.whenComplete((value, why) -> {
             Throwable failure = unwrapped(why);
             leases.releaseAsync(call.operation().holdAtLeast())
