@@ -127,14 +127,19 @@ final class ActiveLease implements Lease {
     @Override
     public void onLost(Runnable callback) {
         requireNonNull(callback, "callback");
-        if (lossCallbacks == null) {
-            LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
-        }
-        requireNonNull(lossCallbacks).add(callback);
+        lossCallbacks().add(callback);
         isValid();
         if (state == State.LOST) {
             runLossCallbacks();
         }
+    }
+
+    @SuppressWarnings("NullAway") // null is what the field holds before: the JDK does not say that it may
+    private Queue<Runnable> lossCallbacks() {
+        if (lossCallbacks == null) {
+            LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
+        }
+        return requireNonNull(lossCallbacks);
     }
 
     @Override

@@ -290,6 +290,7 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
         return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
     }
 
+    @SuppressWarnings("ReferenceEquality") // the same connection, not an equal one
     private void watch(String node, StatefulRedisConnection<String, String> made) {
         if (connected.put(node, made) == made) {
             return;

@@ -74,7 +74,7 @@ final class CompareWays implements ConditionalDelete, ConditionalSet {
         };
         return orElse(
                 way.delete(key, expected, channel),
-                way == watch || !now.watch() ? null : () -> watch.delete(key, expected, channel));
+                now.delete() == DeleteBy.WATCH || !now.watch() ? null : () -> watch.delete(key, expected, channel));
     }
 
     @Override
@@ -84,7 +84,7 @@ final class CompareWays implements ConditionalDelete, ConditionalSet {
         ConditionalSet way = now.set() == SetBy.WATCH ? watch : nativeWays.set();
         return orElse(
                 way.set(key, expected, value, millis),
-                way == watch || !now.watch() ? null : () -> watch.set(key, expected, value, millis));
+                now.set() == SetBy.WATCH || !now.watch() ? null : () -> watch.set(key, expected, value, millis));
     }
 
     private WatchWay watch(Choice now) {

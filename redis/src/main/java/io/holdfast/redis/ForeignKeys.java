@@ -30,20 +30,26 @@ final class ForeignKeys {
 
     /** The value of the lock key, or what stands for the holder if it is not a string; null if it is not there. */
     CompletionStage<@Nullable String> holderOr(String name, CompletionStage<String> value) {
-        return value.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-            case "hash" -> CompletableFuture.completedFuture(HASH);
-            case "string", "none" -> CompletableFuture.failedFuture(error);
-            default -> CompletableFuture.failedFuture(errors.unusableKey(name, type));
-        }));
+        return nullable(value)
+                .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
+                    case "hash" -> CompletableFuture.<@Nullable String>completedFuture(HASH);
+                    case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
+                    default -> CompletableFuture.<@Nullable String>failedFuture(errors.unusableKey(name, type));
+                }));
     }
 
     /** The value of the lock key; null if it is not there or no string. */
     CompletionStage<@Nullable String> value(String name) {
-        CompletionStage<@Nullable String> value = connections.commands().get(name);
-        return value.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-            case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
-            default -> CompletableFuture.<@Nullable String>completedFuture(null);
-        }));
+        return nullable(connections.commands().get(name))
+                .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
+                    case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
+                    default -> CompletableFuture.<@Nullable String>completedFuture(null);
+                }));
+    }
+
+    @SuppressWarnings("NullAway") // the driver answers null where there is no key, and does not say so
+    private static CompletionStage<@Nullable String> nullable(CompletionStage<String> value) {
+        return value.thenApply(text -> (@Nullable String) text);
     }
 
     /** The answer of a command on strings, or this one if the key is of another type: then no id of this mode holds it. */
