@@ -20,6 +20,8 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +57,7 @@ final class CommandsLockStore implements LockStore {
     private final CommandsTokens tokens;
     private final CommandsHolds holds;
     private final ForeignKeys foreign;
+    private final ConcurrentMap<String, CompletableFuture<AcquireReply>> acquiring = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
@@ -69,9 +72,29 @@ final class CommandsLockStore implements LockStore {
 
     // --- taking ---
 
+    /** One after the other for one id: two at once could each make a token for the same hold. */
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded(request.name(), () -> take(request, TRIES));
+        String id = request.holderId();
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        CompletableFuture<AcquireReply> before = acquiring.put(id, outcome);
+        if (before == null) {
+            begin(request, outcome);
+        } else {
+            var unused = before.whenComplete((reply, error) -> begin(request, outcome));
+        }
+        return outcome;
+    }
+
+    private void begin(AcquireRequest request, CompletableFuture<AcquireReply> outcome) {
+        guarded(request.name(), () -> take(request, TRIES)).whenComplete((reply, error) -> {
+            acquiring.remove(request.holderId(), outcome);
+            if (error == null) {
+                outcome.complete(reply);
+            } else {
+                outcome.completeExceptionally(error);
+            }
+        });
     }
 
     private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
