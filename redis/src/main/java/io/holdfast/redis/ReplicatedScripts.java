@@ -263,6 +263,7 @@ final class ReplicatedScripts {
             }
         }
 
+        @SuppressWarnings("ReferenceEquality") // the same connection, not an equal one
         private void disconnect(StatefulRedisConnection<String, String> connection) {
             lock.lock();
             try {

@@ -38,6 +38,7 @@ final class Session {
         return id;
     }
 
+    @SuppressWarnings("ReferenceEquality") // the same handle, not an equal one
     boolean isOf(ZooKeeper other) {
         return handle == other && id == other.getSessionId();
     }
