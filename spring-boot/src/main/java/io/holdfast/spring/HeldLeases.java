@@ -43,6 +43,7 @@ final class HeldLeases {
         all.add(new Held(client, leases));
     }
 
+    @SuppressWarnings("ReferenceEquality") // this very group
     static void remove(MultiLease leases) {
         List<Held> all = CURRENT.get();
         if (all != null) {

@@ -114,6 +114,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         return operations.keySet();
     }
 
+    @SuppressWarnings("ReferenceEquality") // our own advisor
     private void checkIsLocked(Object bean, String beanName) {
         boolean locked = bean instanceof Advised advised
                 && Arrays.stream(advised.getAdvisors()).anyMatch(each -> each == advisor);

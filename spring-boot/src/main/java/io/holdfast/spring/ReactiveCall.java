@@ -140,6 +140,7 @@ final class ReactiveCall {
             return releaseAnd(leases, failure);
         }
 
+        @SuppressWarnings("ReferenceEquality") // this very failure
         private Mono<Void> releaseAnd(MultiLease leases, @Nullable Throwable failure) {
             return Mono.fromFuture(() ->
                             leases.releaseAsync(call.operation().holdAtLeast()).toCompletableFuture())
@@ -155,6 +156,7 @@ final class ReactiveCall {
         }
 
         /** Reactor wraps what goes wrong at the release. */
+        @SuppressWarnings("ReferenceEquality") // this very failure
         Throwable asThrown(Throwable error) {
             Throwable loss = lost;
             return loss != null && error.getCause() == loss ? loss : error;
