@@ -88,7 +88,9 @@ final class LettuceScriptsHandle extends Spinning {
                 leaseMillis,
                 POLL_MILLIS,
                 "0",
-                notAfter);
+                notAfter,
+                "0",
+                "0");
     }
 
     private RedisFuture<List<Object>> release(String name, String holder) {
@@ -110,7 +112,8 @@ final class LettuceScriptsHandle extends Spinning {
     }
 
     private static String script(String name) {
-        return resource("common") + "\n" + resource(name);
+        String head = "local GRANT, RELEASES = 'PUBLISH', {{'PUBLISH', 'NUMSUB'}}";
+        return String.join("\n", head, resource("push"), resource("common"), resource(name));
     }
 
     private static String resource(String name) {
