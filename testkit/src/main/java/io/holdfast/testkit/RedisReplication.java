@@ -269,6 +269,16 @@ public final class RedisReplication implements AutoCloseable {
                                         >= Long.parseLong(Topology.info(master, "replication", "master_repl_offset")));
             }
         }
+        // A replica that was sent everything anew confirms nothing before its first message.
+        long replicas = servers.stream()
+                .filter(server -> server != master && server.isUp())
+                .count();
+        Topology.await(
+                master + " hears from all replicas",
+                START_TIMEOUT,
+                () -> java.util.stream.LongStream.range(0, replicas)
+                        .allMatch(each -> Topology.info(master, "replication", "slave" + each)
+                                .contains("state=online")));
     }
 
     private long votes(RedisServer server) {
