@@ -38,11 +38,7 @@ class LeaseRules {
      * at the store that jumped in between may say too much, hence never longer than from the message's arrival.
      */
     Deadline pushedDeadline(Sent asked, long sinceAskingNanos, Sent heard, long leaseNanos) {
-        Deadline byStore = deadline(asked, heard, sinceAskingNanos + leaseNanos);
-        Deadline byArrival = deadline(heard, heard, leaseNanos);
-        return new Deadline(
-                byStore.nanos() - byArrival.nanos() < 0 ? byStore.nanos() : byArrival.nanos(),
-                Math.min(byStore.wallMillis(), byArrival.wallMillis()));
+        return deadline(asked, heard, sinceAskingNanos + leaseNanos).earlier(deadline(heard, heard, leaseNanos));
     }
 
     /**
