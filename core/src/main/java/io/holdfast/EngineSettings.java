@@ -32,6 +32,9 @@ final class EngineSettings {
     /** How long the first local waiter may have waited when a running thread still takes the lock before it. */
     long bargeNanos = Duration.ofMillis(1).toNanos();
 
+    /** For how long after the lock was handed to one who had waited longer than that, running threads may take it again. */
+    long turnNanos = Duration.ofNanos(100_000).toNanos();
+
     @Nullable
     Executor callbackExecutor;
 
@@ -57,6 +60,7 @@ final class EngineSettings {
         copy.tenureNanos = tenureNanos;
         copy.lookOutNanos = lookOutNanos;
         copy.bargeNanos = bargeNanos;
+        copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
         copy.clientId = clientId;

@@ -28,6 +28,9 @@ final class Tenure {
     /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
     private boolean open;
 
+    /** When a waiter was last woken to take the lock: the beginning of its turn. */
+    private long turnNanos;
+
     Tenure(NameState state) {
         this.state = state;
         this.time = state.settings.time;
@@ -126,6 +129,7 @@ final class Tenure {
         if (hold != null && open) {
             state.waiters.remove(woken);
             if (canTakeAtOnce(hold, woken)) {
+                turnNanos = time.nanoTime();
                 grant(hold, woken);
             } else {
                 state.waiters.addFirst(woken);
@@ -253,6 +257,7 @@ final class Tenure {
             state.effects.sendReleaseAndRequeue(held, attempt);
         } else if (lengthNanos == state.storeLease(next) || hasRightLength(held, next)) {
             state.waiters.remove(next);
+            turnNanos = time.nanoTime();
             grant(held, next);
         } else {
             prepare(held, next);
@@ -261,14 +266,15 @@ final class Tenure {
 
     /**
      * Whether the lock is left open for running threads: to wake a parked one takes longer than most critical sections.
-     * Not once the first waiter has waited for a while, so nobody starves.
+     * Once the first waiter has waited for a while, only in the short turn of the thread that was woken last: so nobody
+     * starves, and yet a wake-up is not the price of each acquisition when very many wait.
      */
     private boolean mayLeaveOpen(Hold held) {
         Waiter next = requireNonNull(state.waiters.first());
-        return next.isThread()
-                && !next.options.isFair()
-                && time.nanoTime() - next.arrivedNanos < state.settings.bargeNanos
-                && canTakeAtOnce(held, next);
+        long now = time.nanoTime();
+        boolean patient = now - next.arrivedNanos < state.settings.bargeNanos;
+        boolean inTurn = now - turnNanos < state.settings.turnNanos;
+        return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {

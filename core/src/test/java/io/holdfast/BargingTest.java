@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,6 +69,22 @@ class BargingTest extends EngineFixture {
         first.release();
 
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
+    }
+
+    /** Otherwise, with very many waiters, each acquisition would cost a wake-up. */
+    @Test
+    void in_the_short_turn_of_one_who_had_waited_long_running_threads_take_it_again() {
+        Waiter head = head(DEFAULTS);
+        Waiter next = head(DEFAULTS);
+        advance(1);
+        first.release();
+        head.leaseOrThrow().release();
+        assertThat(next.state).isEqualTo(Waiter.State.PENDING);
+        ActiveLease barged = now(acquire(client, "a"));
+        time.advance(ofNanos(100_000));
+        barged.release();
+
+        assertThat(next.state).isEqualTo(Waiter.State.GRANTED);
     }
 
     @Test
