@@ -214,7 +214,8 @@ final class ActiveLease implements Lease {
     /** How long it can last at most, renewals included; {@link #NO_LIMIT} if there is no limit. */
     long mostRemainingNanos() {
         if (!renewed) {
-            return hold.deadline.remainingNanos(hold.engine.time());
+            // Not the deadline: a store may promise this length a part at a time.
+            return hold.asked.remainingNanos(hold.engine.time());
         }
         return limitNanos == NO_LIMIT
                 ? NO_LIMIT

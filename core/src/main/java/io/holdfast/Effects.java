@@ -27,6 +27,12 @@ interface Effects {
     /** Withdraws a holder id in the background, until the store confirms. */
     void abandon(String holderId, long leaseNanos);
 
+    /**
+     * A command to acquire for this holder id failed, and may still be executed. {@link NameState#unusedLate} is wanted when that
+     * is over.
+     */
+    void watchForLate(String holderId, long leaseNanos);
+
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
     void wakeAfter(long delayNanos);
 

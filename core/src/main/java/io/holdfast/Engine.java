@@ -193,6 +193,25 @@ final class Engine {
         return settings.clientId + ":" + holderIds.incrementAndGet();
     }
 
+    /**
+     * A command to acquire failed, and may be executed after its id was withdrawn, or after its hold was released. So it is looked
+     * for once more when that cannot happen any more. Not waited for by {@link #close}: then it ends with its lease.
+     */
+    void watchForLate(String name, String holderId, long leaseNanos) {
+        settings.time.schedule(store.lateness().toNanos(), () -> {
+            NameEngine here = names.get(name);
+            if (closing != null) {
+                return;
+            }
+            if (here != null) {
+                here.unusedLate(holderId, leaseNanos);
+            } else if (!retention.keeps(holderId)) {
+                // An id in use has an engine, and no id is used again.
+                compensation.abandon(name, holderId, leaseNanos);
+            }
+        });
+    }
+
     void retire(NameEngine engine) {
         names.remove(engine.name(), engine);
     }

@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -65,6 +66,11 @@ final class GuardedStore implements LockStore {
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
         return guarded(() -> store.forceRelease(name));
+    }
+
+    @Override
+    public Duration lateness() {
+        return store.lateness();
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.holdfast;
 /**
  * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
  *
- * <p>All fields but {@link #deadline} are guarded by the lock of the name's engine; {@code deadline} is written under it
- * and read anywhere. The fields for the {@link DueQueue} are guarded by the lock of {@link Renewals}.
+ * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name's engine; these two are written
+ * under it and read anywhere. The fields for the {@link DueQueue} are guarded by the lock of {@link Renewals}.
  */
 final class Hold {
 
@@ -26,10 +26,16 @@ final class Hold {
      * The instant up to which the hold was asked for. A store that cannot promise as much at once promises a part, up to
      * {@link #deadline}, and the rest by renewals.
      */
-    Deadline asked;
+    volatile Deadline asked;
 
-    /** The longest that the store may keep it after the last command for it. */
+    /** The length that the last command for it asked for. */
     long leaseNanos;
+
+    /**
+     * The longest that any command for it asked for. Since a late one may still be executed, the store may keep the hold for
+     * so long from now on, whatever was asked last.
+     */
+    private long longestNanos;
 
     /** The latest instant at which the store may end the hold by itself. */
     long storeEndNanos;
@@ -64,7 +70,8 @@ final class Hold {
             Deadline deadline,
             long nowNanos,
             long sinceNanos,
-            long leaseNanos) {
+            long leaseNanos,
+            long longestNanos) {
         this.engine = engine;
         this.holderId = holderId;
         this.base = base;
@@ -73,8 +80,19 @@ final class Hold {
         this.deadline = deadline;
         this.asked = deadline;
         this.leaseNanos = leaseNanos;
+        this.longestNanos = longestNanos;
         this.storeEndNanos = nowNanos + leaseNanos;
         this.renewAtNanos = sinceNanos + leaseNanos / 3;
+    }
+
+    /** A command for this length is about to be sent. */
+    void asking(long nanos) {
+        leaseNanos = nanos;
+        longestNanos = Math.max(longestNanos, nanos);
+    }
+
+    long longestNanos() {
+        return longestNanos;
     }
 
     /** The store promises only the first part of what it was asked for. */

@@ -169,6 +169,10 @@ final class NameEngine implements Effects {
         handle(() -> state.pushedGrant(grant));
     }
 
+    void unusedLate(String holderId, long leaseNanos) {
+        handle(() -> state.unusedLate(holderId, leaseNanos));
+    }
+
     void contended(String holderId) {
         handle(() -> state.contended(holderId));
     }
@@ -205,7 +209,7 @@ final class NameEngine implements Effects {
         engine.compensation().track(command);
         command.whenComplete((reply, error) -> {
             if (error != null) {
-                abandon(hold.holderId, hold.leaseNanos);
+                abandon(hold.holderId, hold.longestNanos());
             }
             if (lease != null) {
                 boolean wasGone = error == null && !reply.wasHeld();
@@ -217,7 +221,7 @@ final class NameEngine implements Effects {
     @Override
     public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention()
-                .keep(name, hold.holderId, endNanos, hold.sequence)
+                .keep(name, hold.holderId, endNanos, hold.sequence, hold.longestNanos())
                 .whenComplete((wasGone, never) -> handle(() -> released(lease, wasGone)));
     }
 
@@ -234,6 +238,11 @@ final class NameEngine implements Effects {
         if (!engine.retention().keeps(holderId)) {
             engine.compensation().abandon(name, holderId, leaseNanos);
         }
+    }
+
+    @Override
+    public void watchForLate(String holderId, long leaseNanos) {
+        engine.watchForLate(name, holderId, leaseNanos);
     }
 
     @Override
@@ -261,7 +270,15 @@ final class NameEngine implements Effects {
 
     @Override
     public Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos) {
-        return new Hold(this, attempt.holderId, base, deadline, settings.time.nanoTime(), sinceNanos, leaseNanos);
+        return new Hold(
+                this,
+                attempt.holderId,
+                base,
+                deadline,
+                settings.time.nanoTime(),
+                sinceNanos,
+                leaseNanos,
+                Math.max(leaseNanos, attempt.leaseNanos));
     }
 
     @Override

@@ -129,6 +129,7 @@ final class NameState {
     // --- events from the store ---
 
     void acquired(Attempt attempt, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+        watchForLate(attempt, error);
         // A pushed grant may have overtaken the answer.
         if (!tenure.isOf(attempt.holderId)) {
             contention.answered(attempt, sent, reply, error);
@@ -141,11 +142,18 @@ final class NameState {
             LeaseRules.Sent sent,
             @Nullable ReleaseReply reply,
             @Nullable Throwable error) {
+        watchForLate(attempt, error);
         if (error != null) {
-            effects.abandon(released.holderId, released.leaseNanos);
+            effects.abandon(released.holderId, released.longestNanos());
         }
         if (!tenure.isOf(attempt.holderId)) {
             contention.requeued(attempt, sent, reply, error);
+        }
+    }
+
+    private void watchForLate(Attempt attempt, @Nullable Throwable error) {
+        if (error != null && StoreErrors.of(error).outcome() == StoreException.Outcome.UNKNOWN) {
+            effects.watchForLate(attempt.holderId, attempt.leaseNanos);
         }
     }
 
@@ -196,6 +204,16 @@ final class NameState {
             effects.abandon(holderId, settings.leaseNanos);
         }
         return false;
+    }
+
+    /**
+     * All commands to acquire for this holder id have been executed by now, or never will be. What one of them took after the id
+     * was done with is nobody's.
+     */
+    void unusedLate(String holderId, long leaseNanos) {
+        if (!contention.isFor(holderId) && !tenure.isOf(holderId)) {
+            effects.abandon(holderId, leaseNanos);
+        }
     }
 
     void contended(String holderId) {

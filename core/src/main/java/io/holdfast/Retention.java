@@ -43,11 +43,12 @@ final class Retention {
      *
      * @param endNanos until when
      * @param settingNumber the number of this exact setting of the hold's length
+     * @param longestNanos how long the store may keep it without knowing of this
      * @return completes with true if the store did not know the hold any more; never fails: a store that does not answer is
      *     asked again in the background
      */
-    CompletionStage<Boolean> keep(String name, String holderId, long endNanos, long settingNumber) {
-        Kept hold = new Kept(name, holderId, endNanos, settingNumber);
+    CompletionStage<Boolean> keep(String name, String holderId, long endNanos, long settingNumber, long longestNanos) {
+        Kept hold = new Kept(name, holderId, endNanos, settingNumber, longestNanos);
         hold.schedule(endNanos - time.nanoTime(), hold::end);
         return hold.tell();
     }
@@ -79,13 +80,15 @@ final class Retention {
         private final String holderId;
         private final long endNanos;
         private final long settingNumber;
+        private final long longestNanos;
         private TimeSource.@Nullable Timer end; // by lock
 
-        Kept(String name, String holderId, long endNanos, long settingNumber) {
+        Kept(String name, String holderId, long endNanos, long settingNumber, long longestNanos) {
             this.name = name;
             this.holderId = holderId;
             this.endNanos = endNanos;
             this.settingNumber = settingNumber;
+            this.longestNanos = longestNanos;
         }
 
         CompletionStage<Boolean> tell() {
@@ -147,7 +150,8 @@ final class Retention {
             } finally {
                 lock.unlock();
             }
-            compensation.abandon(name, holderId, RETRY_NANOS);
+            // Perhaps the store was never told of the end.
+            compensation.abandon(name, holderId, longestNanos);
         }
 
         /** By the lock's holder. */

@@ -230,7 +230,7 @@ final class Tenure {
         // If this one stays unanswered, the next goes out while there is still time for it.
         due.renewAtNanos = now + length / 6;
         watch(due);
-        due.leaseNanos = length;
+        due.asking(length);
         due.lookedOutNanos = now;
         return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false);
     }
@@ -304,7 +304,7 @@ final class Tenure {
         if (exact) {
             held.sequence++;
         }
-        held.leaseNanos = Math.max(held.leaseNanos, state.storeLease(next));
+        held.asking(Math.max(held.leaseNanos, state.storeLease(next)));
         RenewRequest request =
                 new RenewRequest(state.name, held.holderId, state.storeLease(next) / 1_000_000, held.sequence, exact);
         watch(held);
@@ -392,7 +392,7 @@ final class Tenure {
         loseLease(why);
         drop(held);
         // It may still be there (we stop before the store does), and then others need not wait for its end.
-        state.effects.abandon(held.holderId, held.leaseNanos);
+        state.effects.abandon(held.holderId, held.longestNanos());
         state.startContention();
     }
 

@@ -9,6 +9,7 @@ import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,6 +38,71 @@ class AttemptTest extends EngineFixture {
         unanswered.get(0).completeExceptionally(new StoreException(StoreException.Outcome.UNKNOWN, "no answer", null));
 
         assertThat(slow.count("abandon")).isEqualTo(2);
+    }
+
+    @Test
+    void an_acquire_executed_after_its_withdrawal_was_confirmed_is_withdrawn_when_none_can_be_executed_any_more() {
+        LockClient late = client("late", executingLate(2_000), settings -> {});
+        CompletableFuture<Lease> gone =
+                acquire(late, "a", DEFAULTS.waitAtMost(Duration.ZERO).leaseFor(ofSeconds(60)));
+        assertThat(gone).isCompletedExceptionally();
+        advance(2_100);
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(3_000);
+
+        assertThat(other.tryAcquire("a")).isPresent();
+    }
+
+    @Test
+    void an_acquire_executed_after_the_release_of_its_hold_is_withdrawn_when_none_can_be_executed_any_more() {
+        ProbeStore slow = executingLate(2_000);
+        LockClient late = client("late", slow, settings -> {});
+        CompletableFuture<Lease> lease = acquire(late, "a", DEFAULTS.leaseFor(ofSeconds(60)));
+        assertThat(lease).isNotDone();
+        advance(100);
+        now(lease).release();
+        now(acquire(other, "a")).release();
+        advance(2_000);
+        assertThat(other.tryAcquire("a")).isEmpty();
+        advance(3_000);
+
+        assertThat(other.tryAcquire("a")).isPresent();
+    }
+
+    @Test
+    void a_hold_in_use_is_not_withdrawn_although_one_of_its_acquires_had_no_outcome() {
+        LockClient late = client("late", executingLate(2_000), settings -> {});
+        CompletableFuture<Lease> lease = acquire(late, "a");
+        advance(30_000);
+        assertThat(now(lease).isValid()).isTrue();
+    }
+
+    @Test
+    void a_hold_that_was_kept_on_purpose_is_not_withdrawn_although_one_of_its_acquires_had_no_outcome() {
+        LockClient late = client("late", executingLate(2_000), settings -> {});
+        CompletableFuture<Lease> lease = acquire(late, "a");
+        advance(100);
+        now(lease).release(ofSeconds(10));
+        advance(9_000);
+        assertThat(other.tryAcquire("a")).isEmpty();
+    }
+
+    /** Of its acquires the first fails, its outcome being unknown, and is executed later. */
+    private ProbeStore executingLate(long millis) {
+        LockStore behind = server.connect(new StoreContext("late", time));
+        boolean[] failed = new boolean[1];
+        return new ProbeStore(new ForwardingStore(behind) {
+            @Override
+            public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+                if (failed[0]) {
+                    return behind.acquire(request);
+                }
+                failed[0] = true;
+                time.schedule(millis * 1_000_000, () -> behind.acquire(request));
+                return CompletableFuture.failedFuture(
+                        new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null));
+            }
+        });
     }
 
     @Test

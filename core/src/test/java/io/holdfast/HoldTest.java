@@ -267,6 +267,69 @@ class HoldTest extends EngineFixture {
         assertThat(client.engine().compensation().pending()).isZero();
     }
 
+    /** The last renewal, clipped to the lease's limit, was short; but one before may come after it. */
+    @Test
+    void a_withdrawal_near_the_limit_of_a_lease_goes_on_for_as_long_as_any_earlier_command_may_keep_the_hold() {
+        ProbeStore behind = probe("longer");
+        LockClient longer = client("longer", behind, settings -> settings.leaseNanos = 30_000_000_000L);
+        Lease lease = now(acquire(longer, "a", DEFAULTS.holdAtMost(ofSeconds(31))));
+        behind.renews = Fate.FAIL;
+        advance(29_000);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(behind.renewals.get(behind.renewals.size() - 1).leaseMillis())
+                .isLessThan(5_000);
+        assertThatWithdrawalLasts(behind, lease, 30_000);
+    }
+
+    /** The grant was pushed for 3 s; but an asking that failed may come after it, and gives whoever holds its full length. */
+    @Test
+    void a_withdrawal_of_a_pushed_grant_goes_on_for_as_long_as_an_earlier_asking_may_keep_the_hold() {
+        ProbeStore behind = probe("longer");
+        LockClient longer = client("longer", behind, settings -> settings.leaseNanos = 30_000_000_000L);
+        behind.details = true;
+        behind.failure = new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null);
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> waiting = acquire(longer, "a");
+        behind.acquires = Fate.FAIL;
+        advance(900);
+        behind.acquires = Fate.PASS;
+        advance(1_000);
+        behind.commands.clear();
+        held.release();
+        advance(0);
+        assertThat(behind.commands).isEmpty();
+        assertThatWithdrawalLasts(behind, now(waiting), 30_000);
+    }
+
+    /** Tells the store of its longer life but once, in vain: then the hold has the length of its last renewal. */
+    @Test
+    void a_withdrawal_of_a_hold_that_was_kept_after_its_release_goes_on_for_as_long_as_the_store_may_keep_it() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(60))));
+        store.renews = Fate.FAIL;
+        store.abandons = Fate.FAIL;
+        lease.release(ofSeconds(1));
+        advance(1_000);
+        long before = 0;
+        for (long at = 1_000; at < 61_000; at += 3_000) {
+            assertThat(store.count("abandon")).as("after " + at + " ms").isGreaterThan(before);
+            before = store.count("abandon");
+            advance(3_000);
+        }
+    }
+
+    private void assertThatWithdrawalLasts(ProbeStore store, Lease lease, long millis) {
+        store.releases = Fate.FAIL;
+        store.abandons = Fate.FAIL;
+        lease.release();
+        long before = 0;
+        // A command may be executed as late as 5 s after its sending; tries are up to 2 s apart.
+        for (long at = 0; at < millis + 5_000 - 2_000; at += 2_000) {
+            assertThat(store.count("abandon")).as("after " + at + " ms").isGreaterThan(before);
+            before = store.count("abandon");
+            advance(2_000);
+        }
+    }
+
     @Test
     void a_withdrawal_that_can_never_succeed_is_not_tried_again() {
         Lease lease = now(acquire(client, "a"));

@@ -12,6 +12,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -87,6 +88,22 @@ class PartlyPromisedTest extends EngineFixture {
         assertThat(lease.isValid()).isTrue();
         advance(90);
         assertThat(lease.isValid()).isFalse();
+    }
+
+    /** What the store promises now is no reason to give the first name back while the second is waited for. */
+    @Test
+    void of_several_names_the_first_is_kept_while_the_next_is_waited_for() {
+        Lease held = now(acquire(client, "b"));
+        CompletableFuture<MultiLease> all = careful.acquireAllAsync(List.of("a", "b"), DEFAULTS.leaseFor(ofSeconds(20)))
+                .toCompletableFuture();
+        advance(10_000);
+        assertThat(client.localLocks()).hasSize(1);
+        assertThat(shy.count("release")).isZero();
+        held.release();
+        advance(1_000);
+        assertThat(all).isCompleted();
+        assertThat(all.join().isValid()).isTrue();
+        all.join().release();
     }
 
     @Test

@@ -13,6 +13,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -181,6 +182,11 @@ final class SimStore implements LockStore {
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
         return send(() -> server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages)));
+    }
+
+    @Override
+    public Duration lateness() {
+        return Duration.ofNanos(COMMAND_TIMEOUT_NANOS);
     }
 
     @Override

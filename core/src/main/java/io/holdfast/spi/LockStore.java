@@ -1,5 +1,6 @@
 package io.holdfast.spi;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -75,6 +76,15 @@ public interface LockStore extends AutoCloseable {
      * @return true if there was one
      */
     CompletionStage<Boolean> forceRelease(String name);
+
+    /**
+     * For how long after it failed with an unknown outcome a command to acquire may still be executed, at most: the engine then
+     * looks once more for what it may have left. A store whose requests carry a time after which they are refused says so
+     * here; for others it is a guess.
+     */
+    default Duration lateness() {
+        return Duration.ofSeconds(5);
+    }
 
     /** Registers the one receiver of this store's messages. Called once, before any other command. */
     void listen(StoreListener listener);

@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -325,6 +326,12 @@ final class RedisLockStore implements LockStore {
                 outcome.complete(integer(reply, 0) == 1);
             }
         });
+    }
+
+    /** A command is refused by its "not after" when it comes later than the timeout, and fails no sooner than it was sent. */
+    @Override
+    public Duration lateness() {
+        return settings.timeout();
     }
 
     @Override
