@@ -1,51 +1,27 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.QuorumMember;
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The messages of one member of a quorum for this client: {@code r <rank> <name>}: released, and {@code c <id> <name>}:
  * somebody waits behind this id.
  */
-final class MemberMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
+final class MemberMessages extends ClientChannel {
 
-    private final String channel;
     private volatile QuorumMember.@Nullable Listener listener;
-    private volatile @Nullable StatefulRedisPubSubConnection<String, String> connection;
-
-    /** Whether the connection was lost since the subscription was last confirmed. */
-    private volatile boolean missed;
 
     MemberMessages(String channel) {
-        this.channel = channel;
+        super(channel);
     }
 
     void listen(QuorumMember.@Nullable Listener receiver) {
         listener = receiver;
     }
 
-    CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connected) {
-        connected.addListener((io.lettuce.core.pubsub.RedisPubSubListener<String, String>) this);
-        connected.addListener((RedisConnectionStateListener) this);
-        connection = connected;
-        return connected.async().subscribe(channel);
-    }
-
-    /** Subscribes again: a sign of life that also mends a subscription which failed after a reconnect. */
-    void beat() {
-        StatefulRedisPubSubConnection<String, String> connected = connection;
-        if (connected != null) {
-            var unused = connected.async().subscribe(channel);
-        }
-    }
-
     /** The connection for commands or the one for messages was lost, and is back. */
-    void reconnected() {
+    @Override
+    void resubscribed() {
         QuorumMember.Listener receiver = listener;
         if (receiver != null) {
             receiver.reconnected();
@@ -66,18 +42,5 @@ final class MemberMessages extends RedisPubSubAdapter<String, String> implements
         } else if (message.startsWith("c ")) {
             receiver.contended(name, detail);
         }
-    }
-
-    @Override
-    public void subscribed(String to, long count) {
-        if (missed) {
-            missed = false;
-            reconnected();
-        }
-    }
-
-    @Override
-    public void onRedisDisconnected(RedisChannelHandler<?, ?> handler) {
-        missed = true;
     }
 }

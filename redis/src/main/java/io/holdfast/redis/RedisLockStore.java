@@ -10,11 +10,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,9 +24,6 @@ import org.jspecify.annotations.Nullable;
  * driver's I/O thread.
  */
 final class RedisLockStore implements LockStore {
-
-    /** More in one command would keep the server's other clients waiting noticeably. */
-    private static final int RENEWALS_PER_COMMAND = 100;
 
     /** Those behind the first few of the queue are not woken by Redisson's releases: they would ask in vain. */
     private static final int LISTENERS_AHEAD_MAX = 2;
@@ -47,6 +40,7 @@ final class RedisLockStore implements LockStore {
     private final RedisConnections connections;
     private final RedisMessages messages;
     private final Hints hints;
+    private final Renewals renewals;
     private final Runnable closing;
 
     /** Null if replicas are not waited for. */
@@ -70,6 +64,7 @@ final class RedisLockStore implements LockStore {
         this.connections = connections;
         this.messages = messages;
         this.hints = new Hints(connections, keys, settings.describe());
+        this.renewals = new Renewals(keys, scripts, errors, connections, messages.redisson());
         this.closing = closing;
         this.replicated =
                 settings.minReplicas() == 0 ? null : new ReplicatedScripts(settings, connections, scripts, errors);
@@ -161,65 +156,12 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return renewAll(List.of(request)).get(0);
+        return renewals.renew(List.of(request)).get(0);
     }
 
     @Override
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
-        Map<Integer, List<Integer>> groups = new LinkedHashMap<>();
-        for (int i = 0; i < requests.size(); i++) {
-            groups.computeIfAbsent(connections.group(requests.get(i).name()), group -> new ArrayList<>())
-                    .add(i);
-        }
-        List<CompletionStage<RenewReply>> stages = new ArrayList<>(Collections.nCopies(requests.size(), null));
-        for (List<Integer> group : groups.values()) {
-            for (int from = 0; from < group.size(); from += most) {
-                renew(requests, group.subList(from, Math.min(from + most, group.size())), stages);
-            }
-        }
-        return stages;
-    }
-
-    /** Renews some of the requests by one command. */
-    private void renew(List<RenewRequest> all, List<Integer> indexes, List<CompletionStage<RenewReply>> stages) {
-        List<RenewRequest> requests = indexes.stream().map(all::get).toList();
-        CompletionStage<List<Object>> command = renewal(requests, true);
-        for (int i = 0; i < requests.size(); i++) {
-            RenewRequest request = requests.get(i);
-            int index = i;
-            CompletableFuture<RenewReply> stage = new CompletableFuture<>();
-            stages.set(indexes.get(i), stage);
-            command.whenComplete((reply, error) -> {
-                if (error == null) {
-                    stage.complete(renewed(request, reply, index));
-                } else if (RedisErrors.keysAreApart(error)) {
-                    // A slot can take long to move, and all that while its locks would not be renewed.
-                    renewAlone(request, stage);
-                } else {
-                    stage.completeExceptionally(errors.of(error));
-                }
-            });
-        }
-    }
-
-    /** With the lock key only, which is at one node at any time. It does not tell how many wait. */
-    private void renewAlone(RenewRequest request, CompletableFuture<RenewReply> outcome) {
-        renewal(List.of(request), false).whenComplete((reply, error) -> {
-            if (error == null) {
-                outcome.complete(renewed(request, reply, 0));
-            } else {
-                outcome.completeExceptionally(errors.of(error));
-            }
-        });
-    }
-
-    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean withQueue) {
-        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
-        return scripts.run(script, renewalKeys(requests, withQueue), renewalArgs(requests), (reply, outcome) -> {
-            observe(requests.get(0).name(), reply, 0);
-            outcome.complete(reply);
-        });
+        return renewals.renew(requests);
     }
 
     @Override
@@ -403,47 +345,6 @@ final class RedisLockStore implements LockStore {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }
-    }
-
-    private String[] renewalKeys(List<RenewRequest> requests, boolean withQueue) {
-        String[] names = new String[2 * requests.size()];
-        for (int i = 0; i < requests.size(); i++) {
-            names[2 * i] = requests.get(i).name();
-            names[2 * i + 1] = withQueue
-                    ? keys.queue(requests.get(i).name())
-                    : requests.get(i).name();
-        }
-        return names;
-    }
-
-    private static String[] renewalArgs(List<RenewRequest> requests) {
-        String[] args = new String[2 * requests.size()];
-        RenewRequest before = null;
-        int at = 0;
-        for (RenewRequest request : requests) {
-            args[at++] = request.holderId();
-            args[at++] = before != null && isSetAlike(request, before)
-                    ? ""
-                    : request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
-            before = request;
-        }
-        return args;
-    }
-
-    private static boolean isSetAlike(RenewRequest one, RenewRequest other) {
-        return one.leaseMillis() == other.leaseMillis()
-                && one.sequence() == other.sequence()
-                && one.exact() == other.exact();
-    }
-
-    private RenewReply renewed(RenewRequest request, List<Object> reply, int index) {
-        messages.redisson().unwatch(request.name(), request.holderId());
-        int at = 1 + 3 * index;
-        return switch (integer(reply, at)) {
-            case 0 -> new RenewReply.Gone();
-            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), integer(reply, at + 2));
-            default -> new RenewReply.Superseded();
-        };
     }
 
     /** When a command that is sent now is too late: nobody waits for its answer then. */

@@ -7,12 +7,7 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +22,7 @@ final class RedisOpening {
     private final RedisSettings settings;
     private final StoreContext context;
     private final OpeningErrors errors;
+    private final OpeningSteps steps;
     private final RedisErrors commandErrors;
     private final RedisConnections connections;
 
@@ -53,6 +49,7 @@ final class RedisOpening {
         this.settings = settings;
         this.context = context;
         this.errors = new OpeningErrors(settings);
+        this.steps = new OpeningSteps(settings, errors);
         boolean cluster = settings.topology() == Topology.CLUSTER;
         this.commandErrors = new RedisErrors(settings.describe(), settings.timeout(), cluster);
         this.connections = cluster
@@ -73,7 +70,7 @@ final class RedisOpening {
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.prefix());
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0);
-        connect(connections.connect(() -> {
+        steps.connect(connections.connect(() -> {
             CommandsOpening opened = withoutScripts;
             if (opened != null) {
                 opened.reconnected();
@@ -86,7 +83,10 @@ final class RedisOpening {
         String whyCommands = whyCommands(scripts, keys);
         CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
         withoutScripts = commands;
-        subscribe(keys, publishing, messages);
+        steps.subscribe(
+                connections.subscribe(keys, context.clientId(), publishing, messages),
+                "waiting clients only poll, and are served late",
+                settings.prefix() + ":c:* and redisson_lock__channel:*");
 
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             connections.beat();
@@ -111,7 +111,7 @@ final class RedisOpening {
         }
         for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
             try {
-                await(server.spublish(keys.clientChannels() + context.clientId(), ""));
+                steps.await(server.spublish(keys.clientChannels() + context.clientId(), ""));
             } catch (ExecutionException e) {
                 // Whatever else it says (a redirection, that it is loading) tells nothing about the command.
                 String said = String.valueOf(e.getMessage());
@@ -138,7 +138,7 @@ final class RedisOpening {
             // Some servers go on with all arguments.
             return "because it runs no scripts for this user: " + e.said.split(",", 2)[0];
         }
-        load(scripts);
+        steps.load(LuaScript.OF_STORES, scripts, connections.servers());
         LOG.log(
                 System.Logger.Level.INFO,
                 settings.describe() + ": locks are kept by scripts (mode lua), "
@@ -158,7 +158,7 @@ final class RedisOpening {
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, keys.probe(context.clientId()));
         try {
             CommandsOpening opened = new CommandsOpening(
-                    settings, context, connections, commandErrors, dedicated, compare, await(compare.run()));
+                    settings, context, connections, commandErrors, dedicated, compare, steps.await(compare.run()));
             LOG.log(
                     System.Logger.Level.INFO,
                     settings.describe() + ": locks are kept without scripts (mode commands), " + why + "; "
@@ -173,7 +173,7 @@ final class RedisOpening {
     private void look(RedisClusterAsyncCommands<String, String> commands) {
         ServerInfo info;
         try {
-            info = new ServerInfo(await(commands.info()));
+            info = new ServerInfo(steps.await(commands.info()));
         } catch (ExecutionException e) {
             // Not everybody is allowed to ask; what the server cannot do will show.
             return;
@@ -185,29 +185,12 @@ final class RedisOpening {
         info.warnings().forEach(said -> LOG.log(System.Logger.Level.WARNING, settings.describe() + " " + said));
     }
 
-    /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
-    private void load(Scripts scripts) {
-        List<CompletionStage<String>> loading = new ArrayList<>();
-        for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
-            for (LuaScript script : LuaScript.OF_STORES) {
-                loading.add(server.scriptLoad(scripts.text(script)));
-            }
-        }
-        for (CompletionStage<String> loaded : loading) {
-            try {
-                await(loaded);
-            } catch (ExecutionException e) {
-                LOG.log(System.Logger.Level.DEBUG, settings.describe() + " does not load scripts ahead", e);
-            }
-        }
-    }
-
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
     private void probe(Scripts scripts, RedisKeys keys) throws NoScriptsException {
         String[] probed = keys.probe(context.clientId());
         RedisProbe.Found found;
         try {
-            found = new RedisProbe(scripts, commandErrors, this::await)
+            found = new RedisProbe(scripts, commandErrors, steps::await)
                     .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         } catch (StoreException failure) {
             if (failure.outcome() == StoreException.Outcome.FATAL
@@ -236,42 +219,5 @@ final class RedisOpening {
         String[] two =
                 settings.topology() == RedisSettings.Topology.CLUSTER ? one : keys.probe("2" + context.clientId());
         return new String[] {one[0], one[1], two[0], two[1]};
-    }
-
-    /** A server that forbids the messages is still good for locks: slower, not less safe. */
-    private void subscribe(RedisKeys keys, Publishing publishing, RedisMessages messages) {
-        try {
-            await(connections.subscribe(keys, context.clientId(), publishing, messages));
-        } catch (ExecutionException e) {
-            Throwable cause = RedisErrors.unwrap(e);
-            if (!(cause instanceof RedisCommandExecutionException)) {
-                throw errors.notConnected(e);
-            }
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    settings.describe() + " refuses SUBSCRIBE, so waiting clients only poll, and are served late: "
-                            + cause.getMessage() + " (allow the channels " + settings.prefix()
-                            + ":c:* and redisson_lock__channel:*)");
-        }
-    }
-
-    private <T> T connect(CompletionStage<T> connecting) {
-        try {
-            return await(connecting);
-        } catch (ExecutionException e) {
-            throw errors.notConnected(e);
-        }
-    }
-
-    /** Waits for a step. The driver has its own timeouts; this one is for the case that it forgets. */
-    private <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
-        try {
-            return step.toCompletableFuture().get(2 * settings.timeout().toMillis() + 1_000, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw errors.interrupted(e);
-        } catch (TimeoutException e) {
-            throw errors.noAnswer(e);
-        }
     }
 }

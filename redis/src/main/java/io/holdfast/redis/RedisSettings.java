@@ -60,6 +60,12 @@ record RedisSettings(
         return nodes.get(0);
     }
 
+    /** The same on these threads. */
+    RedisSettings with(ClientResources threads) {
+        return new RedisSettings(
+                topology, nodes, timeout, prefix, mode, minReplicas, redissonChannels, ca, ssl, threads);
+    }
+
     boolean tls() {
         return node().isSsl();
     }

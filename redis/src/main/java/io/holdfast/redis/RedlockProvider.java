@@ -40,8 +40,9 @@ public final class RedlockProvider implements LockStoreProvider {
     public LockStore open(URI uri, StoreContext context) {
         RedlockUri parsed = RedlockUri.parse(uri);
         QuorumStores.Builder quorum = parsed.settings();
+        SharedThreads threads = new SharedThreads();
         for (RedisSettings server : parsed.servers()) {
-            quorum.member(server.describe(), client -> MemberOpening.open(server, client));
+            quorum.member(server.describe(), client -> MemberOpening.open(server, threads, client));
         }
         return quorum.open(context);
     }

@@ -21,18 +21,8 @@ final class Scripts {
         void decode(List<Object> reply, CompletableFuture<T> outcome);
     }
 
-    /** What the server allows, and the digests of the scripts in the form for that. */
-    private static final class Forms {
-        final Allowed allowed;
-        final Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class); // not changed after construction
-
-        Forms(Publishing publishing, Allowed allowed) {
-            this.allowed = allowed;
-            for (LuaScript script : LuaScript.values()) {
-                digests.put(script, script.digest(publishing, allowed.pushes()));
-            }
-        }
-    }
+    /** What the server allows, and the digests of the scripts in the form for that, which are not changed. */
+    private record Forms(Allowed allowed, Map<LuaScript, String> digests) {}
 
     private static final long RETRY_FIRST_NANOS = 5_000_000;
 
@@ -51,12 +41,23 @@ final class Scripts {
         this.publishing = publishing;
         this.errors = errors;
         this.time = time;
-        this.forms = new Forms(publishing, Allowed.ALL);
+        this.forms = new Forms(Allowed.ALL, digests(Allowed.ALL));
     }
 
     /** From now on uses only what the server allows. */
     void restrict(Allowed found) {
-        forms = new Forms(publishing, found);
+        Forms before = forms;
+        boolean same = found.pushes() == before.allowed.pushes();
+        forms = new Forms(found, same ? before.digests : digests(found));
+    }
+
+    /** Takes time. */
+    private Map<LuaScript, String> digests(Allowed found) {
+        Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class);
+        for (LuaScript script : LuaScript.values()) {
+            digests.put(script, script.digest(publishing, found.pushes()));
+        }
+        return digests;
     }
 
     Allowed allowed() {

@@ -1,0 +1,144 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * Renews holds, as many by one command as one script may touch together: in a cluster those of one slot.
+ *
+ * <p>Thread-safe; keeps no state.
+ */
+final class Renewals {
+
+    /** More in one command would keep the server's other clients waiting noticeably. */
+    private static final int RENEWALS_PER_COMMAND = 100;
+
+    private final RedisKeys keys;
+    private final Scripts scripts;
+    private final RedisErrors errors;
+    private final RedisConnections connections;
+    private final RedissonReleases redisson;
+
+    Renewals(
+            RedisKeys keys,
+            Scripts scripts,
+            RedisErrors errors,
+            RedisConnections connections,
+            RedissonReleases redisson) {
+        this.keys = keys;
+        this.scripts = scripts;
+        this.errors = errors;
+        this.connections = connections;
+        this.redisson = redisson;
+    }
+
+    /** One stage for each request, in their order. None depends on another but those of one command. */
+    List<CompletionStage<RenewReply>> renew(List<RenewRequest> requests) {
+        int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
+        Map<Integer, List<Integer>> groups = new LinkedHashMap<>();
+        for (int i = 0; i < requests.size(); i++) {
+            groups.computeIfAbsent(connections.group(requests.get(i).name()), group -> new ArrayList<>())
+                    .add(i);
+        }
+        List<CompletionStage<RenewReply>> stages = new ArrayList<>(Collections.nCopies(requests.size(), null));
+        for (List<Integer> group : groups.values()) {
+            for (int from = 0; from < group.size(); from += most) {
+                send(requests, group.subList(from, Math.min(from + most, group.size())), stages);
+            }
+        }
+        return stages;
+    }
+
+    /** Renews some of the requests by one command. */
+    private void send(List<RenewRequest> all, List<Integer> indexes, List<CompletionStage<RenewReply>> stages) {
+        List<RenewRequest> requests = indexes.stream().map(all::get).toList();
+        CompletionStage<List<Object>> command = renewal(requests, true);
+        for (int i = 0; i < requests.size(); i++) {
+            RenewRequest request = requests.get(i);
+            int index = i;
+            CompletableFuture<RenewReply> stage = new CompletableFuture<>();
+            stages.set(indexes.get(i), stage);
+            command.whenComplete((reply, error) -> {
+                if (error == null) {
+                    stage.complete(renewed(request, reply, index));
+                } else if (RedisErrors.keysAreApart(error)) {
+                    // A slot can take long to move, and all that while its locks would not be renewed.
+                    renewAlone(request, stage);
+                } else {
+                    stage.completeExceptionally(errors.of(error));
+                }
+            });
+        }
+    }
+
+    /** With the lock key only, which is at one node at any time. It does not tell how many wait. */
+    private void renewAlone(RenewRequest request, CompletableFuture<RenewReply> outcome) {
+        renewal(List.of(request), false).whenComplete((reply, error) -> {
+            if (error == null) {
+                outcome.complete(renewed(request, reply, 0));
+            } else {
+                outcome.completeExceptionally(errors.of(error));
+            }
+        });
+    }
+
+    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean withQueue) {
+        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
+        return scripts.run(script, renewalKeys(requests, withQueue), renewalArgs(requests), (reply, outcome) -> {
+            connections.clock(requests.get(0).name()).observe((Long) reply.get(0));
+            outcome.complete(reply);
+        });
+    }
+
+    private String[] renewalKeys(List<RenewRequest> requests, boolean withQueue) {
+        String[] names = new String[2 * requests.size()];
+        for (int i = 0; i < requests.size(); i++) {
+            names[2 * i] = requests.get(i).name();
+            names[2 * i + 1] = withQueue
+                    ? keys.queue(requests.get(i).name())
+                    : requests.get(i).name();
+        }
+        return names;
+    }
+
+    private static String[] renewalArgs(List<RenewRequest> requests) {
+        String[] args = new String[2 * requests.size()];
+        RenewRequest before = null;
+        int at = 0;
+        for (RenewRequest request : requests) {
+            args[at++] = request.holderId();
+            args[at++] = before != null && isSetAlike(request, before)
+                    ? ""
+                    : request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
+            before = request;
+        }
+        return args;
+    }
+
+    private static boolean isSetAlike(RenewRequest one, RenewRequest other) {
+        return one.leaseMillis() == other.leaseMillis()
+                && one.sequence() == other.sequence()
+                && one.exact() == other.exact();
+    }
+
+    private RenewReply renewed(RenewRequest request, List<Object> reply, int index) {
+        redisson.unwatch(request.name(), request.holderId());
+        int at = 1 + 3 * index;
+        return switch (integer(reply, at)) {
+            case 0 -> new RenewReply.Gone();
+            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), integer(reply, at + 2));
+            default -> new RenewReply.Superseded();
+        };
+    }
+
+    private static int integer(List<Object> reply, int index) {
+        return ((Long) reply.get(index)).intValue();
+    }
+}
