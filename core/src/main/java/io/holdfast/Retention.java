@@ -95,7 +95,7 @@ final class Retention {
             CompletableFuture<Boolean> told = new CompletableFuture<>();
             long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
             CompletionStage<RenewReply> command =
-                    store.renew(new RenewRequest(name, holderId, millis, settingNumber, true));
+                    store.renew(new RenewRequest(name, holderId, millis, settingNumber, true, false));
             compensation.track(command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {

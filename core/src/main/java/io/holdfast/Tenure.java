@@ -231,8 +231,12 @@ final class Tenure {
         due.renewAtNanos = now + length / 6;
         watch(due);
         due.asking(length);
-        due.lookedOutNanos = now;
-        return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false);
+        // Who waits elsewhere matters only to those who would pass the lock on here.
+        boolean counted = !state.waiters.isEmpty();
+        if (counted) {
+            due.lookedOutNanos = now;
+        }
+        return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false, counted);
     }
 
     // --- handing out ---

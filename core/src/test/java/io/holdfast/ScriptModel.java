@@ -166,7 +166,8 @@ final class ScriptModel {
         } else if (expiresNanos - now < lease) {
             return new RenewReply.Superseded();
         }
-        return new RenewReply.Renewed(base, bug == ScriptBug.RENEWAL_HIDES_WAITERS ? 0 : waiting(now));
+        boolean counted = request.counted() && bug != ScriptBug.RENEWAL_HIDES_WAITERS;
+        return new RenewReply.Renewed(base, counted ? waiting(now) : 0);
     }
 
     ReleaseReply release(ReleaseRequest request, long notAfter, long now, Messenger messages) {

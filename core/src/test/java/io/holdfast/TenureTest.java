@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.RenewRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,5 +39,16 @@ class TenureTest extends EngineFixture {
         advance(900);
         assertThat(now(alone).isValid()).isTrue();
         assertThat(store.renewals).isEmpty();
+    }
+
+    @Test
+    void a_renewal_asks_who_waits_elsewhere_only_while_somebody_waits_here() {
+        CompletableFuture<Lease> alone = acquire(client, "a");
+        advance(1_000);
+        CompletableFuture<Lease> next = acquire(client, "a");
+        advance(1_000);
+        assertThat(store.renewals.stream().map(RenewRequest::counted)).containsExactly(false, true);
+        next.cancel(false);
+        now(alone).release();
     }
 }

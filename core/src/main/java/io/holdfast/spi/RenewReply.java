@@ -7,7 +7,7 @@ public sealed interface RenewReply {
      * The holder id holds the name, for at least the requested time, or for less if the store says so.
      *
      * @param base the base of the hold's fencing tokens
-     * @param waiting how many clients wait in the store's queue
+     * @param waiting how many clients wait in the store's queue; may be zero if that was not asked for
      * @param atMostMillis how long the store promises the hold from the execution on, if that is less than was asked
      *     for; {@link #AS_ASKED} otherwise
      */

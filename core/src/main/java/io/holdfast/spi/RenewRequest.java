@@ -10,5 +10,14 @@ package io.holdfast.spi;
  *     than it has seen, so that a late one cannot undo a setting that came after it; a renewal with a larger one uses that
  *     number up, whether it is exact or not
  * @param exact false: only ever lengthens. True: sets the time to exactly this, even if that is shorter
+ * @param counted whether the reply must tell how many wait. If not, it may say that nobody does: a store for which counting
+ *     is work leaves it out then
  */
-public record RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {}
+public record RenewRequest(
+        String name, String holderId, long leaseMillis, long sequence, boolean exact, boolean counted) {
+
+    /** Asks for the number of those who wait, too. */
+    public RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {
+        this(name, holderId, leaseMillis, sequence, exact, true);
+    }
+}

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletionStage;
 final class Renewals {
 
     /** More in one command would keep the server's other clients waiting noticeably. */
-    private static final int RENEWALS_PER_COMMAND = 100;
+    private static final int RENEWALS_PER_COMMAND = 128;
 
     private final RedisKeys keys;
     private final Scripts scripts;
@@ -39,12 +39,17 @@ final class Renewals {
         this.redisson = redisson;
     }
 
+    /** Those that may go in one command. */
+    private record Group(int keys, boolean counted) {}
+
     /** One stage for each request, in their order. None depends on another but those of one command. */
     List<CompletionStage<RenewReply>> renew(List<RenewRequest> requests) {
         int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
-        Map<Integer, List<Integer>> groups = new LinkedHashMap<>();
+        Map<Group, List<Integer>> groups = new LinkedHashMap<>();
         for (int i = 0; i < requests.size(); i++) {
-            groups.computeIfAbsent(connections.group(requests.get(i).name()), group -> new ArrayList<>())
+            RenewRequest request = requests.get(i);
+            groups.computeIfAbsent(
+                            new Group(connections.group(request.name()), request.counted()), group -> new ArrayList<>())
                     .add(i);
         }
         List<CompletionStage<RenewReply>> stages = new ArrayList<>(Collections.nCopies(requests.size(), null));
@@ -59,7 +64,8 @@ final class Renewals {
     /** Renews some of the requests by one command. */
     private void send(List<RenewRequest> all, List<Integer> indexes, List<CompletionStage<RenewReply>> stages) {
         List<RenewRequest> requests = indexes.stream().map(all::get).toList();
-        CompletionStage<List<Object>> command = renewal(requests, true);
+        boolean counted = requests.get(0).counted();
+        CompletionStage<List<Object>> command = renewal(requests, counted);
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
             int index = i;
@@ -67,8 +73,8 @@ final class Renewals {
             stages.set(indexes.get(i), stage);
             command.whenComplete((reply, error) -> {
                 if (error == null) {
-                    stage.complete(renewed(request, reply, index));
-                } else if (RedisErrors.keysAreApart(error)) {
+                    stage.complete(renewed(request, reply, index, counted));
+                } else if (counted && RedisErrors.keysAreApart(error)) {
                     // A slot can take long to move, and all that while its locks would not be renewed.
                     renewAlone(request, stage);
                 } else {
@@ -82,28 +88,29 @@ final class Renewals {
     private void renewAlone(RenewRequest request, CompletableFuture<RenewReply> outcome) {
         renewal(List.of(request), false).whenComplete((reply, error) -> {
             if (error == null) {
-                outcome.complete(renewed(request, reply, 0));
+                outcome.complete(renewed(request, reply, 0, false));
             } else {
                 outcome.completeExceptionally(errors.of(error));
             }
         });
     }
 
-    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean withQueue) {
+    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean counted) {
         LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
-        return scripts.run(script, renewalKeys(requests, withQueue), renewalArgs(requests), (reply, outcome) -> {
+        return scripts.run(script, renewalKeys(requests, counted), renewalArgs(requests), (reply, outcome) -> {
             connections.clock(requests.get(0).name()).observe((Long) reply.get(0));
             outcome.complete(reply);
         });
     }
 
-    private String[] renewalKeys(List<RenewRequest> requests, boolean withQueue) {
-        String[] names = new String[2 * requests.size()];
-        for (int i = 0; i < requests.size(); i++) {
-            names[2 * i] = requests.get(i).name();
-            names[2 * i + 1] = withQueue
-                    ? keys.queue(requests.get(i).name())
-                    : requests.get(i).name();
+    private String[] renewalKeys(List<RenewRequest> requests, boolean counted) {
+        String[] names = new String[counted ? 2 * requests.size() : requests.size()];
+        int at = 0;
+        for (RenewRequest request : requests) {
+            names[at++] = request.name();
+            if (counted) {
+                names[at++] = keys.queue(request.name());
+            }
         }
         return names;
     }
@@ -128,12 +135,12 @@ final class Renewals {
                 && one.exact() == other.exact();
     }
 
-    private RenewReply renewed(RenewRequest request, List<Object> reply, int index) {
+    private RenewReply renewed(RenewRequest request, List<Object> reply, int index, boolean counted) {
         redisson.unwatch(request.name(), request.holderId());
-        int at = 1 + 3 * index;
+        int at = 1 + (counted ? 3 : 2) * index;
         return switch (integer(reply, at)) {
             case 0 -> new RenewReply.Gone();
-            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), integer(reply, at + 2));
+            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), counted ? integer(reply, at + 2) : 0);
             default -> new RenewReply.Superseded();
         };
     }

@@ -1,10 +1,10 @@
 -- Renews holds. Loaded without common.lua: it grants nothing. For one hold in a command it is loaded with KEYS[1] and
 -- KEYS[2] written out, for services that look for that.
 --
--- KEYS    lock and queue of each hold; the lock twice where the queue is at another node just now
+-- KEYS    lock and queue of each hold; or the lock of each, if nobody asks who waits
 -- ARGV    holder id, setting, of each hold. The setting is "lease:sequence:exact", in ms, a number, 0 or 1; empty: as for
 --         the hold before it, which is what most of a batch are
--- Result  {now, code, base, waiting, code, base, waiting, …}
+-- Result  {now, code, base, waiting, code, base, waiting, …}; without "waiting" if nobody asks
 --         code 1: it holds the lock, for at least the lease; 0: it does not; 2: it does, but a later setting was
 --         executed before, and nothing changed
 --
@@ -40,9 +40,12 @@ local function channel(lock)
   return 'redisson_lock__channel:' .. (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}')
 end
 
+local holds = #ARGV / 2
+local counted = #KEYS > holds
+local width = counted and 3 or 2
 local channels = {}
-for i = 1, #KEYS / 2 do
-  local lock, queue = 2 * i - 1, 2 * i
+for i = 1, holds do
+  local lock, queue = counted and 2 * i - 1 or i, 2 * i
   if ARGV[2 * i] ~= '' then
     local l, s, e = string.match(ARGV[2 * i], '^(%d+):(%d+):(%d)$')
     lease, sequence, exact = tonumber(l), tonumber(s), e == '1'
@@ -52,18 +55,23 @@ for i = 1, #KEYS / 2 do
     return held
   end
   -- A key of another type is somebody else's; so is one that lacks the field.
-  local holds = not held.err and held[1]
-  result[3 * i - 1] = holds and renew(lock, tonumber(held[2]) or 0) or 0
-  result[3 * i] = holds and tonumber(held[1]) or 0
-  result[3 * i + 1] = holds and KEYS[queue] ~= KEYS[lock] and redis.call('ZCARD', KEYS[queue]) or 0
-  channels[i] = channel(KEYS[lock])
+  local ours = not held.err and held[1]
+  local at = width * (i - 1) + 2
+  result[at] = ours and renew(lock, tonumber(held[2]) or 0) or 0
+  result[at + 1] = ours and tonumber(held[1]) or 0
+  if counted then
+    result[at + 2] = ours and redis.call('ZCARD', KEYS[queue]) or 0
+    channels[i] = channel(KEYS[lock])
+  end
 end
 
--- Those who wait at Redisson are not in the queue.
-local listeners = rivals(channels)
-for i = 1, #channels do
-  if result[3 * i - 1] ~= 0 then
-    result[3 * i + 1] = result[3 * i + 1] + (listeners[i] or 0)
+if counted then
+  -- Those who wait at Redisson are not in the queue.
+  local listeners = rivals(channels)
+  for i = 1, holds do
+    if result[width * (i - 1) + 2] ~= 0 then
+      result[width * i + 1] = result[width * i + 1] + (listeners[i] or 0)
+    end
   end
 end
 return result

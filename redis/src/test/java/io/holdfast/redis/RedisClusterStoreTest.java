@@ -128,7 +128,7 @@ class RedisClusterStoreTest {
     void renewalsAreGroupedBySlot() {
         try (TestClient a = new TestClient(cluster.uri())) {
             List<RenewRequest> requests = new ArrayList<>();
-            for (int i = 0; i < 250; i++) {
+            for (int i = 0; i < 300; i++) {
                 requests.add(renewal(a, "{one}:" + i));
             }
             for (int i = 0; i < 30; i++) {
@@ -145,7 +145,7 @@ class RedisClusterStoreTest {
                 assertThat(TestClient.get(replies.get(i)))
                         .isInstanceOf(i == 7 ? RenewReply.Gone.class : RenewReply.Renewed.class);
             }
-            // 251 of one slot take three commands.
+            // 301 of one slot take three commands.
             assertThat(calls(null, "evalsha") - before).isEqualTo(slots + 2);
             requests.stream().filter(r -> !r.name().endsWith("gone")).forEach(r -> a.release(r.name(), r.holderId()));
         }

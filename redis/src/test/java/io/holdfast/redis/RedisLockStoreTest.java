@@ -196,14 +196,14 @@ class RedisLockStoreTest {
     @Test
     void manyRenewalsAreFewCommandsAndKeepTheirOrder() {
         List<RenewRequest> requests = new ArrayList<>();
-        for (int i = 0; i < 250; i++) {
+        for (int i = 0; i < 300; i++) {
             String holder = i % 2 == 0 ? a.hold("n" + i) : a.newHolder();
             requests.add(new RenewRequest("n" + i, holder, 30_000, 0, false));
         }
         server.command("SET", "n7", "not a hash");
         Map<String, Long> before = clientCommands();
         var stages = a.store.renewAll(requests);
-        for (int i = 0; i < 250; i++) {
+        for (int i = 0; i < 300; i++) {
             assertThat(get(stages.get(i))).isInstanceOf(i % 2 == 0 ? Renewed.class : Gone.class);
         }
         assertThat(difference(before)).containsExactlyEntriesOf(Map.of("evalsha", 3L));

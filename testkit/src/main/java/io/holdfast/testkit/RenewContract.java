@@ -245,12 +245,12 @@ abstract class RenewContract extends HoldContract {
         granted(b.take(names[2], holders[2], MEDIUM));
         long last = granted(a.take(names[3], holders[3], MEDIUM)).base();
 
-        // The second is free, the third another client's.
+        // The second is free, the third another client's; some ask who waits, and some do not.
         List<RenewRequest> requests = List.of(
-                new RenewRequest(names[0], holders[0], LONG.toMillis(), 0, false),
-                new RenewRequest(names[1], holders[1], LONG.toMillis(), 0, false),
-                new RenewRequest(names[2], a.newId(), LONG.toMillis(), 0, false),
-                new RenewRequest(names[3], holders[3], LONG.toMillis(), 1, true));
+                new RenewRequest(names[0], holders[0], LONG.toMillis(), 0, false, false),
+                new RenewRequest(names[1], holders[1], LONG.toMillis(), 0, false, true),
+                new RenewRequest(names[2], a.newId(), LONG.toMillis(), 0, false, false),
+                new RenewRequest(names[3], holders[3], LONG.toMillis(), 1, true, true));
         assertThat(a.store.renewAll(requests).stream().map(StoreClient::get).toList())
                 .containsExactly(new Renewed(first, 0), new Gone(), new Gone(), new Renewed(last, 0));
         assertRemaining(a, names[0], LONG);
