@@ -3,13 +3,15 @@ package io.holdfast.cli;
 import io.holdfast.cli.demo.Demo;
 import io.holdfast.cli.demo.Summary;
 import io.holdfast.cli.process.Terminal;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code holdfast demo}. */
@@ -28,15 +30,15 @@ import picocli.CommandLine.Option;
         footer = {"", "Exit code 0 only if every invariant held; otherwise 1, and the summary says which did not."})
 final class DemoCommand implements Callable<Integer> {
 
+    /** Two thirds of it are the lease of the scenes that wait for its end. */
+    private static final String ZOOKEEPER_OPTIONS = "?sessionTimeout=3s";
+
+    private static final String OWN = " (its own)";
+
     private final Io io;
 
-    @Option(
-            names = "--store",
-            paramLabel = "URI",
-            description =
-                    "Play on this store, for example redis://127.0.0.1:6379. The lock names are random and the keys"
-                            + " expire. Without it: on a Redis server of the demonstration's own.")
-    private @Nullable String store;
+    @Mixin
+    private final StoreOrOwn where = new StoreOrOwn();
 
     @Option(names = "--zookeeper", description = "Play on a ZooKeeper server of the demonstration's own.")
     private boolean zooKeeper;
@@ -57,26 +59,26 @@ final class DemoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        if (store != null && store.strip().startsWith("memory:")) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    "--store: " + store + " lives within one process, and the demonstration plays with several"
-                            + " (expected: a store with a server, such as redis://127.0.0.1:6379)");
+        Set<String> chosen = scenes();
+        String given = where.given(zooKeeper ? "--zookeeper" : null);
+        if (given != null) {
+            return play(given, given.replaceFirst("//.*@", "//***@"), chosen);
         }
-        if (store != null && zooKeeper) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    "--store and --zookeeper exclude each other (expected: your store, or a server of its own)");
+        if (zooKeeper) {
+            try (ZooKeeperEnsemble own = StoreOrOwn.start("ZooKeeper server", () -> ZooKeeperEnsemble.start(1))) {
+                return play(own.uri() + ZOOKEEPER_OPTIONS, own.uri() + OWN, chosen);
+            }
         }
+        try (RedisServer own = StoreOrOwn.start("Redis server", RedisServer::start)) {
+            return play(own.uri(), own.uri() + OWN, chosen);
+        }
+    }
+
+    private int play(String uri, String shown, Set<String> chosen) throws InterruptedException {
         Summary summary;
         try {
             summary = Demo.play(
-                    store,
-                    zooKeeper,
-                    scenes(),
-                    json ? io.err() : io.out(),
-                    Terminal.isInteractive(),
-                    StderrLogs.showsAll());
+                    uri, shown, chosen, json ? io.err() : io.out(), Terminal.isInteractive(), StderrLogs.showsAll());
         } catch (IOException e) {
             throw new CliException(ExitCode.STORE_UNAVAILABLE, "the demonstration cannot start: " + e.getMessage(), e);
         }

@@ -50,6 +50,7 @@ public final class Main implements Runnable {
                 .setErr(io.err())
                 // An argument such as @file belongs to the command that exec runs.
                 .setExpandAtFiles(false)
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpAutoWidth(true)
                 .setParameterExceptionHandler(failures)
                 .setExecutionExceptionHandler(failures)

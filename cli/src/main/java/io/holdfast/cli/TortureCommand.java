@@ -2,8 +2,8 @@ package io.holdfast.cli;
 
 import io.holdfast.cli.torture.HoldfastWorker;
 import io.holdfast.history.Findings;
-import io.holdfast.testkit.torture.OwnRedis;
 import io.holdfast.testkit.torture.Torture;
+import io.holdfast.testkit.torture.TortureServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +12,7 @@ import java.util.Random;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code holdfast torture}. */
@@ -23,9 +24,10 @@ import picocli.CommandLine.Option;
         descriptionHeading = "%n",
         header = "Use locks at random while things fail, and check what was recorded.",
         description = {
-            "Several processes use a few locks; they are paused and killed. On a Redis server of the torture's own, also"
-                    + " connections are cut, requests and replies held up and lost, and the server is paused and killed."
-                    + " Then the recorded history is checked: exclusion, tokens, waits, and a register guarded by tokens.",
+            "Several processes use a few locks; they are paused and killed. On servers of the torture's own, also"
+                    + " connections are cut, requests and replies held up and lost, servers paused and killed, and"
+                    + " masters changed. Then the recorded history is checked: exclusion, tokens, waits, and a register"
+                    + " guarded by tokens.",
             ""
         },
         footer = {"", "Exit code 0 only if there is no violation; otherwise 1."})
@@ -33,13 +35,14 @@ final class TortureCommand implements Callable<Integer> {
 
     private final Io io;
 
+    @Mixin
+    private final StoreOrOwn where = new StoreOrOwn();
+
     @Option(
-            names = "--store",
-            paramLabel = "URI",
-            description =
-                    "Use this store. Its server is left alone; only the processes suffer. The lock names are random."
-                            + " Without it: a Redis server of the torture's own.")
-    private @Nullable String store;
+            names = "--on",
+            paramLabel = "SERVERS",
+            description = "Which servers of its own: ${COMPLETION-CANDIDATES}; by default single.")
+    private TortureServers.@Nullable Kind on;
 
     @Option(names = "--minutes", paramLabel = "N", description = "How long; by default 1.")
     private int minutes;
@@ -68,15 +71,10 @@ final class TortureCommand implements Callable<Integer> {
                     "--minutes, --seconds, --processes: " + minutes + ", " + seconds + ", " + processes
                             + " (expected: positive numbers)");
         }
-        if (store != null && store.strip().startsWith("memory:")) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    "--store: " + store + " lives within one process, and the torture needs several"
-                            + " (expected: a store with a server, such as redis://127.0.0.1:6379)");
-        }
+        String given = where.given(on == null ? null : "--on");
         Duration length = Duration.ofMinutes(minutes).plusSeconds(seconds);
         try {
-            Torture.Report report = run(length.isZero() ? Duration.ofMinutes(1) : length);
+            Torture.Report report = run(given, length.isZero() ? Duration.ofMinutes(1) : length);
             print(report);
             return report.findings().held() ? ExitCode.OK : ExitCode.NOT_HELD;
         } catch (IOException e) {
@@ -84,19 +82,19 @@ final class TortureCommand implements Callable<Integer> {
         }
     }
 
-    private Torture.Report run(Duration length) throws IOException, InterruptedException {
+    private Torture.Report run(@Nullable String given, Duration length) throws IOException, InterruptedException {
         Path folder =
                 history == null ? Files.createTempDirectory("holdfast-torture") : Files.createDirectories(history);
         long seed = new Random().nextLong();
-        if (store != null) {
-            return new Torture(HoldfastWorker.class, store.strip(), folder, seed)
-                    .run(processes, length, this::progress);
+        if (given != null) {
+            return new Torture(HoldfastWorker.class, given, folder, seed).run(processes, length, this::progress);
         }
-        try (OwnRedis redis = OwnRedis.start()) {
-            progress("on " + redis.describe());
-            Torture torture = new Torture(HoldfastWorker.class, redis.uri(), folder, seed);
-            redis.faults().forEach(torture::with);
-            return torture.run(processes, length, this::progress);
+        TortureServers.Kind kind = on == null ? TortureServers.Kind.SINGLE : on;
+        try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
+            progress("on " + servers.describe());
+            return new Torture(HoldfastWorker.class, servers.uri(), folder, seed)
+                    .with(servers)
+                    .run(processes, length, this::progress);
         }
     }
 

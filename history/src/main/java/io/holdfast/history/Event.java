@@ -53,7 +53,8 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         DIED,
         /**
          * The store lost data, or let go of locks by force or by its clock: between leases granted before and after it,
-         * exclusion is not promised. {@code lock}, or absent for all.
+         * exclusion is not promised. {@code lock}, or absent for all; {@code nanos}: for how long it went on doing so (two
+         * masters at the same time, say), absent for an instant. The time is from before.
          */
         FORGOT
     }

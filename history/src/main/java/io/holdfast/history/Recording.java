@@ -77,8 +77,9 @@ final class Recording {
         long last = Operation.NEVER;
         for (Event event : forgotten) {
             String lock = event.details().getOrDefault("lock", one.lock);
-            if (event.nanos() >= from && event.nanos() <= to && lock.equals(one.lock)) {
-                last = event.nanos();
+            long ended = event.nanos() + event.number("nanos", 0);
+            if (ended >= from && event.nanos() <= to && lock.equals(one.lock)) {
+                last = last == Operation.NEVER ? ended : Math.max(last, ended);
             }
         }
         return last;

@@ -234,6 +234,17 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
+    /** Waits until a running node is a replica, in its own view too, and in step with its master; and all is well. */
+    public void awaitReplica(RedisServer node) {
+        Topology.await(
+                node + " is a replica",
+                TIMEOUT,
+                () -> !ClusterView.of(node).myself().isMaster()
+                        && Topology.info(node, "replication", "master_link_status")
+                                .equals("up"));
+        awaitOk();
+    }
+
     /** Ends all nodes. */
     @Override
     public void close() {

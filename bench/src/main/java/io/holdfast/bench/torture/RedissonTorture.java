@@ -1,8 +1,8 @@
 package io.holdfast.bench.torture;
 
 import io.holdfast.history.Findings;
-import io.holdfast.testkit.torture.OwnRedis;
 import io.holdfast.testkit.torture.Torture;
+import io.holdfast.testkit.torture.TortureServers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -15,14 +15,13 @@ public final class RedissonTorture {
     /** One argument: for how many seconds. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Duration length = Duration.ofSeconds(args.length == 0 ? 60 : Long.parseLong(args[0]));
-        try (OwnRedis redis = OwnRedis.start()) {
+        try (TortureServers redis = TortureServers.Kind.SINGLE.start()) {
             Torture torture = new Torture(
                     RedissonWorker.class,
                     redis.uri(),
                     Files.createTempDirectory("redisson-torture"),
                     length.hashCode());
-            redis.faults().forEach(torture::with);
-            Torture.Report report = torture.run(3, length, System.err::println);
+            Torture.Report report = torture.with(redis).run(3, length, System.err::println);
             Findings found = report.findings();
             System.out.println(found.operations() + " uses, " + found.granted() + " leases, " + found.timedOut()
                     + " timed out, " + found.failed() + " errors, " + found.lost() + " lost, " + found.rejected()

@@ -1,17 +1,13 @@
 package io.holdfast.cli.demo;
 
 import io.holdfast.LockClient;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Plays the scenes, one after the other, on one store. */
 public final class Demo {
@@ -21,9 +17,6 @@ public final class Demo {
             new RefundScene(), new InventoryScene(), new LongJobScene(), new CrashScene(), new LateWriterScene());
 
     private static final int PROCESSES = 3;
-
-    /** Two thirds of it are the lease of the scenes that wait for its end. */
-    private static final String ZOOKEEPER_OPTIONS = "?sessionTimeout=3s";
 
     private Demo() {}
 
@@ -35,52 +28,22 @@ public final class Demo {
     /**
      * Plays the scenes with these names.
      *
-     * @param store the URI of the store, or null for a server of the demonstration's own
-     * @param zooKeeper whether that is ZooKeeper, and not Redis
+     * @param uri of the store
+     * @param shown what to call it
      * @param progress where to say how far it has come
      * @param live whether that is a terminal
-     * @throws IOException if the own server or a process cannot be started
+     * @throws IOException if a process cannot be started
      */
     public static Summary play(
-            @Nullable String store,
-            boolean zooKeeper,
-            Set<String> names,
-            PrintWriter progress,
-            boolean live,
-            boolean debug)
+            String uri, String shown, Set<String> names, PrintWriter progress, boolean live, boolean debug)
             throws IOException, InterruptedException {
         List<Scene> scenes =
                 SCENES.stream().filter(scene -> names.contains(scene.name())).toList();
         try (Cleanup cleanup = new Cleanup()) {
-            String uri = store;
-            if (uri == null) {
-                uri = zooKeeper
-                        ? cleanup.atEnd(ownZooKeeper()).uri() + ZOOKEEPER_OPTIONS
-                        : cleanup.atEnd(ownServer()).uri();
-            }
-            String shown = withoutSecret(uri).replace(ZOOKEEPER_OPTIONS, "") + (store == null ? " (its own)" : "");
             // First of all: a store that cannot be used is found out before processes are started for it.
             LockClient observer = cleanup.atEnd(LockClient.connect(uri));
             progress.println("Playing on " + shown);
             return play(uri, shown, scenes, observer, new Progress(progress, live), debug, cleanup);
-        }
-    }
-
-    private static RedisServer ownServer() throws IOException {
-        try {
-            return RedisServer.start();
-        } catch (IllegalStateException | UncheckedIOException e) {
-            throw new IOException(
-                    "no Redis server can be run here: " + e.getMessage() + " (--store plays on yours)", e);
-        }
-    }
-
-    private static ZooKeeperEnsemble ownZooKeeper() throws IOException {
-        try {
-            return ZooKeeperEnsemble.start(1);
-        } catch (IllegalStateException | UncheckedIOException e) {
-            throw new IOException(
-                    "no ZooKeeper server can be run here: " + e.getMessage() + " (--store plays on yours)", e);
         }
     }
 
@@ -142,9 +105,5 @@ public final class Demo {
         byte[] bits = new byte[6];
         new SecureRandom().nextBytes(bits);
         return Base64.getUrlEncoder().withoutPadding().encodeToString(bits);
-    }
-
-    private static String withoutSecret(String uri) {
-        return uri.replaceFirst("//.*@", "//***@");
     }
 }

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 public final class Torture {
 
     /** Short, so that much happens within a minute. */
-    private static final Duration LEASE = Duration.ofSeconds(3);
+    static final Duration LEASE = Duration.ofSeconds(3);
 
     /** What a busy machine may add to a wait. */
     private static final long SLACK_NANOS = 15_000_000_000L;
@@ -65,6 +65,12 @@ public final class Torture {
         return this;
     }
 
+    /** Adds everything that can happen to these servers. */
+    public Torture with(TortureServers servers) {
+        servers.faults().forEach(this::with);
+        return this;
+    }
+
     /**
      * Runs it.
      *
@@ -100,10 +106,11 @@ public final class Torture {
 
     private void make(TortureFault fault, Recorder recorder) throws IOException, InterruptedException {
         made.merge(fault.name(), 1, Integer::sum);
-        if (fault.losesData()) {
-            recorder.record(Event.of(System.nanoTime(), Kind.FORGOT, "server"));
-        }
+        long began = System.nanoTime();
         fault.make(random);
+        if (fault.losesData()) {
+            recorder.record(Event.of(began, Kind.FORGOT, "server", "nanos", System.nanoTime() - began));
+        }
     }
 
     private Findings check() throws IOException {

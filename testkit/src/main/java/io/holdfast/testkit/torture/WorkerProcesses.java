@@ -67,9 +67,16 @@ final class WorkerProcesses implements AutoCloseable {
         return List.of(new Pause(), new Kill());
     }
 
-    /** Lets all finish what they do. One that does not is a violation: its operations have no outcome. */
+    /**
+     * Lets all finish what they do. One that does not is a violation: its operations have no outcome.
+     *
+     * @throws IOException if one has ended before: what it did not do proves nothing
+     */
     void end() throws IOException, InterruptedException {
         for (Worker worker : workers) {
+            if (!worker.process().isAlive()) {
+                throw new IOException("the worker " + worker.name() + " has ended by itself; see its log in " + folder);
+            }
             worker.process().getOutputStream().close();
         }
         for (Worker worker : workers) {

@@ -1,0 +1,41 @@
+package io.holdfast.testkit.torture;
+
+import io.holdfast.testkit.FaultProxy;
+import io.holdfast.testkit.RedisServer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One server behind a proxy. It keeps its data in memory only: it loses them when it is killed. */
+final class SingleRedis implements TortureServers {
+
+    private final RedisServer server = RedisServer.start();
+    private final FaultProxy proxy = FaultProxy.to(server.host(), server.port());
+    private final Network network = new Network(List.of(proxy));
+
+    @Override
+    public String uri() {
+        return proxy.uri();
+    }
+
+    @Override
+    public String describe() {
+        return server.toString();
+    }
+
+    @Override
+    public List<TortureFault> faults() {
+        List<TortureFault> faults = new ArrayList<>(network.faultsOfOne());
+        faults.add(TortureFault.of("server paused", random -> Pauses.pause(server, random)));
+        faults.add(TortureFault.withLoss("server killed, its data lost", random -> {
+            server.kill();
+            server.restart();
+        }));
+        return faults;
+    }
+
+    @Override
+    public void close() {
+        network.close();
+        server.close();
+    }
+}
