@@ -12,6 +12,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -33,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered when the
  * node is surely gone or was surely not made; a grant or renewal is answered only after a write that this session
- * committed in the same command, to a node that was found first.
+ * committed to a node that is the first, and its time is counted from the sending of that write.
  *
  * <p>Commands and events take {@link Turns}; all fields that are not final belong to whoever's turn it is, except {@link
  * #heldIn}.
@@ -57,15 +58,16 @@ final class Contender {
     private final Turns turns = new Turns();
     private final Lifetime lifetime;
     private final Sight sight;
+    private final Outlook outlook;
 
     private Place place = Place.NONE;
     private boolean finished;
     private @Nullable Session session;
     private @Nullable String node; // its full path; null in NONE and UNSURE
-    private int ahead; // in QUEUED: nodes before it when last looked at
     private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
     private long sequence; // of exact settings
     private boolean confirmed; // in FIRST: whether the engine was told by an answer
+    private @Nullable Proof proof; // in FIRST: of the time when it became that, until it is used
     private @Nullable AcquireRequest wanted;
 
     /** The session in which it was granted, or zero. Written in turn, read anywhere. */
@@ -75,6 +77,7 @@ final class Contender {
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(folder.time(), () -> turns.event(this::endIfOver));
+        this.outlook = new Outlook(folder.time());
         this.sight = new Sight(
                 folder,
                 holderId,
@@ -167,15 +170,31 @@ final class Contender {
         return switch (place) {
             case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
             case UNSURE -> locate(now).thenCompose(found -> attempt(request, attempts - 1));
-            case QUEUED ->
-                folder.look(now)
-                        .thenCompose(line -> place(now, line)
-                                ? line.indexOf(nodeName()) == 0
-                                        ? confirm(now, request, attempts, line.waiting())
-                                        : CompletableFuture.completedFuture(busy(now, line))
-                                : attempt(request, attempts - 1));
-            case FIRST -> confirm(now, request, attempts, -1);
+            case QUEUED -> poll(now, request, attempts);
+            case FIRST -> proven(now, request, attempts);
         };
+    }
+
+    private CompletableFuture<AcquireReply> poll(Session now, AcquireRequest request, int attempts) {
+        Busy known = outlook.known(predecessor, folder.connection(), request.pollMillis());
+        if (known != null) {
+            return CompletableFuture.completedFuture(known);
+        }
+        return folder.look(now)
+                .thenCompose(line -> place(now, line)
+                        ? line.indexOf(nodeName()) == 0
+                                ? confirm(now, request, attempts, line.waiting())
+                                : CompletableFuture.completedFuture(busy(now, line))
+                        : attempt(request, attempts - 1));
+    }
+
+    /** The write that a grant needs was made when the node became the first; if that was just now, it needs no other. */
+    private CompletableFuture<AcquireReply> proven(Session now, AcquireRequest request, int attempts) {
+        Proof made = proof;
+        proof = null;
+        return made != null && made.isFresh(folder.time())
+                ? granted(now, request, made.stat(), made.waiting(), made.leftMillis(folder.time()))
+                : confirm(now, request, attempts, -1);
     }
 
     /** For an attempt that must leave nothing behind: first a look, so that the queue is not disturbed. */
@@ -271,7 +290,8 @@ final class Contender {
     }
 
     private Busy busy(Session now, Line line) {
-        return new Busy(now.promiseMillis(), Math.max(0, line.indexOf(nodeName()) - 1), line.holder());
+        int ahead = Math.max(0, line.indexOf(nodeName()) - 1);
+        return outlook.seen(new Busy(now.promiseMillis(), ahead, line.holder()), folder.connection());
     }
 
     // --- renew, release ---
@@ -378,7 +398,6 @@ final class Contender {
             forget();
             return false;
         }
-        ahead = index;
         if (index == 0) {
             place = Place.FIRST;
             predecessor = null;
@@ -394,7 +413,11 @@ final class Contender {
             return;
         }
         predecessor = before;
-        folder.awaitDeletion(now, folder.path(before), gone -> turns.event(() -> predecessorGone(now, before, gone)));
+        folder.awaitDeletion(
+                now,
+                folder.path(before),
+                gone -> turns.event(() -> predecessorGone(now, before, gone)),
+                () -> outlook.watchStands(before));
     }
 
     /** @param gone false if the watch could not be set: then the next poll sets it */
@@ -406,18 +429,23 @@ final class Contender {
         if (!gone) {
             return done();
         }
-        if (ahead == 1) {
-            // It was the first, and nobody comes in between.
-            place = Place.FIRST;
-            pushed(now);
-            return done();
-        }
-        return folder.look(now).thenApply(line -> {
-            if (place(now, line) && place == Place.FIRST) {
-                pushed(now);
-            }
-            return true;
-        });
+        // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
+        TimeSource time = folder.time();
+        long promised = now.promiseMillis();
+        long sent = time.nanoTime();
+        long sentWall = time.wallMillis();
+        CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, requireNonNull(wanted)));
+        CompletableFuture<Line> looked = folder.look(now);
+        return ifThere(written)
+                .thenCompose(stat -> stat == null
+                        ? done()
+                        : looked.thenApply(line -> {
+                            if (place(now, line) && place == Place.FIRST) {
+                                proof = new Proof(stat, line.waiting(), promised, sent, sentWall);
+                                pushed(now);
+                            }
+                            return true;
+                        }));
     }
 
     /** It holds, and the engine does not know it. If that does not ask, the lock is for the next one. */
@@ -511,6 +539,7 @@ final class Contender {
         predecessor = null;
         sequence = 0;
         confirmed = false;
+        proof = null;
         heldIn = NOT_HELD;
         sight.close();
     }

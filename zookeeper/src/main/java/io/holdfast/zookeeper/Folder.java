@@ -55,6 +55,11 @@ final class Folder {
         return store.session();
     }
 
+    /** Another number after each reconnection. */
+    int connection() {
+        return store.connection();
+    }
+
     StoreListener listener() {
         return store.listener();
     }
@@ -107,11 +112,14 @@ final class Folder {
      * nothing else, not by its holder's renewals.
      *
      * @param told with true if it is gone, with false if it cannot be watched now
+     * @param watched when the server has promised to tell
      */
-    void awaitDeletion(Session session, String node, Consumer<Boolean> told) {
-        CompletionStage<List<String>> watched = session.children(node, onChange(() -> told.accept(true)));
-        watched.whenComplete((nodes, error) -> {
-            if (error != null) {
+    void awaitDeletion(Session session, String node, Consumer<Boolean> told, Runnable watched) {
+        CompletionStage<List<String>> asked = session.children(node, onChange(() -> told.accept(true)));
+        asked.whenComplete((nodes, error) -> {
+            if (error == null) {
+                watched.run();
+            } else {
                 told.accept(ZooKeeperErrors.is(error, Code.NONODE));
             }
         });

@@ -4,6 +4,7 @@ import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -31,6 +32,7 @@ final class Link {
     private final List<ACL> access;
     private volatile @Nullable Session session;
     private volatile boolean connected;
+    private final AtomicInteger connection = new AtomicInteger();
     private volatile boolean closed;
 
     private volatile Runnable reconnected = () -> {};
@@ -87,8 +89,9 @@ final class Link {
         return now;
     }
 
-    boolean isClosed() {
-        return closed;
+    /** Counts the reconnections: messages from before the last one may be missing. */
+    int connection() {
+        return connection.get();
     }
 
     /**
@@ -110,6 +113,7 @@ final class Link {
     private void changed(ConnectionState state) {
         switch (state) {
             case CONNECTED, RECONNECTED -> {
+                connection.incrementAndGet();
                 adopt();
                 if (state == ConnectionState.RECONNECTED) {
                     reconnected.run();

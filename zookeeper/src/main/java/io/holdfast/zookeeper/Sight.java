@@ -29,6 +29,7 @@ final class Sight {
     private String node = "";
     private Runnable lost = () -> {};
     private int waiting;
+    private boolean looked; // whether a look was sent
     private boolean seenWaiters;
     private int newest; // if so, the number of the last of them
     private boolean lookedAtWaiters;
@@ -51,6 +52,12 @@ final class Sight {
      */
     void begin(Session session, String node, int waiting, Runnable lost) {
         if (open && this.node.equals(node)) {
+            if (!looked && this.waiting == 0 && waiting > 0) {
+                // What the first look is for is known already.
+                cancel();
+                lookedAtWaiters = true;
+                lookIn(NEXT_LOOK_NANOS);
+            }
             this.waiting = Math.max(this.waiting, waiting);
             return;
         }
@@ -58,6 +65,7 @@ final class Sight {
         this.node = node;
         this.lost = lost;
         this.waiting = waiting;
+        looked = false;
         seenWaiters = false;
         lookedAtWaiters = waiting > 0;
         ownWatched = false;
@@ -69,6 +77,10 @@ final class Sight {
     void close() {
         open = false;
         session = null;
+        cancel();
+    }
+
+    private void cancel() {
         TimeSource.Timer armed = timer;
         if (armed != null) {
             armed.cancel();
@@ -84,6 +96,7 @@ final class Sight {
         if (!open || now == null) {
             return;
         }
+        looked = true;
         boolean watched = waiting == 0;
         String looker = node;
         CompletionStage<List<String>> listed =
@@ -141,7 +154,8 @@ final class Sight {
                     gone -> turn.accept(() -> {
                         ownWatched = false;
                         look();
-                    }));
+                    }),
+                    () -> {});
         }
         if (!next.equals(watchedNext)) {
             String watching = next;
@@ -154,7 +168,8 @@ final class Sight {
                             watchedNext = "";
                             look();
                         }
-                    }));
+                    }),
+                    () -> {});
         }
     }
 }

@@ -187,6 +187,10 @@ final class ZooKeeperLockStore implements LockStore {
         return link.session();
     }
 
+    int connection() {
+        return link.connection();
+    }
+
     StoreListener listener() {
         return listener;
     }

@@ -1,0 +1,136 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How many requests a server gets, by its own count. */
+@Timeout(60)
+class RequestCountTest {
+
+    /** Create, list; watch; write, list; delete. */
+    private static final double CONTENDED = 6;
+
+    private static ZooKeeperEnsemble servers;
+
+    private final List<LockClient> clients = new ArrayList<>();
+
+    @BeforeAll
+    static void start() {
+        servers = ZooKeeperEnsemble.start(1);
+    }
+
+    @AfterAll
+    static void stop() {
+        servers.close();
+    }
+
+    @AfterEach
+    void closeClients() {
+        clients.forEach(LockClient::close);
+    }
+
+    @Test
+    void a_free_lock_takes_two_requests_to_get_and_one_to_give_back() throws Exception {
+        LockClient client = clients(1).get(0);
+        client.acquire("alone").release();
+        long before = received();
+        for (int i = 0; i < 50; i++) {
+            client.acquire("alone").release();
+        }
+        assertThat((received() - before) / 50.0).isBetween(2.9, 3.3);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {2, 4, 8})
+    void a_lock_that_many_want_takes_the_same_number_however_many(int size) throws Exception {
+        int warmUp = 5 * size;
+        int counted = 150;
+        String name = "wanted-by-" + size;
+        OverlapDetector detector = new OverlapDetector(name);
+        AtomicInteger grants = new AtomicInteger();
+        CountDownLatch warm = new CountDownLatch(1);
+        CountDownLatch done = new CountDownLatch(1);
+        List<Thread> threads = new ArrayList<>();
+        for (LockClient client : clients(size)) {
+            Thread thread = new Thread(() -> {
+                while (done.getCount() > 0) {
+                    try (Lease lease = client.acquire(name)) {
+                        detector.enter(lease.fencingToken());
+                        int number = grants.incrementAndGet();
+                        detector.leave();
+                        if (number == warmUp) {
+                            warm.countDown();
+                        } else if (number == warmUp + counted) {
+                            done.countDown();
+                        }
+                    } catch (InterruptedException e) {
+                        return;
+                    }
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        assertThat(warm.await(20, TimeUnit.SECONDS)).isTrue();
+        long before = received();
+        int from = grants.get();
+        assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+        double each = (received() - before) / (double) (grants.get() - from);
+        for (Thread thread : threads) {
+            thread.join(10_000);
+        }
+        detector.assertClean();
+        // On a slow machine some waiters look after some seconds, and some holds last for so long that their holder
+        // looks.
+        assertThat(each).isBetween(3.0, CONTENDED + 0.8);
+    }
+
+    /** They sleep: what is counted are their signs of life at the engine's interval of a second. */
+    @Test
+    void those_who_wait_cost_nothing_while_they_wait() throws Exception {
+        List<LockClient> all = clients(8);
+        Lease lease = all.get(0).acquire("kept");
+        List<CompletableFuture<Void>> served = all.subList(1, 8).stream()
+                .map(client ->
+                        client.acquireAsync("kept").thenAccept(Lease::release).toCompletableFuture())
+                .toList();
+        await().until(() -> all.get(0).inspect("kept").waitingClients() == 7);
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(200));
+        long before = received();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3_500));
+        assertThat(received() - before).isLessThan(8);
+        lease.release();
+        CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+    }
+
+    private List<LockClient> clients(int count) {
+        IntStream.range(0, count)
+                .forEach(i -> clients.add(LockClient.connect(servers.uri() + "/counted?sessionTimeout=60s")));
+        return clients;
+    }
+
+    /** Pings and these questions included: a few. */
+    private static long received() {
+        return servers.counts(0).getOrDefault("zk_packets_received", -1L);
+    }
+}
