@@ -81,13 +81,16 @@ final class ZooKeeperErrors {
                 settings.describe() + " cannot be reached within "
                         + settings.timeout().toMillis()
                         + " ms (start the servers, a majority of them must run; or correct hosts and ports"
-                        + (settings.tls()
-                                ? "; the ports must speak TLS, with a certificate "
-                                        + (settings.ca() == null
-                                                ? "that the JVM trusts)"
-                                                : "from the CA in " + settings.ca() + ")")
-                                : "; servers with TLS need tls=true)"),
+                        + (settings.tls() ? tls() : "; servers with TLS need tls=true)"),
                 null);
+    }
+
+    private String tls() {
+        return "; the ports must speak TLS, with a certificate "
+                + (settings.ca() == null ? "that the JVM trusts" : "from the CA in " + settings.ca())
+                + (settings.cert() == null
+                        ? ", and if they want a client certificate, cert= must name one)"
+                        : ", and trust " + settings.cert() + ")");
     }
 
     StoreException interrupted(InterruptedException error) {

@@ -7,9 +7,14 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.Key;
+import java.security.KeyStore;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,6 +49,60 @@ class ZooKeeperTlsTest {
                     .isInstanceOf(LockStoreException.class)
                     .hasMessageContaining("from the CA in " + other);
         }
+    }
+
+    /** Mutual TLS: the servers let in only whoever shows a certificate that they trust. */
+    @Test
+    void servers_that_ask_for_a_certificate_get_the_one_of_the_uri(@TempDir Path dir) throws Exception {
+        Path keys = dir.resolve("keys.p12");
+        Path ca = dir.resolve("ca.pem");
+        Path known = dir.resolve("known.pem");
+        makeKey(keys, ca);
+        makeKey(dir.resolve("client.p12"), known);
+        makeKey(dir.resolve("stranger.p12"), dir.resolve("stranger-ca.pem"));
+        try (ZooKeeperEnsemble server = ZooKeeperEnsemble.start(
+                1,
+                "-Dzookeeper.serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+                "-Dzookeeper.client.portUnification=true",
+                "-Dzookeeper.ssl.keyStore.location=" + keys,
+                "-Dzookeeper.ssl.keyStore.password=" + PASSWORD,
+                "-Dzookeeper.ssl.trustStore.location=" + known,
+                // By default with a port for TLS alone; ours serves both.
+                "-Dzookeeper.authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider",
+                "-Dzookeeper.ssl.clientAuth=need")) {
+
+            String uri = server.uri() + "?tls=true&ca=" + ca;
+            Path mine = withKey(dir.resolve("client.p12"), dir.resolve("mine.pem"));
+            try (LockClient client = LockClient.connect(uri + "&timeout=10s&cert=" + mine);
+                    Lease lease = client.acquire("secret")) {
+                assertThat(lease.isValid()).isTrue();
+            }
+            Path strange = withKey(dir.resolve("stranger.p12"), dir.resolve("stranger.pem"));
+            for (String other : List.of("", "&cert=" + strange)) {
+                assertThatThrownBy(() -> LockClient.connect(uri + "&timeout=1s" + other))
+                        .isInstanceOf(LockStoreException.class)
+                        .hasMessageContaining("cannot be reached within 1000 ms")
+                        .hasMessageContaining(other.isEmpty() ? "cert= must name one" : "and trust " + strange);
+            }
+        }
+    }
+
+    /** Certificate and private key in one PEM file. */
+    private static Path withKey(Path store, Path pem) throws Exception {
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        try (InputStream in = Files.newInputStream(store)) {
+            keys.load(in, PASSWORD.toCharArray());
+        }
+        Key key = keys.getKey("server", PASSWORD.toCharArray());
+        return Files.writeString(
+                pem,
+                pem("PRIVATE KEY", key.getEncoded())
+                        + pem("CERTIFICATE", keys.getCertificate("server").getEncoded()));
+    }
+
+    private static String pem(String what, byte[] content) {
+        String text = Base64.getMimeEncoder(64, new byte[] {'\n'}).encodeToString(content);
+        return "-----BEGIN " + what + "-----\n" + text + "\n-----END " + what + "-----\n";
     }
 
     private static void makeKey(Path store, Path certificate) throws Exception {
