@@ -352,6 +352,8 @@ final class Tenure {
             renewed.asked = state.settings.rules.deadline(sent, now, asked);
         } else if (lease != null && !lease.renewed) {
             deadline = deadline.earlier(renewed.asked);
+        } else {
+            renewed.asked = deadline; // one object less for each of many holds
         }
         if (request.exact() || deadline.nanos() - renewed.deadline.nanos() > 0) {
             renewed.deadline = deadline;

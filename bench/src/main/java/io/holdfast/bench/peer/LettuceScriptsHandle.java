@@ -13,28 +13,37 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Holdfast's ceiling: its own acquire and release scripts, with arguments of the same lengths, on a shared connection and
- * with nothing around them. Does not queue, so it is for uncontended names only.
+ * Holdfast's ceiling: its own scripts, with arguments of the same lengths, on a shared connection and with nothing around
+ * them. Does not queue, so it is for uncontended names only. What it holds is renewed all at once, whatever is due.
  */
 final class LettuceScriptsHandle extends Spinning {
 
     private static final String CHANNELS = "holdfast:c:";
     private static final String POLL_MILLIS = "1000";
 
+    /** As many in one command as Holdfast. */
+    private static final int RENEWALS = 128;
+
     private final RedisClient client;
     private final StatefulRedisConnection<String, String> connection;
     private final RedisAsyncCommands<String, String> commands;
     private final String acquire;
     private final String release;
+    private final String renew;
     private final String leaseMillis;
+    private final ScheduledExecutorService renewals = Executors.newSingleThreadScheduledExecutor();
     private final String id = "hf-" + UUID.randomUUID().toString().substring(0, 18);
     private final AtomicLong tokens = new AtomicLong();
     private final Map<String, String> held = new ConcurrentHashMap<>();
@@ -43,9 +52,12 @@ final class LettuceScriptsHandle extends Spinning {
         client = RedisClient.create(uri);
         connection = client.connect(StringCodec.UTF8);
         commands = connection.async();
-        acquire = connection.sync().scriptLoad(script("acquire"));
-        release = connection.sync().scriptLoad(script("release"));
+        acquire = connection.sync().scriptLoad(script("common", "acquire"));
+        release = connection.sync().scriptLoad(script("common", "release"));
+        renew = connection.sync().scriptLoad(script("renew"));
         leaseMillis = Long.toString(lease.toMillis());
+        long period = lease.toMillis() / 3;
+        renewals.scheduleAtFixedRate(this::renewAll, period, period, TimeUnit.MILLISECONDS);
     }
 
     @Override
@@ -72,6 +84,7 @@ final class LettuceScriptsHandle extends Spinning {
 
     @Override
     public void close() {
+        renewals.shutdownNow();
         connection.close();
         client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
     }
@@ -98,6 +111,33 @@ final class LettuceScriptsHandle extends Spinning {
                 release, ScriptOutputType.MULTI, keys(name), CHANNELS, channel(name), holder, "", "0", "0", "0");
     }
 
+    private void renewAll() {
+        List<String> keys = new ArrayList<>(RENEWALS);
+        List<String> args = new ArrayList<>(2 * RENEWALS);
+        held.forEach((name, holder) -> {
+            keys.add(name);
+            args.add(holder);
+            args.add(keys.size() == 1 ? leaseMillis + ":0:0" : "");
+            if (keys.size() == RENEWALS) {
+                renew(keys, args);
+            }
+        });
+        if (!keys.isEmpty()) {
+            renew(keys, args);
+        }
+    }
+
+    private void renew(List<String> keys, List<String> args) {
+        RedisFuture<List<Object>> renewed = commands.evalsha(
+                renew, ScriptOutputType.MULTI, keys.toArray(String[]::new), args.toArray(String[]::new));
+        renewed.exceptionally(error -> {
+            System.err.println("lettuce-scripts: not renewed: " + error);
+            return List.of();
+        });
+        keys.clear();
+        args.clear();
+    }
+
     private String holder() {
         return id + ":" + tokens.incrementAndGet();
     }
@@ -111,9 +151,14 @@ final class LettuceScriptsHandle extends Spinning {
         return "redisson_lock__channel:{" + name + "}";
     }
 
-    private static String script(String name) {
-        String head = "local GRANT, RELEASES = 'PUBLISH', {{'PUBLISH', 'NUMSUB'}}";
-        return String.join("\n", head, resource("push"), resource("common"), resource(name));
+    private static String script(String... parts) {
+        List<String> texts = new ArrayList<>();
+        texts.add("local GRANT, RELEASES = 'PUBLISH', {{'PUBLISH', 'NUMSUB'}}");
+        texts.add(resource("push"));
+        for (String part : parts) {
+            texts.add(resource(part));
+        }
+        return String.join("\n", texts);
     }
 
     private static String resource(String name) {

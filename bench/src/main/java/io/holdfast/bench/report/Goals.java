@@ -57,6 +57,12 @@ final class Goals {
                 ofLettuce,
                 ratio(id, size, "lettuce-scripts"));
         atLeast(question + ": pairs/s, × Redisson", ofRedisson, ratio(id, size, "redisson"));
+        inform(
+                question + ": limit: plain Lettuce with the same scripts, pairs/s × Redisson",
+                results.ratio(id, size, "rate", "lettuce-scripts", "redisson"));
+        inform(
+                question + ": limit: plain Lettuce with SET NX, pairs/s × Redisson",
+                results.ratio(id, size, "rate", "lettuce", "redisson"));
         // Says what the ratios of rates cannot on a machine that others use, too.
         inform(
                 question + ": client CPU per pair, × plain Lettuce with the same scripts",
@@ -120,6 +126,9 @@ final class Goals {
                     held + " held: client CPU, × Redisson",
                     0.5,
                     results.ratio("held", held, "clientCpuPercent", US, "redisson"));
+            inform(
+                    held + " held: limit: client CPU of plain Lettuce with the same scripts, × Redisson",
+                    results.ratio("held", held, "clientCpuPercent", "lettuce-scripts", "redisson"));
             atMost(held + " held: heap per held lock, bytes", 500, results.median("held", held, US, "heapPerLock"));
         }
         double extra = results.median("churn", 2_000, US, "extraPerSecond");
