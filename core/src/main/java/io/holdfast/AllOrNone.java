@@ -9,12 +9,14 @@ import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquisition of several names: one after the other in the order of the names, so that two groups cannot wait for each
- * other in a circle, and with one deadline for all.
+ * The acquisition of several names: by one command if the store can, nobody here uses them and all are free; otherwise one after
+ * the other in the order of the names, so that two groups cannot wait for each other in a circle, and with one deadline for
+ * all.
  *
  * <p>A lease that ends while the next name is waited for (a short {@code leaseFor}, a forced release) ends the round: what is held
  * is released and the next round begins, until the deadline. Hence at the end all were valid at one moment.
@@ -52,7 +54,11 @@ final class AllOrNone {
             List<ActiveLease> held = new ArrayList<>(names.size());
             boolean complete = false;
             try {
-                complete = awaitRound(held);
+                List<Waiter> together = engine.submitTogether(names, () -> together(true));
+                complete = !together.isEmpty() && awaitTogether(together, held);
+                if (!complete && mayAskInTurn(together)) {
+                    complete = awaitRound(held);
+                }
                 if (complete) {
                     return Optional.of(new LeaseGroup(held));
                 }
@@ -65,6 +71,55 @@ final class AllOrNone {
                 return Optional.empty();
             }
         }
+    }
+
+    /** By one command. If not all were taken, nothing is held. */
+    private boolean awaitTogether(List<Waiter> waiters, List<ActiveLease> held) throws InterruptedException {
+        LockException failure = null;
+        for (int i = 0; i < waiters.size(); i++) {
+            try {
+                waiters.get(i).awaitOptional().ifPresent(lease -> held.add((ActiveLease) lease));
+            } catch (LockException e) {
+                failure = e;
+            } catch (InterruptedException e) {
+                waiters.subList(i + 1, waiters.size()).forEach(AllOrNone::giveUp);
+                throw e;
+            }
+        }
+        return takenTogether(held, failure);
+    }
+
+    private boolean takenTogether(List<ActiveLease> held, @Nullable LockException failure) {
+        if (held.size() == names.size() && allValid(held)) {
+            return true;
+        }
+        LeaseGroup.releaseQuietly(held);
+        held.clear();
+        if (failure != null && waitNanos == 0) {
+            throw failure;
+        }
+        return false;
+    }
+
+    /** One attempt is one attempt: by one command, or in turn where that cannot be. */
+    private boolean mayAskInTurn(List<Waiter> together) {
+        return together.isEmpty() || waitNanos > 0;
+    }
+
+    private static void giveUp(Waiter waiter) {
+        if (waiter.withdraw()) {
+            return;
+        }
+        try {
+            waiter.awaitUninterruptibly().ifPresent(lease -> ((ActiveLease) lease).releaseQuietly());
+        } catch (LockException nothingWasTaken) {
+            // That is all that is wanted.
+        }
+    }
+
+    /** The listener hears of it only if this is the one attempt; otherwise the names are asked for once more. */
+    private Waiter together(boolean blocking) {
+        return Waiter.together(options, blocking, waitNanos > 0, time.nanoTime());
     }
 
     private boolean awaitRound(List<ActiveLease> held) throws InterruptedException {
@@ -93,19 +148,69 @@ final class AllOrNone {
 
         private final CompletableFuture<Optional<MultiLease>> result = new CompletableFuture<>();
 
-        /** The step that waits now; written before {@link #result} is looked at, so that a cancel finds it or is found. */
-        private volatile @Nullable CompletableFuture<Optional<Lease>> waiting;
+        /** What waits now; written before {@link #result} is looked at, so that a cancel finds it or is found. */
+        private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
 
         CompletionStage<Optional<MultiLease>> begin() {
             CompletionStage<Optional<MultiLease>> watched = result;
             watched.whenComplete((value, why) -> {
-                CompletableFuture<Optional<Lease>> step = waiting;
-                if (why instanceof CancellationException && step != null) {
-                    step.cancel(false);
+                if (why instanceof CancellationException) {
+                    waiting.forEach(step -> step.cancel(false));
                 }
             });
-            next(new ArrayList<>(names.size()));
+            round();
             return result;
+        }
+
+        private void round() {
+            List<ActiveLease> held = new ArrayList<>(names.size());
+            List<Waiter> together;
+            try {
+                together = engine.submitTogether(names, () -> together(false));
+            } catch (LockClientClosedException e) {
+                fail(held, e);
+                return;
+            }
+            if (together.isEmpty()) {
+                next(held);
+                return;
+            }
+            List<CompletableFuture<Optional<Lease>>> steps = together.stream()
+                    .map(waiter -> waiter.optionalStage().toCompletableFuture())
+                    .toList();
+            waitFor(steps);
+            CompletionStage<Void> all = CompletableFuture.allOf(steps.toArray(CompletableFuture[]::new));
+            all.whenComplete((nothing, why) -> {
+                for (CompletableFuture<Optional<Lease>> step : steps) {
+                    if (!step.isCompletedExceptionally()) {
+                        step.join().ifPresent(lease -> held.add((ActiveLease) lease));
+                    }
+                }
+                takenTogether(held, why);
+            });
+        }
+
+        private void takenTogether(List<ActiveLease> held, @Nullable Throwable failure) {
+            if (held.size() == names.size()) {
+                proceed(held);
+            } else if (result.isDone() || waitNanos == 0) {
+                if (failure == null) {
+                    again(held);
+                } else {
+                    Throwable cause = failure.getCause();
+                    fail(held, failure instanceof CompletionException && cause != null ? cause : failure);
+                }
+            } else {
+                LeaseGroup.releaseQuietly(held);
+                next(new ArrayList<>(names.size()));
+            }
+        }
+
+        private void waitFor(List<CompletableFuture<Optional<Lease>>> steps) {
+            waiting = steps;
+            if (result.isDone()) {
+                steps.forEach(step -> step.cancel(false));
+            }
         }
 
         private void next(List<ActiveLease> held) {
@@ -118,10 +223,7 @@ final class AllOrNone {
                 fail(held, e);
                 return;
             }
-            waiting = step;
-            if (result.isDone()) {
-                step.cancel(false);
-            }
+            waitFor(List.of(step));
             CompletionStage<Optional<Lease>> watched = step;
             watched.whenComplete((lease, why) -> {
                 if (why != null) {
@@ -148,10 +250,10 @@ final class AllOrNone {
 
         private void again(List<ActiveLease> held) {
             LeaseGroup.releaseQuietly(held);
-            if (isOver()) {
+            if (isOver() || result.isDone()) {
                 result.complete(Optional.empty());
             } else {
-                next(new ArrayList<>(names.size()));
+                round();
             }
         }
 

@@ -56,6 +56,23 @@ final class Contention {
         }
     }
 
+    /** The attempt's first command is about to be sent together with those for other names. */
+    Attempt beginTogether(Waiter first) {
+        Attempt begun = state.effects.newAttempt(state.storeLease(first), false);
+        begun.inFlight = true;
+        attempt = begun;
+        return begun;
+    }
+
+    /** It was not sent, or has changed nothing: whoever waits here by now asks for himself. */
+    void notTakenTogether(Attempt answered) {
+        answered.inFlight = false;
+        if (answered == attempt) {
+            attempt = null;
+            begin();
+        }
+    }
+
     /** The attempt's first command is under way, as part of a release. */
     void resume(Attempt begun) {
         begun.inFlight = true;

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** All names of one client: finds the {@link NameEngine} for an event, and holds what they share. */
@@ -70,7 +71,7 @@ final class Engine {
     private Waiter submit(String name, Waiter waiter) {
         while (true) {
             ensureOpen();
-            NameEngine engine = names.computeIfAbsent(name, n -> new NameEngine(this, n));
+            NameEngine engine = engine(name);
             if (engine.submit(waiter)) {
                 if (closing != null) {
                     // close() may have passed over this name before it was there.
@@ -79,6 +80,34 @@ final class Engine {
                 return waiter;
             }
         }
+    }
+
+    /**
+     * Starts an attempt to take several names by one command.
+     *
+     * @param wanted sorted, distinct
+     * @return one waiter for each, in their order; empty if the store cannot, or one of the names is in use here
+     */
+    List<Waiter> submitTogether(List<String> wanted, Supplier<Waiter> waiters) {
+        ensureOpen();
+        if (wanted.size() < 2 || !store.takesTogether(wanted)) {
+            return List.of();
+        }
+        List<Waiter> submitted = new Together(this, wanted).submit(waiters);
+        if (closing != null) {
+            // close() may have passed over a name before it was there.
+            for (String name : wanted) {
+                NameEngine here = names.get(name);
+                if (here != null) {
+                    here.close(closed());
+                }
+            }
+        }
+        return submitted;
+    }
+
+    NameEngine engine(String name) {
+        return names.computeIfAbsent(name, n -> new NameEngine(this, n));
     }
 
     /** The lease with which the calling thread owns the name, valid or not; null if there is none. */

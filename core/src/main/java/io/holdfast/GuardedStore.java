@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,16 @@ final class GuardedStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         return guarded(() -> store.acquire(request));
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return store.takesTogether(names);
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return guarded(() -> store.acquireTogether(requests));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseRequest;
@@ -80,6 +81,48 @@ final class NameEngine implements Effects {
             }
         });
         return taken[0];
+    }
+
+    /** The place of a name in a {@link Together}. */
+    sealed interface Reservation {
+
+        /** To be sent with the others. */
+        record Made(NameEngine engine, Waiter waiter, Attempt attempt, LeaseRules.Sent sent, AcquireRequest request)
+                implements Reservation {}
+
+        /** Somebody here holds the name or waits for it. */
+        record InUse() implements Reservation {}
+
+        /** This engine has been retired: the caller takes a new one. */
+        record Retired() implements Reservation {}
+    }
+
+    /** Begins an attempt whose command the caller sends, or says that there is none. */
+    Reservation reserve(Waiter waiter) {
+        Reservation[] made = {new Reservation.Retired()};
+        handle(() -> {
+            if (retired) {
+                return;
+            }
+            waiter.submittedTo(this);
+            Attempt attempt = state.reserve(waiter);
+            made[0] = attempt == null
+                    ? new Reservation.InUse()
+                    : new Reservation.Made(this, waiter, attempt, attempt.sending(settings.time), request(attempt));
+        });
+        return made[0];
+    }
+
+    void answered(Reservation.Made made, AcquireReply.@Nullable Granted granted, @Nullable Throwable error) {
+        handle(() -> state.acquired(made.attempt(), made.sent(), granted, error));
+    }
+
+    /** Nothing was sent, or it has changed nothing; {@code told}: because this name is not free. */
+    void notTakenTogether(Reservation.Made made, boolean told) {
+        handle(() -> {
+            made.waiter().untold |= !told;
+            state.notTakenTogether(made.waiter(), made.attempt());
+        });
     }
 
     /** False if the waiter has had another outcome before. */
@@ -313,6 +356,9 @@ final class NameEngine implements Effects {
         Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
         later(() -> waiter.complete(null, error));
+        if (waiter.untold) {
+            return;
+        }
         LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
         tell(l -> l.notAcquired(name, waited, how, String.valueOf(error.getMessage())));
     }

@@ -83,6 +83,28 @@ final class NameState {
         }
     }
 
+    /**
+     * A waiter that wants this name together with others, for all of which one command will be sent: the attempt to send it
+     * for, or null if the name is in use here.
+     */
+    @Nullable
+    Attempt reserve(Waiter waiter) {
+        if (!isFree()) {
+            return null;
+        }
+        waiters.add(waiter);
+        return contention.beginTogether(waiter);
+    }
+
+    /** The command for the names together was not sent, or has changed nothing. */
+    void notTakenTogether(Waiter waiter, Attempt attempt) {
+        if (waiter.state == Waiter.State.PENDING) {
+            waiters.remove(waiter);
+            effects.ended(waiter, Waiter.State.TIMED_OUT, null);
+        }
+        contention.notTakenTogether(attempt);
+    }
+
     /** A waiter gives up. Only called while it is pending. */
     void leave(Waiter waiter, Waiter.State outcome) {
         waiters.remove(waiter);

@@ -47,6 +47,9 @@ final class Waiter {
     /** How long it may wait; {@link #NO_DEADLINE} without limit; zero means one attempt. */
     final long waitNanos;
 
+    /** Whether the listener hears nothing of its end without a lease: its caller asks again, in another way. */
+    boolean untold; // by the engine's lock
+
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
@@ -92,6 +95,14 @@ final class Waiter {
 
     static Waiter asynchronous(LockOptions options, WaitMode mode, long nowNanos) {
         return new Waiter(options, mode, null, null, nowNanos);
+    }
+
+    /** For one attempt together with others, by the calling thread or by none. */
+    static Waiter together(LockOptions options, boolean blocking, boolean untold, long nowNanos) {
+        Thread parked = blocking ? Thread.currentThread() : null;
+        Waiter waiter = new Waiter(options.waitAtMost(Duration.ZERO), WaitMode.TRY, null, parked, nowNanos);
+        waiter.untold = untold;
+        return waiter;
     }
 
     void submittedTo(NameEngine engine) {

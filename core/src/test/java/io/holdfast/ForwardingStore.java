@@ -9,6 +9,8 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
+import java.util.List;
 import java.util.concurrent.CompletionStage;
 
 /** Passes everything on; a test overrides what it is about. */
@@ -23,6 +25,16 @@ class ForwardingStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         return store.acquire(request);
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return store.takesTogether(names);
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return store.acquireTogether(requests);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +44,9 @@ final class ProbeStore implements LockStore {
     volatile Fate abandons = Fate.PASS;
     volatile boolean messages = true;
 
+    /** Whether several names are taken by one command. */
+    volatile boolean together;
+
     /** Whether a grant's message says since when. */
     volatile boolean details;
 
@@ -61,6 +65,16 @@ final class ProbeStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         return command("acquire", acquires, () -> server.acquire(request));
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return together;
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return command("together", acquires, () -> server.acquireTogether(requests));
     }
 
     @Override

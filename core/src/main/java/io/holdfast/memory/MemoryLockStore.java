@@ -11,7 +11,10 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.TogetherReply;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -40,6 +43,27 @@ public final class MemoryLockStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         return server.execute(() -> server.name(request.name()).acquire(request));
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return true;
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return server.execute(() -> {
+            for (AcquireRequest request : requests) {
+                if (!server.name(request.name()).isToBeHadBy(request.holderId())) {
+                    return TogetherReply.busy(request.name());
+                }
+            }
+            List<AcquireReply.Granted> granted = new ArrayList<>();
+            for (AcquireRequest request : requests) {
+                granted.add((AcquireReply.Granted) server.name(request.name()).acquire(request));
+            }
+            return TogetherReply.taken(granted);
+        });
     }
 
     @Override

@@ -58,6 +58,11 @@ final class MemoryName {
         return holder() == null && queue.isEmpty();
     }
 
+    /** Whether this id holds the name, or nobody holds it or waits for it. */
+    boolean isToBeHadBy(String holderId) {
+        return holderId.equals(holder()) || isFree();
+    }
+
     AcquireReply acquire(AcquireRequest request) {
         String asker = request.holderId();
         if (asker.equals(holder())) {

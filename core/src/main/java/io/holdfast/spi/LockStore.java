@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -35,6 +36,28 @@ public interface LockStore extends AutoCloseable {
      * already has.
      */
     CompletionStage<AcquireReply> acquire(AcquireRequest request);
+
+    /**
+     * Whether {@link #acquireTogether} can take these names: by one command, all or none. A store that never can leaves this as it
+     * is; the engine then takes one name after the other.
+     *
+     * @param names at least two, distinct
+     */
+    default boolean takesTogether(List<String> names) {
+        return false;
+    }
+
+    /**
+     * Takes several names, all or none, by one command that never waits. A name that is held by another id, or for which somebody
+     * is in the queue, is busy; then nothing changes. For each name a grant is the same as by {@link #acquire} with a request
+     * that does not queue: safe late and twice, a hold and a base of its own.
+     *
+     * @param requests one for each name, none of which queues, all for the same length; {@link #takesTogether} said yes
+     */
+    default CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return CompletableFuture.failedFuture(
+                new StoreException(StoreException.Outcome.FATAL, describe() + " takes names one by one", null));
+    }
 
     /** Extends (or, for an exact request, sets) the time a hold has left, if that holder id still holds the name. */
     CompletionStage<RenewReply> renew(RenewRequest request);

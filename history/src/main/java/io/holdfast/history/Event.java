@@ -23,7 +23,8 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
     public enum Kind {
         /**
          * Before an operation asks for a lock. {@code lock}; {@code wait}: how long it waits at most, in ns, absent if
-         * without limit; {@code lease}: the fixed length of its lease in ns, absent if it is renewed.
+         * without limit; {@code lease}: the fixed length of its lease in ns, absent if it is renewed; {@code owner}: the thread
+         * that will own the lease, absent if whoever has it may use it.
          */
         ASK,
         /** After the operation got its lease. {@code token}, if the lock has fencing tokens. */
@@ -32,7 +33,14 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         REFUSED,
         /** The lease said that it was valid. The time is from before it was asked. */
         VALID,
-        /** Before the lease is released. */
+        /**
+         * The owner of the lease locked once more, and needed not wait: reentrancy. {@code depth}: how often it is locked by then;
+         * {@code token}, if the lock has fencing tokens; {@code owner}: who locked, if {@link #ASK} says who owns.
+         */
+        AGAIN,
+        /** The owner has unlocked one of several times. {@code depth}: how often it is locked still; {@code owner}. */
+        UNLOCKED,
+        /** Before the lease is released, for a lock that was locked several times: before the last unlock. */
         RELEASE,
         /** After the release, if it was confirmed. */
         RELEASED,

@@ -33,6 +33,12 @@ final class Operation {
     long refused = NEVER;
     String why = "";
 
+    /** Who may lock it again; empty if whoever has the lease. */
+    final String owner;
+
+    /** How often its owner has locked it, and not unlocked it. */
+    private int depth = 1;
+
     /** What is wrong with the events themselves. */
     final List<String> contradictions = new ArrayList<>(0);
 
@@ -43,6 +49,7 @@ final class Operation {
         asked = ask.nanos();
         wait = ask.number("wait", NEVER);
         lease = ask.number("lease", NEVER);
+        owner = ask.details().getOrDefault("owner", "");
     }
 
     /** Whether its lease was valid after it had reached its owner: one that came too late says nothing. */
@@ -73,7 +80,7 @@ final class Operation {
                         violations.add(event.who() + " asked twice");
                     }
                 }
-                case GRANTED, REFUSED, VALID, RELEASE, RELEASED, LOST -> {
+                case GRANTED, REFUSED, VALID, AGAIN, UNLOCKED, RELEASE, RELEASED, LOST -> {
                     Operation operation = operations.get(event.who());
                     if (operation == null) {
                         violations.add(event.who() + ": \"" + event.line() + "\" without having asked");
@@ -111,7 +118,19 @@ final class Operation {
                     validUntil = Math.max(validUntil, now);
                 }
             }
-            case RELEASE -> release = Math.min(release, now);
+            case AGAIN -> {
+                reentered(event, 1);
+                if (event.number("token", token) != token) {
+                    contradictions.add(this + " was locked again with token " + event.text("token"));
+                }
+            }
+            case UNLOCKED -> reentered(event, -1);
+            case RELEASE -> {
+                if (depth > 1 && release == NEVER && lost == NEVER) {
+                    contradictions.add(this + " was released while it was locked " + depth + " times");
+                }
+                release = Math.min(release, now);
+            }
             case RELEASED -> {
                 released = Math.min(released, now);
                 if (release != NEVER && wasGranted()) {
@@ -120,6 +139,25 @@ final class Operation {
                 }
             }
             default -> lost = Math.min(lost, now);
+        }
+    }
+
+    /** Locked or unlocked by the owner while it holds: the mutex's own count, one up or one down. */
+    private void reentered(Event event, int by) {
+        String what = by > 0 ? "locked again" : "unlocked";
+        if (!wasGranted() || event.nanos() > Math.min(release, released)) {
+            contradictions.add(this + " was " + what + " while it was not held");
+        } else if (event.nanos() > lost && by > 0) {
+            contradictions.add(this + " was locked again after its loss");
+        }
+        String who = event.details().getOrDefault("owner", owner);
+        if (!who.equals(owner)) {
+            contradictions.add(this + " of " + owner + " was " + what + " by " + who);
+        }
+        depth += by;
+        if (depth < 1 || event.number("depth", depth) != depth) {
+            contradictions.add(this + " was " + what + " and counts " + event.number("depth", depth) + " (expected: "
+                    + Math.max(1, depth) + ")");
         }
     }
 

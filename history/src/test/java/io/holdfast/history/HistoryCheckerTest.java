@@ -313,4 +313,95 @@ class HistoryCheckerTest {
         assertThat(findings.held()).isTrue();
         assertThat(findings.damage()).isEqualTo(1);
     }
+
+    // --- reentrancy ---
+
+    @Test
+    void a_lock_that_its_owner_locks_several_times() {
+        accepted("""
+                1 ask p/1 lock=a owner=t
+                2 ask q/1 lock=a owner=u
+                3 granted p/1 token=10
+                4 again p/1 depth=2 token=10 owner=t
+                5 again p/1 depth=3 token=10 owner=t
+                6 unlocked p/1 depth=2 owner=t
+                7 unlocked p/1 depth=1 owner=t
+                8 again p/1 depth=2 token=10 owner=t
+                9 unlocked p/1 depth=1 owner=t
+                10 release p/1
+                11 released p/1
+                12 granted q/1 token=11
+                13 release q/1
+                14 released q/1
+                """);
+    }
+
+    @Test
+    void a_token_that_changes_while_the_owner_locks_again() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 again p/1 depth=2 token=11 owner=t
+                5 unlocked p/1 depth=1 owner=t
+                6 release p/1
+                """, "was locked again with token 11");
+    }
+
+    @Test
+    void a_count_that_is_wrong() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 again p/1 depth=3 token=10 owner=t
+                5 unlocked p/1 depth=1 owner=t
+                6 release p/1
+                """, "counts 3 (expected: 2)");
+    }
+
+    @Test
+    void another_thread_that_is_let_in_as_if_it_were_the_owner() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 again p/1 depth=2 token=10 owner=u
+                5 unlocked p/1 depth=1 owner=t
+                6 release p/1
+                """, "of t was locked again by u");
+    }
+
+    @Test
+    void a_release_while_the_owner_has_locked_it_more_often() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 again p/1 depth=2 token=10 owner=t
+                6 release p/1
+                """, "released while it was locked 2 times");
+    }
+
+    @Test
+    void a_lock_that_is_locked_again_after_its_release_or_its_loss() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 release p/1
+                5 released p/1
+                6 again p/1 depth=2 token=10 owner=t
+                """, "locked again while it was not held");
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                4 lost p/1
+                6 again p/1 depth=2 token=10 owner=t
+                """, "locked again after its loss");
+    }
+
+    @Test
+    void an_unlock_too_many() {
+        refused("""
+                1 ask p/1 lock=a owner=t
+                3 granted p/1 token=10
+                5 unlocked p/1 depth=0 owner=t
+                """, "counts 0 (expected: 1)");
+    }
 }

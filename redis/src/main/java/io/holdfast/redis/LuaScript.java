@@ -16,6 +16,7 @@ import java.util.stream.Stream;
  */
 enum LuaScript {
     ACQUIRE("acquire", true),
+    ACQUIRE_TOGETHER("acquire-together", false),
     RENEW("renew", false),
     /** The same with its keys written out, so that it is good for one hold. */
     RENEW_ONE("renew", false) {

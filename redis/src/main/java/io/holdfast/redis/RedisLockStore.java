@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +42,7 @@ final class RedisLockStore implements LockStore {
     private final RedisMessages messages;
     private final Hints hints;
     private final Renewals renewals;
+    private final TogetherScript together;
     private final Runnable closing;
 
     /** Null if replicas are not waited for. */
@@ -65,6 +67,7 @@ final class RedisLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, settings.describe());
         this.renewals = new Renewals(keys, scripts, errors, connections, messages.redisson());
+        this.together = new TogetherScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;
         this.replicated =
                 settings.minReplicas() == 0 ? null : new ReplicatedScripts(settings, connections, scripts, errors);
@@ -104,6 +107,20 @@ final class RedisLockStore implements LockStore {
                 return queued;
             });
         });
+    }
+
+    /** Not where replicas are waited for, which is done for one lock at a time. */
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return replicated == null && together.takes(names);
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        String first = requests.get(0).name();
+        return connections.clock(first).isKnown()
+                ? together.acquire(requests)
+                : meet(first).thenCompose(met -> together.acquire(requests));
     }
 
     /** Learns the time of a server that may be another one than before. What fails here was not executed. */

@@ -10,6 +10,8 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
+import io.holdfast.MultiLease;
+import io.holdfast.testkit.HistoryRecorder;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
@@ -86,19 +88,74 @@ class LockClientTest {
     }
 
     @Test
+    void several_names_together_cost_one_command_to_take_and_one_each_to_release() throws Exception {
+        List<String> names = List.of("t1", "t2", "t3", "t4", "t5");
+        assertThat(scriptsRunBy(() -> {
+                    try (MultiLease all = one.acquireAll(names, LockOptions.defaults())) {
+                        assertThat(all.isValid()).isTrue();
+                    }
+                }))
+                .isEqualTo(1 + 5);
+        MultiLease all = one.acquireAll(names, LockOptions.defaults());
+        assertThat(scriptsRunBy(() -> assertThat(two.tryAcquireAll(List.of("t0", "t5"), LockOptions.defaults()))
+                        .isEmpty()))
+                .isEqualTo(1);
+        two.tryAcquire("t0").orElseThrow().release();
+        assertThat(all.isValid()).isTrue();
+        all.release();
+    }
+
+    /** Groups that share names, in and out by one command or in turn: no overlap, and nobody waits for ever. */
+    @Test
+    void groups_of_two_clients_never_overlap() throws Exception {
+        List<OverlapDetector> detectors =
+                List.of(new OverlapDetector("g0"), new OverlapDetector("g1"), new OverlapDetector("g2"));
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            LockClient client = i % 2 == 0 ? one : two;
+            int left = i % 3;
+            int right = (i + 1) % 3;
+            threads.add(new Thread(() -> {
+                for (int round = 0; round < 50; round++) {
+                    try (MultiLease all = client.acquireAll(List.of("g" + left, "g" + right), LockOptions.defaults())) {
+                        for (int lock : new int[] {left, right}) {
+                            detectors.get(lock).enter(all.lease("g" + lock).fencingToken());
+                        }
+                        detectors.get(left).leave();
+                        detectors.get(right).leave();
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            }));
+        }
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        for (OverlapDetector detector : detectors) {
+            detector.assertClean();
+            assertThat(detector.entries()).isEqualTo(200);
+        }
+    }
+
+    @Test
     void two_clients_with_many_threads_never_overlap_and_tokens_grow() throws Exception {
         OverlapDetector detector = new OverlapDetector("contended");
+        HistoryRecorder recorder = new HistoryRecorder();
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 8; i++) {
             DistributedLock lock = (i % 2 == 0 ? one : two).getLock("contended");
             threads.add(new Thread(() -> {
                 for (int round = 0; round < 250; round++) {
+                    HistoryRecorder.Use use = recorder.askAsThread("contended", null);
                     lock.lock();
                     try {
+                        use.granted(lock);
                         detector.enter(lock.fencingToken());
                         detector.leave();
                     } finally {
-                        lock.unlock();
+                        use.unlock(lock, true);
                     }
                 }
             }));
@@ -108,6 +165,7 @@ class LockClientTest {
             thread.join();
         }
 
+        recorder.assertInOrder(LEASE);
         assertThat(detector.violations()).isEmpty();
         assertThat(detector.entries()).isEqualTo(2_000);
     }

@@ -38,6 +38,7 @@ final class CrashScene implements Scene {
         Message first = stage.await(acquire(victim, lock), () -> "the first takes the lock");
         CompletableFuture<Message> second = acquire(other, lock);
         stage.awaitWaiter(lock, () -> "the other comes to wait");
+        stage.histories().dies(victim);
         victim.kill();
         while (victim.isAlive()) {
             Thread.sleep(1);
@@ -69,6 +70,7 @@ final class CrashScene implements Scene {
         verdict.check("a waiter has it at most " + mostLate + " ms later", lateMillis <= mostLate, lateMillis + " ms");
         verdict.check("with a larger fencing token", larger, first.text("token") + ", then " + next.text("token"));
         verdict.checkSection(stage.shop().books().section(SECTION));
+        stage.checkHistory(verdict, lock, Stage.SHORT_LEASE);
     }
 
     private static CompletableFuture<Message> acquire(WorkerProcess worker, String lock) {

@@ -19,10 +19,22 @@ final class Crew implements AutoCloseable {
     }
 
     /** Tells all where the store and the shop are. Not in their command lines: a store URI may have a password in it. */
-    List<CompletableFuture<Message>> connect(String store, int shopPort, long leaseMillis) {
+    List<CompletableFuture<Message>> connect(
+            String store, int shopPort, long leaseMillis, Histories histories) {
         List<CompletableFuture<Message>> replies = new ArrayList<>();
         for (WorkerProcess worker : workers) {
-            replies.add(worker.ask("connect", "store", store, "shop", shopPort, "lease", leaseMillis));
+            replies.add(worker.ask(
+                    "connect",
+                    "store",
+                    store,
+                    "shop",
+                    shopPort,
+                    "lease",
+                    leaseMillis,
+                    "process",
+                    worker.id(),
+                    "history",
+                    histories.file(worker)));
         }
         return replies;
     }

@@ -58,13 +58,14 @@ public final class Demo {
             throws IOException, InterruptedException {
         long begun = System.nanoTime();
         Shop shop = cleanup.atEnd(Shop.open());
+        Histories histories = cleanup.atEnd(new Histories());
         Crew crew = cleanup.atEnd(new Crew(PROCESSES, debug));
         Progress.Line start = progress.line("processes");
         Stage hall = new Stage(
-                crew, shop, observer, "holdfast-demo:" + random() + ":", !uri.startsWith("zookeeper:"), start);
+                crew, shop, histories, observer, "holdfast-demo:" + random() + ":", !uri.startsWith("zookeeper:"), start);
         start.step("start " + PROCESSES + " processes");
         try {
-            hall.awaitAll(crew.connect(uri, shop.port(), Stage.LONG_LEASE), () -> "");
+            hall.awaitAll(crew.connect(uri, shop.port(), Stage.LONG_LEASE, histories), () -> "");
         } catch (InterruptedException | IOException e) {
             throw e;
         } catch (Exception e) {
@@ -76,7 +77,14 @@ public final class Demo {
         for (Scene scene : scenes) {
             results.add(play(
                     scene,
-                    new Stage(crew, shop, observer, hall.prefix(), hall.exactEnds(), progress.line(scene.name()))));
+                    new Stage(
+                            crew,
+                            shop,
+                            histories,
+                            observer,
+                            hall.prefix(),
+                            hall.exactEnds(),
+                            progress.line(scene.name()))));
         }
         return new Summary(shown, results, millisSince(begun));
     }

@@ -60,6 +60,7 @@ final class InventoryScene implements Scene {
                 locked.size() + " sales of " + distinct + " items");
         verdict.check("the stock ends at 0", stock == 0, stock);
         verdict.checkSection(stage.shop().books().section("locked shelf"));
+        stage.checkHistory(verdict, stage.lock("inventory"), Stage.LONG_LEASE);
     }
 
     private void sell(Stage stage, String shelf, boolean locked) throws Exception {

@@ -69,6 +69,7 @@ final class LateWriterScene implements Scene {
                 "callback " + end.text("told") + ", release says lost " + end.text("lost"));
         verdict.check("its late write is refused", refused, lines);
         verdict.check("the second holder keeps its lock", !nextEnd.isTrue("lost"), "lost " + nextEnd.text("lost"));
+        stage.checkHistory(verdict, lock, Stage.SHORT_LEASE);
     }
 
     private static boolean larger(Message first, Message next) {

@@ -57,6 +57,7 @@ final class LongJobScene implements Scene {
                 handOffMillis <= PROMPT_MILLIS,
                 handOffMillis + " ms");
         verdict.checkSection(stage.shop().books().section(SECTION));
+        stage.checkHistory(verdict, lock, Stage.SHORT_LEASE);
     }
 
     private static CompletableFuture<Message> acquire(WorkerProcess worker, String lock) {

@@ -57,5 +57,6 @@ final class RefundScene implements Scene {
         verdict.check("the order is refunded exactly once", paid == 1 && refunded == 1, paid + " refunds");
         verdict.check("all others are told so", already == requests - 1, already + " told");
         verdict.checkSection(section);
+        stage.checkHistory(verdict, stage.lock("refund"), Stage.LONG_LEASE);
     }
 }

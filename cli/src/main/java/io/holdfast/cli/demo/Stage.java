@@ -2,6 +2,8 @@ package io.holdfast.cli.demo;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.history.Findings;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,7 +20,14 @@ import java.util.function.Supplier;
  * @param exactEnds whether the store knows to the millisecond when a hold ends by itself; ZooKeeper ends the session of a
  *     dead process up to a third of it sooner than it says, and up to a tick later
  */
-record Stage(Crew crew, Shop shop, LockClient observer, String prefix, boolean exactEnds, Progress.Line line) {
+record Stage(
+        Crew crew,
+        Shop shop,
+        Histories histories,
+        LockClient observer,
+        String prefix,
+        boolean exactEnds,
+        Progress.Line line) {
 
     /** A lease for work that is short: long enough to outlive the hiccups of a busy machine. */
     static final long LONG_LEASE = 10_000;
@@ -33,6 +42,17 @@ record Stage(Crew crew, Shop shop, LockClient observer, String prefix, boolean e
 
     String lock(String what) {
         return prefix + what;
+    }
+
+    /** What the processes recorded of a lock is in order: exclusion, tokens, outcomes. */
+    void checkHistory(Verdict verdict, String lock, long leaseMillis) throws IOException {
+        Findings found = histories.check(lock, Duration.ofMillis(leaseMillis));
+        verdict.check(
+                "the recorded history is in order",
+                found.held() && found.granted() > 0,
+                found.held()
+                        ? found.granted() + " leases of " + found.operations() + " uses"
+                        : found.violations().get(0));
     }
 
     Message await(CompletableFuture<Message> reply, Supplier<String> progress) throws Exception {

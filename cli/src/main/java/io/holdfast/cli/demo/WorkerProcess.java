@@ -48,6 +48,11 @@ final class WorkerProcess implements AutoCloseable {
         return new WorkerProcess(name, process);
     }
 
+    /** One word that names it in a history. */
+    String id() {
+        return name.replace(' ', '-');
+    }
+
     boolean isAlive() {
         return process.isAlive();
     }

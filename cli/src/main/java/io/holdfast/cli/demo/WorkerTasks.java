@@ -3,7 +3,9 @@ package io.holdfast.cli.demo;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.HistoryRecorder;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -18,18 +20,24 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /** What a process of the demonstration can do. Thread-safe; requests are performed at the same time. */
 final class WorkerTasks {
 
     /** A lease that is kept between two requests, and the visit to the shop that is made under it. */
-    private record Held(Lease lease, Shop.Visit visit, String section, AtomicBoolean lossTold) {}
+    private record Held(
+            Lease lease, HistoryRecorder.Use use, Shop.Visit visit, String section, AtomicBoolean lossTold) {}
+
+    /** What is done under a lease. */
+    private interface Work<T> {
+        T under(Lease lease) throws Exception;
+    }
 
     private static final long STEP_MILLIS = 50;
 
     private volatile String store = "";
     private volatile int shopPort;
+    private volatile HistoryRecorder recorder = new HistoryRecorder();
     private final Map<Long, LockClient> clients = new ConcurrentHashMap<>();
     private final Map<Long, Held> held = new ConcurrentHashMap<>();
     private final AtomicLong handles = new AtomicLong();
@@ -50,6 +58,7 @@ final class WorkerTasks {
     private Message connect(Message request) {
         store = request.text("store");
         shopPort = request.count("shop");
+        recorder = HistoryRecorder.toFile(request.text("process"), Path.of(request.text("history")));
         client(request.number("lease"));
         return Message.of("ok");
     }
@@ -64,6 +73,30 @@ final class WorkerTasks {
                         .build());
     }
 
+    private <T> T locked(Message request, Work<T> work) throws Exception {
+        HistoryRecorder.Use use = recorder.ask(request.text("lock"), null);
+        Lease lease = acquire(request, use);
+        try {
+            return work.under(lease);
+        } finally {
+            use.release(lease);
+        }
+    }
+
+    private Lease acquire(Message request, HistoryRecorder.Use use) throws InterruptedException {
+        boolean granted = false;
+        try {
+            Lease lease = client(request.number("lease")).acquire(request.text("lock"));
+            granted = true;
+            use.granted(lease);
+            return lease;
+        } finally {
+            if (!granted) {
+                use.refused("failed");
+            }
+        }
+    }
+
     // --- refund: many requests for one order at the same time ---
 
     private Message refund(Message request) throws Exception {
@@ -75,16 +108,17 @@ final class WorkerTasks {
     /** @return false if the order had been refunded already */
     private boolean refundOnce(Message request) throws Exception {
         String order = request.text("order");
-        try (Shop.Visit visit = new Shop.Visit(shopPort);
-                Lease lease = client(request.number("lease")).acquire(request.text("lock"))) {
-            visit.ask("enter", "section", order, "token", lease.fencingToken());
-            boolean first = visit.ask("read", "cell", order).number("value") == 0;
-            if (first) {
-                visit.ask("record", "book", order, "entry", lease.fencingToken());
-                visit.ask("write", "cell", order, "value", 1);
-            }
-            visit.ask("leave", "section", order);
-            return first;
+        try (Shop.Visit visit = new Shop.Visit(shopPort)) {
+            return locked(request, lease -> {
+                visit.ask("enter", "section", order, "token", lease.fencingToken());
+                boolean first = visit.ask("read", "cell", order).number("value") == 0;
+                if (first) {
+                    visit.ask("record", "book", order, "entry", lease.fencingToken());
+                    visit.ask("write", "cell", order, "value", 1);
+                }
+                visit.ask("leave", "section", order);
+                return first;
+            });
         }
     }
 
@@ -101,19 +135,17 @@ final class WorkerTasks {
         long sold = 0;
         try (Shop.Visit visit = new Shop.Visit(shopPort)) {
             while (System.nanoTime() - end < 0) {
-                try (@Nullable Lease lease = leaseIfWanted(request)) {
-                    if (!sellOne(visit, request.text("shelf"), lease == null ? 0 : lease.fencingToken())) {
-                        break;
-                    }
+                String shelf = request.text("shelf");
+                boolean one = request.has("lock")
+                        ? locked(request, lease -> sellOne(visit, shelf, lease.fencingToken()))
+                        : sellOne(visit, shelf, 0);
+                if (!one) {
+                    break;
                 }
                 sold++;
             }
         }
         return sold;
-    }
-
-    private @Nullable Lease leaseIfWanted(Message request) throws InterruptedException {
-        return request.has("lock") ? client(request.number("lease")).acquire(request.text("lock")) : null;
     }
 
     private static boolean sellOne(Shop.Visit visit, String shelf, long token) throws IOException {
@@ -130,14 +162,15 @@ final class WorkerTasks {
     // --- the other scenes: a lease that the director of the play keeps in hand ---
 
     private Message acquire(Message request) throws Exception {
-        Lease lease = client(request.number("lease")).acquire(request.text("lock"));
+        HistoryRecorder.Use use = recorder.ask(request.text("lock"), null);
+        Lease lease = acquire(request, use);
         AtomicBoolean lossTold = new AtomicBoolean();
         lease.onLost(() -> lossTold.set(true));
         String section = request.text("section");
         Shop.Visit visit = new Shop.Visit(shopPort);
         visit.ask("enter", "section", section, "token", lease.fencingToken());
         long handle = handles.incrementAndGet();
-        held.put(handle, new Held(lease, visit, section, lossTold));
+        held.put(handle, new Held(lease, use, visit, section, lossTold));
         return Message.of(
                 "ok",
                 "handle",
@@ -156,7 +189,7 @@ final class WorkerTasks {
         boolean valid = true;
         while (System.nanoTime() - end < 0) {
             Thread.sleep(STEP_MILLIS);
-            valid &= mine.lease().isValid();
+            valid &= mine.use().look(mine.lease());
         }
         return Message.of("ok", "valid", valid);
     }
@@ -168,7 +201,7 @@ final class WorkerTasks {
     private Message append(Message request) throws Exception {
         Held mine = mine(request);
         Thread.sleep(request.number("millis"));
-        boolean valid = mine.lease().isValid();
+        boolean valid = mine.use().look(mine.lease());
         boolean refused = isLost(mine.lease());
         Message reply = mine.visit()
                 .ask(
@@ -196,7 +229,7 @@ final class WorkerTasks {
         boolean lost = false;
         mine.visit().ask("leave", "section", mine.section());
         try {
-            mine.lease().release();
+            mine.use().release(mine.lease());
         } catch (LeaseLostException e) {
             lost = true;
             // The callback runs on a thread of its own, and this process may have been stopped until just now.

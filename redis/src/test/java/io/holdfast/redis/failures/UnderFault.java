@@ -8,6 +8,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
+import io.holdfast.testkit.HistoryRecorder;
 import io.holdfast.testkit.OverlapDetector;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,6 +52,8 @@ final class UnderFault implements AutoCloseable {
     private final Object where;
     private final Duration lease;
     private final OverlapDetector detector = new OverlapDetector(CONTENDED);
+    private final HistoryRecorder recorder = new HistoryRecorder();
+    private final long beganNanos = System.nanoTime();
     private final LockClient one;
     private final LockClient two;
     private final List<Worker> workers = new ArrayList<>();
@@ -80,7 +83,7 @@ final class UnderFault implements AutoCloseable {
                 .toCompletableFuture();
         await().atMost(PATIENCE).until(() -> one.inspect(HELD).waitingClients() == 1);
         for (LockClient client : List.of(one, one, two, two)) {
-            Worker worker = new Worker(client, CONTENDED, detector);
+            Worker worker = new Worker(client, CONTENDED, detector, recorder);
             workers.add(worker);
             Thread thread = new Thread(worker, "worker " + workers.size());
             threads.add(thread);
@@ -232,6 +235,13 @@ final class UnderFault implements AutoCloseable {
         } else {
             assertThat(detector.violations()).noneMatch(this::isOfANewHold);
         }
+        if (!promised) {
+            // Nobody here knows at which moment.
+            for (long at = beganNanos; at - System.nanoTime() < 0; at += 20_000_000) {
+                recorder.forgotAt(at);
+            }
+        }
+        recorder.assertInOrder(lease);
         // What was held by whoever has no lease of it any more is free when its lease has run out.
         await().atMost(lease.plusSeconds(10))
                 .ignoreExceptions()

@@ -6,6 +6,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.testkit.HistoryRecorder;
 import io.holdfast.testkit.OverlapDetector;
 import java.time.Duration;
 import java.util.Queue;
@@ -25,6 +26,7 @@ final class Worker implements Runnable {
     private final LockClient client;
     private final String name;
     private final OverlapDetector detector;
+    private final HistoryRecorder recorder;
     private final Queue<String> errors = new ConcurrentLinkedQueue<>();
     private final Queue<String> oddities = new ConcurrentLinkedQueue<>();
     final AtomicLong attempts = new AtomicLong();
@@ -35,10 +37,11 @@ final class Worker implements Runnable {
     final AtomicLong longestMillis = new AtomicLong();
     volatile boolean stopped;
 
-    Worker(LockClient client, String name, OverlapDetector detector) {
+    Worker(LockClient client, String name, OverlapDetector detector, HistoryRecorder recorder) {
         this.client = client;
         this.name = name;
         this.detector = detector;
+        this.recorder = recorder;
     }
 
     @Override
@@ -46,17 +49,20 @@ final class Worker implements Runnable {
         while (!stopped) {
             attempts.incrementAndGet();
             long began = System.nanoTime();
+            HistoryRecorder.Use use = recorder.ask(name, WAIT);
             try {
                 Lease lease = client.acquire(name, LockOptions.defaults().waitAtMost(WAIT));
                 took(began);
                 granted.incrementAndGet();
-                inside(lease);
+                inside(use, lease);
             } catch (LockTimeoutException e) {
                 took(began);
                 timedOut.incrementAndGet();
+                use.refused("timeout");
             } catch (LockStoreException e) {
                 took(began);
                 failed.incrementAndGet();
+                use.refused("failed");
                 errors.add(String.valueOf(e.getMessage()));
                 LockSupport.parkNanos(5_000_000);
             } catch (InterruptedException | RuntimeException e) {
@@ -75,12 +81,13 @@ final class Worker implements Runnable {
         return oddities;
     }
 
-    private void inside(Lease lease) {
+    private void inside(HistoryRecorder.Use use, Lease lease) {
+        use.granted(lease);
         detector.enter(lease.fencingToken());
         LockSupport.parkNanos(500_000);
         detector.leave();
         try {
-            lease.release();
+            use.release(lease);
         } catch (LeaseLostException e) {
             lost.incrementAndGet();
         }

@@ -1,0 +1,227 @@
+package io.holdfast;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** Several names by one command: what crosses it, and what becomes of names that are not free. */
+class TogetherTest extends EngineFixture {
+
+    private static final List<String> NAMES = List.of("a", "b", "c");
+
+    private final LockClient other = client("two");
+
+    TogetherTest() {
+        store.together = true;
+    }
+
+    @Test
+    void free_names_cost_one_command() throws InterruptedException {
+        MultiLease all = client.acquireAll(List.of("c", "a", "b", "a"), DEFAULTS);
+        assertThat(store.commands).containsExactly("together");
+        assertThat(all.leases()).extracting(Lease::name).containsExactly("a", "b", "c");
+        assertThat(all.leases()).extracting(Lease::fencingToken).doesNotHaveDuplicates();
+        for (String name : NAMES) {
+            assertThat(other.tryAcquire(name)).isEmpty();
+        }
+        advance(10_000);
+        assertThat(all.isValid()).isTrue();
+        all.release();
+        for (String name : NAMES) {
+            now(acquire(other, name)).release();
+        }
+    }
+
+    @Test
+    void the_leases_count_from_the_sending() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        advance(700);
+        store.deliverReplies();
+        assertThat(all.join().remaining().toMillis()).isEqualTo(3_000 - 32 - 700);
+    }
+
+    @Test
+    void one_attempt_that_finds_a_name_busy_is_one_command_and_leaves_nothing() throws InterruptedException {
+        List<String> refused = new ArrayList<>();
+        ProbeStore behind = probe("told");
+        behind.together = true;
+        LockClient told = client(
+                "told",
+                behind,
+                settings -> settings.listener = new LockListener() {
+                    @Override
+                    public void notAcquired(String name, Duration waited, Outcome outcome, String why) {
+                        refused.add(name + " " + outcome);
+                    }
+                });
+        Lease held = now(acquire(other, "b"));
+        assertThat(told.tryAcquireAll(NAMES, DEFAULTS)).isEmpty();
+        assertThat(behind.commands).containsExactly("together");
+        assertThat(refused).containsExactly("b TIMED_OUT");
+        now(acquire(other, "a")).release();
+        held.release();
+    }
+
+    @Test
+    void who_waits_in_a_queue_comes_first() {
+        ActiveLease held = now(acquire(client, "b"));
+        CompletableFuture<Lease> waiting = acquire(other, "b");
+        advance(10);
+        // It has run out: free, but somebody waits.
+        store.renews = Fate.FAIL;
+        advance(2_968);
+        assertThat(held.isValid()).isFalse();
+        advance(31);
+        store.renews = Fate.PASS;
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        advance(100);
+        assertThat(now(waiting).isValid()).isTrue();
+        assertThat(all).isNotDone();
+        now(waiting).release();
+        advance(100);
+        all.join().release();
+    }
+
+    @Test
+    void names_that_are_not_free_are_waited_for_one_by_one() {
+        Lease held = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        assertThat(store.count("together")).isEqualTo(1);
+        assertThat(all).isNotDone();
+        held.release();
+        advance(1);
+        assertThat(all).isCompleted();
+        all.join().release();
+    }
+
+    @Test
+    void a_name_in_use_here_is_not_asked_for_together() {
+        Lease held = now(acquire(client, "b"));
+        store.commands.clear();
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        assertThat(store.count("together")).isZero();
+        assertThat(store.count("abandon")).isZero();
+        held.release();
+        assertThat(all).isCompleted();
+        all.join().release();
+    }
+
+    @Test
+    void who_comes_meanwhile_waits_and_is_served_whatever_the_answer() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        CompletableFuture<Lease> next = acquire(client, "b");
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+        assertThat(next).isNotDone();
+        all.join().release();
+        now(next).release();
+
+        Lease held = now(acquire(other, "a"));
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<MultiLease> busy = all(DEFAULTS.waitAtMost(Duration.ZERO));
+        CompletableFuture<Lease> patient = acquire(client, "b");
+        assertThat(patient).isNotDone();
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+        assertThat(busy).isCompletedExceptionally();
+        now(patient).release();
+        held.release();
+    }
+
+    @Test
+    void cancelling_on_the_way_leaves_nothing_whatever_comes_first() {
+        for (Fate fate : List.of(Fate.REPLY_HELD, Fate.REQUEST_HELD)) {
+            store.acquires = fate;
+            all(DEFAULTS).cancel(false);
+            store.acquires = Fate.PASS;
+            store.deliverRequests();
+            store.deliverReplies();
+            for (String name : NAMES) {
+                now(acquire(other, name)).release();
+            }
+        }
+    }
+
+    @Test
+    void an_unknown_outcome_is_withdrawn_for_each_name_and_the_wait_goes_on() {
+        store.failure = new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null);
+        store.acquires = Fate.FAIL;
+        CompletableFuture<MultiLease> all = all(DEFAULTS.waitAtMost(ofSeconds(10)));
+        assertThat(store.count("together")).isEqualTo(1);
+        assertThat(store.count("abandon")).isEqualTo(3);
+        advance(1_000);
+        store.acquires = Fate.PASS;
+        advance(1_000);
+        all.join().release();
+    }
+
+    @Test
+    void one_attempt_that_fails_is_an_error() {
+        store.acquires = Fate.FAIL;
+        assertThatThrownBy(() -> client.tryAcquireAll(NAMES, DEFAULTS))
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("down");
+        assertThatThrownBy(() -> all(DEFAULTS.waitAtMost(Duration.ZERO)).join())
+                .hasCauseInstanceOf(LockStoreException.class);
+        assertThat(store.count("acquire")).isZero();
+    }
+
+    @Test
+    void a_grant_that_comes_too_late_is_given_back() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<MultiLease> all = all(DEFAULTS.leaseFor(ofSeconds(1)));
+        advance(2_000);
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+        assertThat(all.join().isValid()).isTrue();
+        all.join().release();
+    }
+
+    @Test
+    void closing_on_the_way_fails_the_wait_and_leaves_nothing() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<MultiLease> all = all(DEFAULTS);
+        client.engine().closeAsync();
+        assertThatThrownBy(all::join).hasCauseInstanceOf(LockClientClosedException.class);
+        store.deliverReplies();
+        now(acquire(other, "a")).release();
+    }
+
+    @Test
+    void an_interrupt_on_the_way_leaves_nothing() throws InterruptedException {
+        store.acquires = Fate.REPLY_HELD;
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        Thread thread = new Thread(() -> {
+            try {
+                client.acquireAll(NAMES, DEFAULTS);
+            } catch (Throwable e) {
+                thrown.set(e);
+            }
+        });
+        thread.start();
+        await().until(() -> thread.getState() == Thread.State.WAITING && store.count("together") == 1);
+        thread.interrupt();
+        thread.join();
+        assertThat(thrown.get()).isInstanceOf(InterruptedException.class);
+        store.deliverReplies();
+        for (String name : NAMES) {
+            now(acquire(other, name)).release();
+        }
+    }
+
+    private CompletableFuture<MultiLease> all(LockOptions options) {
+        return client.acquireAllAsync(NAMES, options).toCompletableFuture();
+    }
+}

@@ -1,0 +1,61 @@
+-- Takes several locks, all or none. Loaded without common.lua; used only where scripts may compute their keys.
+--
+-- KEYS    lock, queue, stamps, base of each lock
+-- ARGV[1] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- ARGV[2] lease in ms
+-- ARGV    from the third on: holder id, and the channel on which Redisson announces the release, of each lock
+-- Result  {1, now, base, waiting, base, waiting, …}  each id holds its lock
+--         {0, now, n}                                the n-th lock is held, or somebody is in its queue; nothing done
+--         {-1, now}                                  too late, nothing done
+--         {-2, now, type, n}                         the key of the n-th lock is something that no lock is; nothing done
+-- Sent again for ids that hold, it only ever lengthens, and answers the bases that the holds have. The first write for a free
+-- lock is an HSET: a server short of memory refuses that or nothing.
+
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+local limit, lease, locks = tonumber(ARGV[1]), tonumber(ARGV[2]), #KEYS / 4
+if limit > 0 and now > limit then
+  return {-1, now}
+end
+
+-- All are looked at before anything is written.
+local bases, channels = {}, {}
+for i = 1, locks do
+  local lock, queue, id = 4 * i - 3, 4 * i - 2, ARGV[2 * i + 1]
+  channels[i] = ARGV[2 * i + 2]
+  local held = redis.pcall('HGET', KEYS[lock], id)
+  if type(held) == 'table' then
+    local kind = redis.call('TYPE', KEYS[lock]).ok
+    if kind == 'string' then
+      return {0, now, i}
+    elseif kind == 'hash' or kind == 'none' then
+      return held
+    end
+    return {-2, now, kind, i}
+  end
+  if held then
+    bases[i] = tonumber(held) or 0
+  elseif redis.call('HLEN', KEYS[lock]) > 0 or redis.call('ZCARD', KEYS[queue]) > 0 then
+    return {0, now, i}
+  end
+end
+
+local listeners = rivals(channels)
+local result = {1, now}
+for i = 1, locks do
+  local lock, queue, base = 4 * i - 3, 4 * i - 2, 4 * i
+  if not bases[i] then
+    local last = tonumber(redis.pcall('GET', KEYS[base])) or 0
+    bases[i] = math.max(last + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+    local text = string.format('%.0f', bases[i])
+    redis.call('HSET', KEYS[lock], ARGV[2 * i + 1], text)
+    redis.call('PEXPIRE', KEYS[lock], lease)
+    redis.call('SET', KEYS[base], text, 'PX', 86400000)
+  elseif redis.call('HEXISTS', KEYS[lock], '~seq') == 0 and redis.call('PTTL', KEYS[lock]) < lease then
+    -- Not after an exact setting: that came after this.
+    redis.call('PEXPIRE', KEYS[lock], lease)
+  end
+  result[2 * i + 1] = bases[i]
+  result[2 * i + 2] = redis.call('ZCARD', KEYS[queue]) + (listeners[i] or 0)
+end
+return result

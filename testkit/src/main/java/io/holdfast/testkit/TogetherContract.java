@@ -1,0 +1,158 @@
+package io.holdfast.testkit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The part of the contract on taking several names by one command. Skipped where the store says that it cannot. */
+abstract class TogetherContract extends HandOffContract {
+
+    /** The names of this test, in one slot of a cluster. */
+    private final List<String> names = List.of("{" + name + "}1", "{" + name + "}2", "{" + name + "}3");
+
+    @Test
+    void freeNamesAreAllTaken() {
+        StoreClient a = togetherClient();
+        List<AcquireRequest> requests = requests(a, LONG);
+        List<Granted> granted = taken(a, requests);
+        for (int i = 0; i < names.size(); i++) {
+            assertHolder(a, names.get(i), requests.get(i).holderId());
+            assertRemaining(a, names.get(i), LONG);
+            assertThat(a.inspect(names.get(i)).base()).isEqualTo(granted.get(i).base());
+            assertThat(granted.get(i).base()).isPositive().isLessThan(1L << 47);
+            assertThat(granted.get(i).waiting()).isZero();
+        }
+        releaseAll(a, requests);
+    }
+
+    @Test
+    void ofNamesOfWhichOneIsHeldNoneIsTaken() {
+        for (String held : names) {
+            StoreClient a = togetherClient();
+            String holder = hold(a, held);
+            TogetherReply reply = ask(client(), LONG);
+            assertThat(reply).isEqualTo(TogetherReply.busy(held));
+            for (String each : names) {
+                if (each.equals(held)) {
+                    assertHolder(a, each, holder);
+                    assertThat(a.inspect(each).waiting()).isZero();
+                } else {
+                    assertThat(a.inspect(each)).isEqualTo(StoreState.free(0));
+                }
+            }
+            assertThat(a.release(held, holder)).isTrue();
+        }
+    }
+
+    @Test
+    void theSameCommandAgainAnswersTheSameAndLengthens() {
+        StoreClient a = togetherClient();
+        List<AcquireRequest> requests = requests(a, MEDIUM);
+        List<Granted> first = taken(a, requests);
+        List<AcquireRequest> longer = new ArrayList<>();
+        requests.forEach(request ->
+                longer.add(new AcquireRequest(request.name(), request.holderId(), LONG.toMillis(), false, 1_000)));
+        assertThat(taken(a, longer)).isEqualTo(first);
+        for (String each : names) {
+            assertRemaining(a, each, LONG);
+        }
+        assertThat(taken(a, requests)).isEqualTo(first);
+        for (String each : names) {
+            assertRemaining(a, each, LONG);
+        }
+        releaseAll(a, requests);
+    }
+
+    @Test
+    void aRepetitionDoesNotUndoASettingThatCameAfterIt() {
+        StoreClient a = togetherClient();
+        List<AcquireRequest> requests = requests(a, LONG);
+        taken(a, requests);
+        a.set(names.get(1), requests.get(1).holderId(), MEDIUM, 1);
+        taken(a, requests);
+        assertRemaining(a, names.get(1), MEDIUM);
+        releaseAll(a, requests);
+    }
+
+    /** Then the names are taken again, or none; a later owner's hold is never touched. */
+    @Test
+    void aRepetitionAfterOneWasTakenByAnotherChangesNothing() {
+        StoreClient a = togetherClient();
+        StoreClient b = client();
+        List<AcquireRequest> requests = requests(a, LONG);
+        taken(a, requests);
+        releaseAll(a, requests);
+        String holder = hold(b, names.get(2));
+        assertThat(StoreClient.get(a.store.acquireTogether(requests))).isEqualTo(TogetherReply.busy(names.get(2)));
+        assertHolder(b, names.get(2), holder);
+        assertFree(b, names.get(0));
+        assertThat(b.release(names.get(2), holder)).isTrue();
+    }
+
+    @QueueTest
+    void aNameThatOthersWaitForIsBusyAlsoWhenItIsFree() {
+        StoreClient a = togetherClient();
+        StoreClient b = client();
+        String holder = hold(a, names.get(1));
+        String waiting = queue(b, names.get(1));
+        expire(a, names.get(1), holder);
+        assertThat(ask(a, LONG)).isEqualTo(TogetherReply.busy(names.get(1)));
+        granted(b.queue(names.get(1), waiting, LONG, MEDIUM));
+        assertThat(b.release(names.get(1), waiting)).isTrue();
+    }
+
+    @Test
+    void eachHoldEndsByItselfAndTokensGrow() {
+        StoreClient a = togetherClient();
+        List<Granted> first = taken(a, requests(a, SHORT));
+        elapse(AFTER_SHORT);
+        List<AcquireRequest> requests = requests(a, LONG);
+        List<Granted> second = taken(a, requests);
+        for (int i = 0; i < names.size(); i++) {
+            assertThat(second.get(i).base()).isGreaterThan(first.get(i).base());
+        }
+        assertThat(a.renew(names.get(0), requests.get(0).holderId(), LONG, 0))
+                .isInstanceOf(io.holdfast.spi.RenewReply.Renewed.class);
+        releaseAll(a, requests);
+        for (String each : names) {
+            assertThat(granted(a.take(each, a.newId(), SHORT)).base())
+                    .isGreaterThan(second.get(names.indexOf(each)).base());
+        }
+    }
+
+    private StoreClient togetherClient() {
+        StoreClient made = client();
+        assumeTrue(made.store.takesTogether(names), "takes names one by one");
+        return made;
+    }
+
+    private List<AcquireRequest> requests(StoreClient client, Duration lease) {
+        List<AcquireRequest> requests = new ArrayList<>();
+        names.forEach(each -> requests.add(new AcquireRequest(each, client.newId(), lease.toMillis(), false, 1_000)));
+        return requests;
+    }
+
+    private TogetherReply ask(StoreClient client, Duration lease) {
+        return StoreClient.get(client.store.acquireTogether(requests(client, lease)));
+    }
+
+    private static List<Granted> taken(StoreClient client, List<AcquireRequest> requests) {
+        TogetherReply reply = StoreClient.get(client.store.acquireTogether(requests));
+        assertThat(reply.isTaken()).isTrue();
+        assertThat(reply.granted()).hasSize(requests.size());
+        return reply.granted();
+    }
+
+    private static void releaseAll(StoreClient client, List<AcquireRequest> requests) {
+        requests.forEach(request ->
+                assertThat(client.release(request.name(), request.holderId())).isTrue());
+    }
+}
