@@ -1,7 +1,10 @@
 package io.holdfast.redis;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisServer;
@@ -11,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -48,6 +52,14 @@ class RedisClusterContractTest extends LockStoreContract {
     @AfterParameterizedClassInvocation
     static void stop() {
         cluster.close();
+    }
+
+    @Test
+    void onlyNamesOfOneSlotAreTakenTogether() {
+        try (LockStore store = open(new StoreContext("hf-slots", TimeSource.system()))) {
+            assertThat(store.takesTogether(List.of("a{x}", "b{x}"))).isTrue();
+            assertThat(store.takesTogether(List.of("a", "b"))).isFalse();
+        }
     }
 
     @Override

@@ -62,7 +62,13 @@ public final class Demo {
         Crew crew = cleanup.atEnd(new Crew(PROCESSES, debug));
         Progress.Line start = progress.line("processes");
         Stage hall = new Stage(
-                crew, shop, histories, observer, "holdfast-demo:" + random() + ":", !uri.startsWith("zookeeper:"), start);
+                crew,
+                shop,
+                histories,
+                observer,
+                "holdfast-demo:" + random() + ":",
+                !uri.startsWith("zookeeper:"),
+                start);
         start.step("start " + PROCESSES + " processes");
         try {
             hall.awaitAll(crew.connect(uri, shop.port(), Stage.LONG_LEASE, histories), () -> "");

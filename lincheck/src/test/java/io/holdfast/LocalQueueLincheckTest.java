@@ -1,0 +1,263 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/**
+ * The local queue under Lincheck's stress mode: whatever threads do at once with one lock, the additions made under it must be
+ * explained by an order of the operations, one after the other, and nobody may hang. The store grants everything at once, so all
+ * waiting is in the queue.
+ *
+ * <p>In a module of its own: Lincheck's agent stays in the JVM, and Kotlin on the class path.
+ */
+class LocalQueueLincheckTest {
+
+    /** How many scenarios are made up; more, with more threads, with {@code -Dlincheck.scenarios=100}. */
+    private static final int SCENARIOS = Integer.getInteger("lincheck.scenarios", 3);
+
+    /** How often each is played. */
+    private static final int PLAYS = Integer.getInteger("lincheck.plays", 100);
+
+    private static final String DEEP = "lincheck.scenarios";
+
+    private static StressOptions options(int threads) {
+        return new StressOptions()
+                .threads(threads)
+                .actorsPerThread(2)
+                .actorsBefore(0)
+                .actorsAfter(0)
+                .iterations(SCENARIOS)
+                .invocationsPerIteration(PLAYS);
+    }
+
+    @Test
+    void a_lock_that_running_threads_may_take() {
+        options(2).check(Barging.class);
+    }
+
+    @Test
+    void a_lock_that_is_handed_over() {
+        options(2).check(HandedOver.class);
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = DEEP, matches = ".*")
+    void three_threads() {
+        options(3).check(Barging.class);
+        options(3).check(HandedOver.class);
+    }
+
+    @Test
+    void finds_a_waiter_that_does_not_look_again_when_it_is_woken() {
+        assertThatThrownBy(() -> options(2).minimizeFailedScenario(false).check(DoesNotLookAgain.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("hung");
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = DEEP, matches = ".*")
+    void finds_a_thread_that_does_not_wait() {
+        assertThatThrownBy(() -> options(2).minimizeFailedScenario(false).check(DoesNotWait.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+
+    /** What is done with one lock. Lincheck makes one for each play, and calls the operations on several threads. */
+    public abstract static class Users {
+
+        private final LockClient client;
+        private int counter;
+
+        Users(boolean barging) {
+            client = LockClient.builder()
+                    .store(new Willing())
+                    .timeSource(new Still())
+                    .callbackExecutor(Runnable::run)
+                    .settings(settings -> {
+                        settings.clientId = "c";
+                        settings.bargeNanos = barging ? 1 : 0;
+                        settings.turnNanos = 0;
+                    })
+                    .build();
+        }
+
+        Waiter submit() {
+            return client.engine().submit("a", LockOptions.defaults(), WaitMode.PATIENT, null);
+        }
+
+        int addOne() {
+            return ++counter;
+        }
+
+        /** Waits for the lock. */
+        @Operation
+        public int add() {
+            Lease lease = submit().awaitUninterruptibly().orElseThrow();
+            int sum = addOne();
+            lease.release();
+            return sum;
+        }
+
+        /** Asks, and gives up at once if it may: what an interrupt does. */
+        @Operation
+        public void interrupted() {
+            Waiter waiter = submit();
+            if (!waiter.withdraw()) {
+                waiter.awaitUninterruptibly().orElseThrow().release();
+            }
+        }
+
+        /** The same for a stage. */
+        @Operation
+        public void cancelled() {
+            CompletableFuture<Lease> lease = client.acquireAsync("a").toCompletableFuture();
+            if (!lease.cancel(false)) {
+                lease.join().release();
+            }
+        }
+
+        /** Takes it if it is free now. */
+        @Operation
+        public void tried() {
+            client.tryAcquire("a").ifPresent(Lease::release);
+        }
+    }
+
+    /** A released lock is left open for whoever runs. */
+    public static class Barging extends Users {
+        public Barging() {
+            super(true);
+        }
+    }
+
+    /** A released lock is given to the first waiter. */
+    public static class HandedOver extends Users {
+        public HandedOver() {
+            super(false);
+        }
+    }
+
+    /** A seeded bug: a thread that was woken because the lock is open parks again without having tried for it. */
+    public static class DoesNotLookAgain extends Users {
+        public DoesNotLookAgain() {
+            super(true);
+        }
+
+        @Override
+        @Operation
+        public int add() {
+            Waiter waiter = submit();
+            while (!waiter.isDone()) {
+                LockSupport.park(this);
+            }
+            ActiveLease lease = waiter.leaseOrThrow();
+            int sum = addOne();
+            lease.release();
+            return sum;
+        }
+    }
+
+    /** A seeded bug: does what it wants to do although it has not got the lock. */
+    public static class DoesNotWait extends Users {
+        public DoesNotWait() {
+            super(true);
+        }
+
+        @Override
+        @Operation
+        public int add() {
+            Waiter waiter = submit();
+            int sum = addOne();
+            waiter.awaitUninterruptibly().orElseThrow().release();
+            return sum;
+        }
+    }
+
+    /** Time does not pass: nothing ends by it. */
+    private static final class Still implements TimeSource {
+
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public long wallMillis() {
+            return 0;
+        }
+
+        @Override
+        public Timer schedule(long delayNanos, Runnable task) {
+            return () -> {};
+        }
+    }
+
+    /** Grants everything to its only client. */
+    private static final class Willing implements LockStore {
+
+        private final AtomicLong base = new AtomicLong();
+
+        @Override
+        public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+            return CompletableFuture.completedFuture(new AcquireReply.Granted(base.incrementAndGet(), 0));
+        }
+
+        @Override
+        public CompletionStage<RenewReply> renew(RenewRequest request) {
+            return CompletableFuture.completedFuture(new RenewReply.Renewed(base.get(), 0));
+        }
+
+        @Override
+        public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+            return CompletableFuture.completedFuture(new ReleaseReply(true, null));
+        }
+
+        @Override
+        public CompletionStage<Boolean> abandon(String name, String holderId) {
+            return CompletableFuture.completedFuture(true);
+        }
+
+        @Override
+        public CompletionStage<StoreState> inspect(String name) {
+            return CompletableFuture.completedFuture(StoreState.free(0));
+        }
+
+        @Override
+        public CompletionStage<Boolean> forceRelease(String name) {
+            return CompletableFuture.completedFuture(false);
+        }
+
+        @Override
+        public void listen(StoreListener listener) {
+            requireNonNull(listener);
+        }
+
+        @Override
+        public String describe() {
+            return "willing";
+        }
+
+        @Override
+        public void close() {}
+    }
+}
