@@ -55,7 +55,7 @@ final class WorkerTasks {
         };
     }
 
-    private Message connect(Message request) {
+    private Message connect(Message request) throws IOException {
         store = request.text("store");
         shopPort = request.count("shop");
         recorder = HistoryRecorder.toFile(request.text("process"), Path.of(request.text("history")));
