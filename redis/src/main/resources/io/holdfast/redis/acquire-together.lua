@@ -18,6 +18,19 @@ if limit > 0 and now > limit then
   return {-1, now}
 end
 
+-- Whether somebody in the queue still asks. An entry that was not stamped for three polls is dead, and left for a release to
+-- remove; behind very many of the dead, somebody is taken to be alive.
+local function awaited(queue, stamps)
+  local waiting = redis.call('ZRANGE', KEYS[queue], 0, 64)
+  for _, entry in ipairs(waiting) do
+    local at, poll = string.match(redis.call('HGET', KEYS[stamps], entry) or '', '^(%d+):(%d+):')
+    if at and now - at <= 3 * poll then
+      return true
+    end
+  end
+  return #waiting > 64
+end
+
 -- All are looked at before anything is written.
 local bases, channels = {}, {}
 for i = 1, locks do
@@ -35,7 +48,7 @@ for i = 1, locks do
   end
   if held then
     bases[i] = tonumber(held) or 0
-  elseif redis.call('HLEN', KEYS[lock]) > 0 or redis.call('ZCARD', KEYS[queue]) > 0 then
+  elseif redis.call('HLEN', KEYS[lock]) > 0 or awaited(queue, queue + 1) then
     return {0, now, i}
   end
 end

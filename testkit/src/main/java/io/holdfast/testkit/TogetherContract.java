@@ -109,6 +109,19 @@ abstract class TogetherContract extends HandOffContract {
         assertThat(b.release(names.get(1), waiting)).isTrue();
     }
 
+    @QueueTest
+    void aQueueOfTheDeadKeepsNobodyFromANameThatIsFree() {
+        StoreClient a = togetherClient();
+        StoreClient b = client();
+        granted(a.take(names.get(1), a.newId(), SHORT));
+        busy(b.queue(names.get(1), b.newId(), LONG, Duration.ofMillis(100)));
+        elapse(AFTER_SHORT);
+        List<AcquireRequest> requests = requests(a, LONG);
+        taken(a, requests);
+        releaseAll(a, requests);
+        assertFree(a, names.get(1));
+    }
+
     @Test
     void eachHoldEndsByItselfAndTokensGrow() {
         StoreClient a = togetherClient();
