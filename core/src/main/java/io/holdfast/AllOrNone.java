@@ -103,7 +103,7 @@ final class AllOrNone {
 
     /** One attempt is one attempt: by one command, or in turn where that cannot be. */
     private boolean mayAskInTurn(List<Waiter> together) {
-        return together.isEmpty() || waitNanos > 0;
+        return together.isEmpty() || (waitNanos > 0 && !isOver());
     }
 
     private static void giveUp(Waiter waiter) {
@@ -119,12 +119,12 @@ final class AllOrNone {
 
     /** The listener hears of it only if this is the one attempt; otherwise the names are asked for once more. */
     private Waiter together(boolean blocking) {
-        return Waiter.together(options, blocking, waitNanos > 0, time.nanoTime());
+        return Waiter.together(optionsFor(List.of()), blocking, waitNanos > 0, time.nanoTime());
     }
 
     private boolean awaitRound(List<ActiveLease> held) throws InterruptedException {
         for (String name : names) {
-            if (waitNanos > 0 && !held.isEmpty() && isOver()) {
+            if (isInVain(held)) {
                 return false;
             }
             Optional<Lease> lease =
@@ -193,8 +193,8 @@ final class AllOrNone {
         private void takenTogether(List<ActiveLease> held, @Nullable Throwable failure) {
             if (held.size() == names.size()) {
                 proceed(held);
-            } else if (result.isDone() || waitNanos == 0) {
-                if (failure == null) {
+            } else if (result.isDone() || isOver()) {
+                if (failure == null || waitNanos > 0) {
                     again(held);
                 } else {
                     Throwable cause = failure.getCause();
@@ -214,6 +214,10 @@ final class AllOrNone {
         }
 
         private void next(List<ActiveLease> held) {
+            if (isInVain(held)) {
+                again(held);
+                return;
+            }
             CompletableFuture<Optional<Lease>> step;
             try {
                 step = engine.submitAsync(names.get(held.size()), optionsFor(held), mode)
@@ -266,6 +270,11 @@ final class AllOrNone {
     LockTimeoutException timeout() {
         return new LockTimeoutException("The locks " + names + " were not free together"
                 + (waitNanos == 0 ? "" : " within " + Duration.ofNanos(waitNanos)));
+    }
+
+    /** Whether to ask for the next name would be too late, or for nothing. */
+    private boolean isInVain(List<ActiveLease> held) {
+        return !held.isEmpty() && ((waitNanos > 0 && isOver()) || !allValid(held));
     }
 
     private static boolean allValid(List<ActiveLease> held) {

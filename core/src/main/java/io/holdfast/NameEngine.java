@@ -109,6 +109,9 @@ final class NameEngine implements Effects {
             made[0] = attempt == null
                     ? new Reservation.InUse()
                     : new Reservation.Made(this, waiter, attempt, attempt.sending(settings.time), request(attempt));
+            if (attempt != null) {
+                armDeadline(waiter);
+            }
         });
         return made[0];
     }

@@ -47,6 +47,9 @@ final class Waiter {
     /** How long it may wait; {@link #NO_DEADLINE} without limit; zero means one attempt. */
     final long waitNanos;
 
+    /** Whether it asks the store but once, however long it may wait for the answer. */
+    private boolean asksOnce; // not changed after construction
+
     /** Whether the listener hears nothing of its end without a lease: its caller asks again, in another way. */
     boolean untold; // by the engine's lock
 
@@ -97,10 +100,11 @@ final class Waiter {
         return new Waiter(options, mode, null, null, nowNanos);
     }
 
-    /** For one attempt together with others, by the calling thread or by none. */
+    /** For one attempt together with others, by the calling thread or by none; its answer is waited for as options say. */
     static Waiter together(LockOptions options, boolean blocking, boolean untold, long nowNanos) {
         Thread parked = blocking ? Thread.currentThread() : null;
-        Waiter waiter = new Waiter(options.waitAtMost(Duration.ZERO), WaitMode.TRY, null, parked, nowNanos);
+        Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
+        waiter.asksOnce = true;
         waiter.untold = untold;
         return waiter;
     }
@@ -110,7 +114,7 @@ final class Waiter {
     }
 
     boolean makesOneAttempt() {
-        return waitNanos == 0;
+        return asksOnce || waitNanos == 0;
     }
 
     /** The length of its own that this waiter's lease has at the store, or zero if it is renewed without limit. */

@@ -93,6 +93,12 @@ final class ScriptModel {
         return holder(now) == null && queue.isEmpty();
     }
 
+    /** Whether an acquire of several names may have this one: held by this id, or by nobody and nobody waits. */
+    boolean isToBeHadBy(String id, long now) {
+        String held = holder(now);
+        return id.equals(held) || (held == null && queue.isEmpty());
+    }
+
     /** Null: executed later than it may, nothing done. */
     @Nullable
     AcquireReply acquire(AcquireRequest request, long notAfter, long now, Messenger messages) {

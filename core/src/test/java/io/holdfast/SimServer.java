@@ -1,11 +1,17 @@
 package io.holdfast;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.TogetherReply;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -81,6 +87,26 @@ final class SimServer {
             catchUp();
         }
         return reply;
+    }
+
+    /** Takes several names, all or none; null if that is too late. */
+    @Nullable
+    TogetherReply acquireTogether(List<AcquireRequest> requests, long notAfter) {
+        if (now() > notAfter) {
+            return null;
+        }
+        for (AcquireRequest request : requests) {
+            if (!name(request.name()).isToBeHadBy(request.holderId(), now())) {
+                return TogetherReply.busy(request.name());
+            }
+        }
+        List<AcquireReply.Granted> granted = new ArrayList<>();
+        for (AcquireRequest request : requests) {
+            AcquireReply reply = Objects.requireNonNull(
+                    execute(request.name(), (name, messages) -> name.acquire(request, notAfter, now(), messages)));
+            granted.add((AcquireReply.Granted) reply);
+        }
+        return TogetherReply.taken(granted);
     }
 
     /** The truth about a name, without changing it. */

@@ -13,6 +13,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -144,6 +145,17 @@ final class SimStore implements LockStore {
         long notAfter = notAfter();
         return send(() -> server.execute(
                 request.name(), (name, messages) -> name.acquire(request, notAfter, server.now(), messages)));
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        return true;
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        long notAfter = notAfter();
+        return send(() -> server.acquireTogether(requests, notAfter));
     }
 
     @Override

@@ -51,6 +51,10 @@ final class Simulation {
     final boolean calm;
 
     private final Bugs bugs;
+
+    /** Decides about groups of names, apart from all else. */
+    private final SplittableRandom groups;
+
     private final List<SimThread> threads = new ArrayList<>();
     private boolean quiet;
     private long operations;
@@ -59,6 +63,7 @@ final class Simulation {
         this.seed = seed;
         this.bugs = bugs;
         random = new SplittableRandom(seed);
+        groups = new SplittableRandom(~seed);
         calm = random.nextInt(4) == 0;
         weather = calm ? Weather.fine() : Weather.random(random);
         long lag = random.nextInt(4) == 0 ? random.nextLong(1_000) * 1_000_000 : -1;
@@ -135,6 +140,11 @@ final class Simulation {
     }
 
     private void ask(SimProcess process, boolean thread) {
+        // Not in a calm one: who waits for the second name keeps the first, which he does not use.
+        if (!calm && !thread && groups.nextInt(8) == 0) {
+            askTogether(process);
+            return;
+        }
         String name = NAMES.get(random.nextInt(NAMES.size()));
         LockOptions options = randomOptions();
         Use use = new Use(process, process.id + "/" + operations++, name, options, thread);
@@ -151,6 +161,32 @@ final class Simulation {
             givesUp(process, () -> stage.toCompletableFuture().cancel(false));
             stage.whenComplete((lease, error) -> use.outcome((ActiveLease) lease, error));
         }
+    }
+
+    /** Two names, all or none: each counts as a use of its own that waits until both are there. */
+    private void askTogether(SimProcess process) {
+        int first = groups.nextInt(NAMES.size());
+        List<String> names = List.of(NAMES.get(first), NAMES.get((first + 1) % NAMES.size()));
+        LockOptions some = randomOptions();
+        // One attempt may be two, one for each name, where one of them is in use here.
+        LockOptions options =
+                some.waitAtMost().filter(Duration::isZero).isPresent() ? some.waitAtMost(Duration.ofSeconds(1)) : some;
+        List<Use> uses = new ArrayList<>();
+        for (String name : names) {
+            Use use = new Use(process, process.id + "/" + operations++, name, options, false);
+            use.thinks = uses.isEmpty();
+            uses.add(use);
+            recorder.log("%s: wants %s of %s, %s", use.who, name, names, options);
+            recorder.asked(use.who, name, options);
+            process.waiting++;
+        }
+        CompletionStage<MultiLease> stage = process.client.acquireAllAsync(names, options);
+        givesUp(process, () -> stage.toCompletableFuture().cancel(false));
+        stage.whenComplete((leases, error) -> {
+            for (Use use : uses) {
+                use.outcome(leases == null ? null : (ActiveLease) leases.lease(use.name), error);
+            }
+        });
     }
 
     /** Some are interrupted, or cancel: before, between or after the messages that matter to them. */
@@ -185,6 +221,9 @@ final class Simulation {
         private final long began = world.nanoTime();
         private final long pausedBefore;
 
+        /** Whether its user goes on after it. */
+        private boolean thinks = true;
+
         Use(SimProcess process, String who, String name, LockOptions options, boolean thread) {
             this.process = process;
             this.who = who;
@@ -199,7 +238,7 @@ final class Simulation {
             checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
             if (lease == null) {
                 recorder.refused(who, requireNonNull(error));
-                think(process, thread);
+                goOn();
                 return;
             }
             recorder.log("%s: has %s, token %d", who, name, lease.fencingToken());
@@ -237,13 +276,19 @@ final class Simulation {
             }
         }
 
+        private void goOn() {
+            if (thinks) {
+                think(process, thread);
+            }
+        }
+
         private void release(ActiveLease lease) {
             recorder.log("%s: releases %s, token %d", who, name, lease.fencingToken());
             checks.ended(lease);
             recorder.event(Kind.RELEASE, who);
             lease.releaseAsync().whenComplete((nothing, lost) -> {
                 recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
-                think(process, thread);
+                goOn();
             });
         }
     }

@@ -179,6 +179,23 @@ class TogetherTest extends EngineFixture {
     }
 
     @Test
+    void the_wait_time_bounds_the_wait_for_the_one_answer_too() {
+        for (Fate fate : List.of(Fate.REQUEST_HELD, Fate.REPLY_HELD)) {
+            store.acquires = fate;
+            CompletableFuture<MultiLease> all = all(DEFAULTS.waitAtMost(ofSeconds(1)));
+            advance(1_001);
+            assertThatThrownBy(all::join).hasCauseInstanceOf(LockTimeoutException.class);
+            assertThat(store.count("acquire")).isZero();
+            store.acquires = Fate.PASS;
+            store.deliverRequests();
+            store.deliverReplies();
+            for (String name : NAMES) {
+                now(acquire(other, name)).release();
+            }
+        }
+    }
+
+    @Test
     void a_grant_that_comes_too_late_is_given_back() {
         store.acquires = Fate.REPLY_HELD;
         CompletableFuture<MultiLease> all = all(DEFAULTS.leaseFor(ofSeconds(1)));
