@@ -30,6 +30,7 @@ public final class RedisCluster implements AutoCloseable {
         private int replicasEach = 1;
         private Duration nodeTimeout = Duration.ofSeconds(2);
         private List<String> args = List.of();
+        private @Nullable ServerTls tls;
 
         private Builder() {}
 
@@ -54,6 +55,12 @@ public final class RedisCluster implements AutoCloseable {
         /** How long a node must be silent until the others take it for failed, 2 seconds unless told. */
         public Builder nodeTimeout(Duration nodeTimeout) {
             this.nodeTimeout = nodeTimeout;
+            return this;
+        }
+
+        /** With TLS between the nodes and for clients. */
+        public Builder tls(ServerTls how) {
+            this.tls = how;
             return this;
         }
 
@@ -85,9 +92,12 @@ public final class RedisCluster implements AutoCloseable {
             if (installation != null) {
                 node.installation(installation);
             }
+            if (tls != null) {
+                node.tls(tls);
+            }
             List<RedisServer> nodes = Topology.startAll(masters * (1 + replicasEach), node::start);
             try {
-                RedisCluster cluster = new RedisCluster(nodes);
+                RedisCluster cluster = new RedisCluster(nodes, tls != null);
                 cluster.form(masters);
                 return cluster;
             } catch (RuntimeException e) {
@@ -98,9 +108,11 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     private final List<RedisServer> nodes;
+    private final boolean tls;
 
-    private RedisCluster(List<RedisServer> nodes) {
+    private RedisCluster(List<RedisServer> nodes, boolean tls) {
         this.nodes = nodes;
+        this.tls = tls;
     }
 
     /** Starts three masters with a replica each. */
@@ -137,10 +149,9 @@ public final class RedisCluster implements AutoCloseable {
                 .toList();
     }
 
-    /** The address as a store URI: {@code redis-cluster://host:port,host:port,…} with all nodes. */
+    /** The address as a store URI: {@code redis-cluster://host:port,host:port,…} with all nodes; {@code rediss-} with TLS. */
     public String uri() {
-        return "redis-cluster://"
-                + String.join(",", nodes.stream().map(RedisServer::address).toList());
+        return (tls ? "rediss-cluster://" : "redis-cluster://") + Topology.addresses(nodes);
     }
 
     /** The slot of a key. */
@@ -267,7 +278,7 @@ public final class RedisCluster implements AutoCloseable {
         for (RedisServer node : nodes) {
             for (RedisServer other : nodes) {
                 if (other != node) {
-                    node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.port()));
+                    node.command("CLUSTER", "MEET", other.host(), String.valueOf(other.announcedPort()));
                 }
             }
         }

@@ -19,6 +19,12 @@ public final class RedisReplication implements AutoCloseable {
     /** The master's name at the sentinels. */
     public static final String MASTER_NAME = "holdfast";
 
+    /** What the sentinels, and the replicas, log in as at a master that can be isolated. */
+    private static final String WATCHER = "watcher";
+
+    private static final String FOLLOWER = "follower";
+    private static final String PASSWORD = "pw";
+
     private static final Duration START_TIMEOUT = Duration.ofSeconds(40);
     private static final Duration FAILOVER_TIMEOUT = Duration.ofSeconds(40);
 
@@ -30,6 +36,8 @@ public final class RedisReplication implements AutoCloseable {
         private int sentinels;
         private Duration downAfter = Duration.ofSeconds(1);
         private List<String> args = List.of();
+        private @Nullable ServerTls tls;
+        private boolean isolatable;
 
         private Builder() {}
 
@@ -57,6 +65,18 @@ public final class RedisReplication implements AutoCloseable {
             return this;
         }
 
+        /** With TLS among all servers and for clients. */
+        public Builder tls(ServerTls how) {
+            this.tls = how;
+            return this;
+        }
+
+        /** So that {@link RedisReplication#isolate} can be called; clients then need a password, which is in the URI. */
+        public Builder isolatable() {
+            this.isolatable = true;
+            return this;
+        }
+
         /** More arguments for the command line of master and replicas. */
         public Builder args(String... args) {
             this.args = List.of(args);
@@ -69,19 +89,32 @@ public final class RedisReplication implements AutoCloseable {
          * @throws IllegalStateException if they do not come up; nothing is left running then
          */
         public RedisReplication start() {
-            RedisServer.Builder server = RedisServer.builder().args(args.toArray(new String[0]));
+            List<String> all = new ArrayList<>(args);
+            if (isolatable) {
+                all.addAll(List.of("--user", WATCHER, "on", ">" + PASSWORD, "&*", "+@all"));
+                all.addAll(List.of("--user", FOLLOWER, "on", ">" + PASSWORD, "+psync", "+replconf", "+ping"));
+                all.addAll(List.of("--masteruser", FOLLOWER, "--masterauth", PASSWORD));
+            }
+            RedisServer.Builder server = RedisServer.builder().args(all.toArray(new String[0]));
             RedisServer.Builder sentinel = RedisServer.builder().role(ServerRole.SENTINEL);
             if (installation != null) {
                 server.installation(installation);
                 sentinel.installation(installation);
             }
+            if (isolatable) {
+                server.password(PASSWORD);
+            }
+            if (tls != null) {
+                server.tls(tls);
+                sentinel.tls(tls);
+            }
             List<RedisServer> servers = Topology.startAll(1 + replicas, server::start);
             List<RedisServer> watchers = List.of();
             try {
                 watchers = Topology.startAll(sentinels, sentinel::start);
-                RedisReplication all = new RedisReplication(servers, watchers);
-                all.form(downAfter);
-                return all;
+                RedisReplication formed = new RedisReplication(servers, watchers, tls != null, isolatable);
+                formed.form(downAfter);
+                return formed;
             } catch (RuntimeException e) {
                 Topology.closeAll(watchers);
                 Topology.closeAll(servers);
@@ -92,10 +125,14 @@ public final class RedisReplication implements AutoCloseable {
 
     private final List<RedisServer> servers;
     private final List<RedisServer> sentinels;
+    private final boolean tls;
+    private final boolean isolatable;
 
-    private RedisReplication(List<RedisServer> servers, List<RedisServer> sentinels) {
+    private RedisReplication(List<RedisServer> servers, List<RedisServer> sentinels, boolean tls, boolean isolatable) {
         this.servers = servers;
         this.sentinels = sentinels;
+        this.tls = tls;
+        this.isolatable = isolatable;
     }
 
     /** A master and two replicas without sentinels, unless told otherwise. */
@@ -140,8 +177,14 @@ public final class RedisReplication implements AutoCloseable {
 
     /** The address as a store URI: {@code redis-sentinel://host:port,host:port,host:port/0#holdfast}. */
     public String sentinelUri() {
-        List<String> addresses = sentinels.stream().map(RedisServer::address).toList();
-        return "redis-sentinel://" + String.join(",", addresses) + "/0#" + MASTER_NAME;
+        return sentinelUri(Topology.addresses(sentinels));
+    }
+
+    /** The same with other addresses of the sentinels, as of proxies to them. */
+    public String sentinelUri(String addresses) {
+        return (tls ? "rediss-sentinel://" : "redis-sentinel://")
+                + (isolatable ? ":" + PASSWORD + "@" : "")
+                + addresses + "/0#" + MASTER_NAME;
     }
 
     /**
@@ -202,6 +245,22 @@ public final class RedisReplication implements AutoCloseable {
         }
     }
 
+    /**
+     * Cuts a server off from the sentinels and the other servers, but not from clients; or ends that. Only if it was built
+     * {@link Builder#isolatable}.
+     */
+    public void isolate(RedisServer server, boolean cut) {
+        if (!isolatable) {
+            throw new IllegalStateException("not built isolatable()");
+        }
+        for (String user : List.of(WATCHER, FOLLOWER)) {
+            server.command("ACL", "SETUSER", user, cut ? "off" : "on");
+            if (cut) {
+                server.command("CLIENT", "KILL", "USER", user);
+            }
+        }
+    }
+
     /** Waits until every running replica has what the master has. */
     public void awaitInStep() {
         awaitInStep(master());
@@ -230,8 +289,11 @@ public final class RedisReplication implements AutoCloseable {
                     "MONITOR",
                     MASTER_NAME,
                     master.host(),
-                    String.valueOf(master.port()),
+                    String.valueOf(master.announcedPort()),
                     String.valueOf(sentinels.size() / 2 + 1));
+            if (isolatable) {
+                sentinel.command("SENTINEL", "SET", MASTER_NAME, "auth-user", WATCHER, "auth-pass", PASSWORD);
+            }
             sentinel.command(
                     "SENTINEL",
                     "SET",
@@ -264,7 +326,7 @@ public final class RedisReplication implements AutoCloseable {
                         () -> Topology.info(server, "replication", "master_link_status")
                                         .equals("up")
                                 && Topology.info(server, "replication", "master_port")
-                                        .equals(String.valueOf(master.port()))
+                                        .equals(String.valueOf(master.announcedPort()))
                                 && Long.parseLong(Topology.info(server, "replication", "slave_repl_offset"))
                                         >= Long.parseLong(Topology.info(master, "replication", "master_repl_offset")));
             }
@@ -284,13 +346,13 @@ public final class RedisReplication implements AutoCloseable {
     private long votes(RedisServer server) {
         return sentinels.stream()
                 .filter(sentinel -> sentinel.isUp()
-                        && List.of(server.host(), String.valueOf(server.port()))
+                        && List.of(server.host(), String.valueOf(server.announcedPort()))
                                 .equals(sentinel.command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", MASTER_NAME)))
                 .count();
     }
 
     private static void follow(RedisServer replica, RedisServer master) {
-        replica.command("REPLICAOF", master.host(), String.valueOf(master.port()));
+        replica.command("REPLICAOF", master.host(), String.valueOf(master.announcedPort()));
     }
 
     private static boolean isMaster(RedisServer server) {

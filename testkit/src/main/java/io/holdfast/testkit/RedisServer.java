@@ -53,6 +53,8 @@ public final class RedisServer implements AutoCloseable {
         private @Nullable String password;
         private List<String> args = List.of();
         private ServerRole role = ServerRole.SERVER;
+        private @Nullable ServerTls tls;
+        private Map<String, String> environment = Map.of();
 
         private Builder() {}
 
@@ -78,6 +80,18 @@ public final class RedisServer implements AutoCloseable {
             return this;
         }
 
+        /** With TLS, on a second port. */
+        public Builder tls(ServerTls how) {
+            this.tls = how;
+            return this;
+        }
+
+        /** Variables of the server's environment, beside those of this process. */
+        public Builder environment(Map<String, String> variables) {
+            this.environment = Map.copyOf(variables);
+            return this;
+        }
+
         /** A password for the default user. */
         public Builder password(String password) {
             this.password = password;
@@ -98,7 +112,7 @@ public final class RedisServer implements AutoCloseable {
                                     "executable: " + program + " (expected: a Redis or Valkey server that runs here)"));
             for (int attempt = 1; ; attempt++) {
                 try {
-                    return new RedisServer(installation, role, password, args, role.freePort());
+                    return new RedisServer(installation, this);
                 } catch (FreePort.TakenException e) {
                     if (attempt == 5) {
                         throw new IllegalStateException(installation + " found no free port", e);
@@ -121,23 +135,27 @@ public final class RedisServer implements AutoCloseable {
     private final Path dir;
     private final Path log;
     private final int port;
+    private final @Nullable ServerTls tls;
+    private final int tlsPort;
+    private final Map<String, String> environment;
 
     private final ReentrantLock lock = new ReentrantLock();
     private ServerProcess process; // by lock
     private boolean paused; // by lock
     private boolean closed; // by lock
 
-    private RedisServer(
-            Installation installation, ServerRole role, @Nullable String password, List<String> args, int port)
-            throws IOException {
+    private RedisServer(Installation installation, Builder how) throws IOException {
         this.installation = installation;
-        this.role = role;
-        this.password = password;
-        this.args = args;
-        this.port = port;
+        this.role = how.role;
+        this.password = how.password;
+        this.args = how.args;
+        this.port = role.freePort();
+        this.tls = how.tls;
+        this.tlsPort = tls == null ? 0 : role.freePort();
+        this.environment = how.environment;
         this.dir = Files.createTempDirectory("holdfast-redis");
         this.log = dir.resolve("server.log");
-        this.process = ServerProcess.start(commandLine(), log, dir);
+        this.process = ServerProcess.start(commandLine(), environment, log, dir);
         try {
             awaitReady(process);
         } catch (IOException | RuntimeException e) {
@@ -189,6 +207,11 @@ public final class RedisServer implements AutoCloseable {
         return HOST + ":" + port;
     }
 
+    /** The port that others than the test use: the one with TLS, if there is one. */
+    public int announcedPort() {
+        return tls == null ? port : tlsPort;
+    }
+
     /** The process id of the server itself. */
     public long pid() {
         lock.lock();
@@ -236,7 +259,7 @@ public final class RedisServer implements AutoCloseable {
             before.leave();
             paused = false;
             try {
-                process = ServerProcess.start(commandLine(), log, dir);
+                process = ServerProcess.start(commandLine(), environment, log, dir);
                 awaitReady(process);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -317,6 +340,9 @@ public final class RedisServer implements AutoCloseable {
         }
         if (password != null) {
             line.addAll(List.of("--requirepass", password));
+        }
+        if (tls != null) {
+            line.addAll(tls.arguments(tlsPort, role));
         }
         line.addAll(args);
         return line;

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -36,21 +37,28 @@ final class ServerProcess {
         this.pid = pid;
     }
 
+    /** With the environment of this process. */
+    static ServerProcess start(List<String> command, Path log, Path dir) throws IOException {
+        return start(command, Map.of(), log, dir);
+    }
+
     /**
      * Starts the command. Its output is added to the log.
      *
+     * @param environment variables beside those of this process
      * @param dir removed with everything in it when the server is closed or this JVM ends
      */
-    static ServerProcess start(List<String> command, Path log, Path dir) throws IOException {
+    static ServerProcess start(List<String> command, Map<String, String> environment, Path log, Path dir)
+            throws IOException {
         List<String> all = new ArrayList<>();
         if (HAS_SETSID) {
             all.add("setsid");
         }
         all.addAll(List.of("sh", "-c", SCRIPT, "holdfast-guardian", log.toString(), dir.toString()));
         all.addAll(command);
-        Process guardian = new ProcessBuilder(all)
-                .redirectError(ProcessBuilder.Redirect.DISCARD)
-                .start();
+        ProcessBuilder builder = new ProcessBuilder(all).redirectError(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().putAll(environment);
+        Process guardian = builder.start();
         BufferedReader words = guardian.inputReader(StandardCharsets.UTF_8);
         String pid = words.readLine();
         if (pid == null) {

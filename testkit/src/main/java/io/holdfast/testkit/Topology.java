@@ -40,6 +40,15 @@ final class Topology {
         return List.copyOf(servers);
     }
 
+    /** Where clients find them: {@code host:port,host:port,…}. */
+    static String addresses(List<RedisServer> servers) {
+        return String.join(
+                ",",
+                servers.stream()
+                        .map(server -> server.host() + ":" + server.announcedPort())
+                        .toList());
+    }
+
     static void closeAll(List<RedisServer> servers) {
         servers.forEach(RedisServer::close);
     }
