@@ -1,7 +1,11 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 
 /**
  * Tells other clients what scripts may not tell them: that a lock is free, and that somebody waits. Sent after the fact
@@ -13,19 +17,29 @@ final class Hints {
 
     private final RedisConnections connections;
     private final RedisKeys keys;
+    private final Publishing publishing;
+    private final RedisErrors errors;
     private final String server;
     private final AtomicBoolean refused = new AtomicBoolean();
 
-    Hints(RedisConnections connections, RedisKeys keys, String server) {
+    Hints(RedisConnections connections, RedisKeys keys, Publishing publishing, RedisErrors errors, String server) {
         this.connections = connections;
         this.keys = keys;
+        this.publishing = publishing;
+        this.errors = errors;
         this.server = server;
     }
 
-    /** The lock was left free. */
+    /** The lock was left free. Redisson's clients are told in each way in which a script would tell them. */
     void released(String name, String firstWaiting) {
         tell("r", firstWaiting, name);
-        publish(RedisKeys.redissonChannel(name), "0");
+        String channel = RedisKeys.redissonChannel(name);
+        if (publishing.releasesPlain()) {
+            publish(channel, RedisKeys.RELEASED);
+        }
+        if (publishing.releasesSharded()) {
+            send(commands -> commands.spublish(channel, RedisKeys.RELEASED));
+        }
     }
 
     /** Somebody waits behind this holder. */
@@ -41,12 +55,16 @@ final class Hints {
     }
 
     private void publish(String channel, String message) {
+        send(commands -> commands.publish(channel, message));
+    }
+
+    private void send(Function<RedisClusterAsyncCommands<String, String>, CompletionStage<Long>> message) {
         if (refused.get()) {
             return;
         }
         try {
-            var unused = connections.commands().publish(channel, message).whenComplete((heard, error) -> {
-                if (error instanceof RedisCommandExecutionException && refused.compareAndSet(false, true)) {
+            var unused = message.apply(connections.commands()).whenComplete((heard, error) -> {
+                if (error != null && isRefusal(error) && refused.compareAndSet(false, true)) {
                     LOG.log(
                             System.Logger.Level.WARNING,
                             server + " refuses PUBLISH, so waiting clients only poll, and are served late: "
@@ -57,5 +75,11 @@ final class Hints {
             // Closed meanwhile: whoever waits polls.
             LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
         }
+    }
+
+    /** For good; not while a slot moves or a server starts, say. */
+    private boolean isRefusal(Throwable error) {
+        return error instanceof RedisCommandExecutionException
+                && errors.of(error).outcome() == StoreException.Outcome.FATAL;
     }
 }

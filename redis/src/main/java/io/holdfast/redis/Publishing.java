@@ -31,6 +31,16 @@ enum Publishing {
         return this != PLAIN;
     }
 
+    /** Whether Redisson's clients with plain subscriptions are told of a release. */
+    boolean releasesPlain() {
+        return releases.contains("'PUBLISH'");
+    }
+
+    /** Whether Redisson's clients with sharded subscriptions are. */
+    boolean releasesSharded() {
+        return releases.contains("'SPUBLISH'");
+    }
+
     static Publishing sharded(RedissonChannels redisson) {
         return switch (redisson) {
             case BOTH -> SHARDED_AND_REDISSON_BOTH;

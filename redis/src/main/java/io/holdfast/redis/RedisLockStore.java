@@ -65,7 +65,7 @@ final class RedisLockStore implements LockStore {
         this.errors = errors;
         this.connections = connections;
         this.messages = messages;
-        this.hints = new Hints(connections, keys, settings.describe());
+        this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
         this.renewals = new Renewals(keys, scripts, errors, connections, messages.redisson());
         this.together = new TogetherScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;

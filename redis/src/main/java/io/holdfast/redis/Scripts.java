@@ -60,6 +60,10 @@ final class Scripts {
         return digests;
     }
 
+    Publishing publishing() {
+        return publishing;
+    }
+
     Allowed allowed() {
         return forms.allowed;
     }
