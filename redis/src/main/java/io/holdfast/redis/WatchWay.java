@@ -1,5 +1,7 @@
 package io.holdfast.redis;
 
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -57,7 +59,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                         publishes ? ((Long) results.get(1)).intValue() : Deletion.NOT_TOLD));
     }
 
-    /** With an unchanged value it is PEXPIRE, which a server that is out of memory does not refuse. */
+    /** A server that is out of memory refuses every command of a transaction, whatever it is. */
     @Override
     public CompletionStage<Boolean> set(String key, String expected, String value, long millis) {
         return ifEqual(
@@ -78,7 +80,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
             String key,
             String expected,
             T otherwise,
-            Function<RedisAsyncCommands<String, String>, CompletionStage<?>> queued,
+            Function<RedisAsyncCommands<String, String>, RedisFuture<?>> queued,
             Function<TransactionResult, T> outcome) {
         return connections.with(
                 key, connection -> attempt(connection, key, expected, otherwise, queued, outcome, TRIES));
@@ -89,7 +91,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
             String key,
             String expected,
             T otherwise,
-            Function<RedisAsyncCommands<String, String>, CompletionStage<?>> queued,
+            Function<RedisAsyncCommands<String, String>, RedisFuture<?>> queued,
             Function<TransactionResult, T> outcome,
             int triesLeft) {
         RedisAsyncCommands<String, String> commands = connection.async();
@@ -103,7 +105,7 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                             }
                             var unused = commands.multi();
                             var commanding = queued.apply(commands);
-                            return commands.exec().thenCompose(results -> {
+                            return executed(commands.exec(), commanding).thenCompose(results -> {
                                 if (!results.wasDiscarded()) {
                                     // A command of the transaction that failed has failed for itself.
                                     return commanding.thenApply(done -> outcome.apply(results));
@@ -115,5 +117,22 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                             });
                         },
                         between);
+    }
+
+    /** If the whole was refused (EXECABORT), fails with what the server said to the command: it names the cause. */
+    private static CompletionStage<TransactionResult> executed(
+            CompletionStage<TransactionResult> exec, RedisFuture<?> commanding) {
+        CompletableFuture<TransactionResult> outcome = new CompletableFuture<>();
+        exec.whenComplete((results, error) -> {
+            String said = commanding.getError();
+            if (error == null) {
+                outcome.complete(results);
+            } else if (error instanceof RedisCommandExecutionException && said != null) {
+                outcome.completeExceptionally(new RedisCommandExecutionException(said, error));
+            } else {
+                outcome.completeExceptionally(error);
+            }
+        });
+        return outcome;
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply.Gone;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -164,6 +166,41 @@ class CommandsStoreTest {
             assertThat(b.inspect("n").holder()).isEqualTo(holder);
             assertThat(slow.release("n", holder)).isTrue();
         }
+    }
+
+    // --- a server that is out of memory ---
+
+    /**
+     * It refuses SET, also the native comparison's, and every command in a transaction; not the native deletion. So nothing
+     * is renewed, and where WATCH deletes, nothing released, until there is memory again. The error names the cause.
+     */
+    @Test
+    void outOfMemoryOnlyNativeReleasesGoOn() {
+        String holder = a.hold("n");
+        String other = a.hold("m");
+        boolean deletes = ((CommandsLockStore) a.store).choice().delete() != CompareWays.DeleteBy.WATCH;
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            outOfMemory(a.store.renew(new RenewRequest("n", holder, 60_000, 0, false)));
+            outOfMemory(b.store.acquire(b.request("k", b.newHolder(), 30_000, false)));
+            if (deletes) {
+                assertThat(a.release("n", holder)).isTrue();
+            } else {
+                outOfMemory(a.store.release(new ReleaseRequest("n", holder, null)));
+            }
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        assertThat(a.renew("m", other, 60_000)).isInstanceOf(Renewed.class);
+        assertThat(a.release("m", other)).isTrue();
+        assertThat(a.release("n", holder)).isEqualTo(!deletes);
+        assertThat(b.acquire("n", b.newHolder(), 30_000, false)).isInstanceOf(Granted.class);
+    }
+
+    private static void outOfMemory(CompletionStage<?> refused) {
+        StoreException error = TestClient.failure(refused);
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+        assertThat(error.getMessage()).contains("OOM").contains("raise its maxmemory");
     }
 
     // --- tokens ---

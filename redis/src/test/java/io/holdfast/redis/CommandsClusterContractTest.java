@@ -1,0 +1,46 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.RedisCluster;
+import java.net.URI;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** The contract without scripts in a cluster. */
+class CommandsClusterContractTest extends LockStoreContract {
+
+    private static RedisCluster cluster;
+
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.builder().replicasEach(0).start();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @Override
+    protected LockStore open(StoreContext context) {
+        return new RedisLockStoreProvider().open(URI.create(cluster.uri() + "?mode=commands"), context);
+    }
+
+    @Override
+    protected void elapse(Duration span) {
+        // A permit left over from something before ends one park at once.
+        long end = System.nanoTime() + span.toNanos();
+        for (long left = span.toNanos(); left > 0; left = end - System.nanoTime()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    @Override
+    protected boolean hasQueue() {
+        return false;
+    }
+}

@@ -1,0 +1,163 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisCluster;
+import io.holdfast.testkit.RedisReplication;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RespClient;
+import io.holdfast.testkit.SlotMigration;
+import java.time.Duration;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The mode without scripts where servers fail over and slots move. */
+@Timeout(120)
+class CommandsTopologyTest {
+
+    private static final String RIGHTS = "~* &* +@all -@scripting";
+
+    /**
+     * The hold was replicated. The next master offers less, so the way of releasing is chosen again there: a transaction
+     * with PUBLISH in it would be refused.
+     */
+    @Test
+    void afterAFailoverBehindSentinelsTheWayIsChosenAgain() {
+        try (RedisReplication all = RedisReplication.builder()
+                .sentinels()
+                .downAfter(Duration.ofMillis(600))
+                .start()) {
+            RedisServer first = all.master();
+            grant(first, RIGHTS);
+            all.replicas().forEach(replica -> {
+                grant(replica, RIGHTS + " -publish");
+                takeNativeWays(replica);
+            });
+            String uri = all.sentinelUri().replace("://", "://app:pw@").replace("#", "?timeout=1s#");
+            try (TestClient a = new TestClient(uri);
+                    TestClient b = new TestClient(uri)) {
+                assertThat(a.store).isInstanceOf(CommandsLockStore.class);
+                assertThat(choice(a).publishes()).isTrue();
+                String held = a.hold("n");
+                long base = ((Granted) a.acquire("n", held, 30_000, false)).base();
+                String waiting = b.queue("n");
+                all.awaitInStep();
+                first.kill();
+                all.awaitMasterOtherThan(first);
+
+                await().atMost(Duration.ofSeconds(20)).until(() -> !choice(a).publishes());
+                assertThat(choice(a).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+                assertThat(eventually(() -> a.renew("n", held, 30_000))).isInstanceOf(Renewed.class);
+                assertThat(eventually(() -> b.acquire("n", waiting, 30_000, true)))
+                        .isInstanceOf(Busy.class);
+                assertThat(eventually(() -> a.release("n", held))).isTrue();
+                assertThat(polled(b, "n", waiting).base()).isGreaterThan(base);
+                assertThat(b.release("n", waiting)).isTrue();
+            }
+        }
+    }
+
+    /** One slot moves key by key, another one's master dies. */
+    @Test
+    void inAClusterTheLockFollowsItsSlot() {
+        try (RedisCluster cluster =
+                RedisCluster.builder().nodeTimeout(Duration.ofSeconds(1)).start()) {
+            String uri = cluster.uri() + "?timeout=1s&mode=commands";
+            try (TestClient a = new TestClient(uri);
+                    TestClient b = new TestClient(uri)) {
+                String held = a.hold("n");
+                long base = ((Granted) a.acquire("n", held, 30_000, false)).base();
+                String waiting = b.queue("n");
+                RedisServer to = cluster.masters().stream()
+                        .filter(node -> node != cluster.nodeOf("n"))
+                        .findFirst()
+                        .orElseThrow();
+                SlotMigration migration = cluster.migrate(cluster.slotOf("n"), to);
+                assertThat(a.renew("n", held, 30_000)).isInstanceOf(Renewed.class);
+                migration.moveKey("n");
+                if (choice(a).set() == CompareWays.SetBy.WATCH) {
+                    // A transaction is not served where a slot is only arriving. The engine repeats it.
+                    StoreException apart =
+                            TestClient.failure(a.store.renew(new RenewRequest("n", held, 30_000, 0, false)));
+                    assertThat(apart.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+                    assertThat(apart.getMessage()).contains("is moving the slot of this lock: ASK");
+                } else {
+                    assertThat(a.renew("n", held, 30_000)).isInstanceOf(Renewed.class);
+                }
+                migration.finish();
+                assertThat(eventually(() -> a.renew("n", held, 30_000))).isInstanceOf(Renewed.class);
+                assertThat(eventually(() -> b.acquire("n", waiting, 30_000, true)))
+                        .isInstanceOf(Busy.class);
+                assertThat(eventually(() -> a.release("n", held))).isTrue();
+                long next = polled(b, "n", waiting).base();
+                assertThat(next).isGreaterThan(base);
+
+                await().atMost(Duration.ofSeconds(20))
+                        .untilAsserted(() -> assertThat(cluster.replicasOf(to))
+                                .allSatisfy(replica -> assertThat(
+                                                replica.command("CLUSTER", "COUNTKEYSINSLOT", "" + cluster.slotOf("n")))
+                                        .isEqualTo(
+                                                to.command("CLUSTER", "COUNTKEYSINSLOT", "" + cluster.slotOf("n")))));
+                int slot = cluster.slotOf("n");
+                to.kill();
+                cluster.awaitMasterOtherThan(to, slot);
+                String third = a.newHolder();
+                assertThat(eventually(() -> b.renew("n", waiting, 30_000))).isInstanceOf(Renewed.class);
+                assertThat(eventually(() -> a.acquire("n", third, 30_000, true)))
+                        .isInstanceOf(Busy.class);
+                assertThat(eventually(() -> b.release("n", waiting))).isTrue();
+                assertThat(polled(a, "n", third).base()).isGreaterThan(next);
+                assertThat(eventually(() -> a.release("n", third))).isTrue();
+            }
+        }
+    }
+
+    private static CompareWays.Choice choice(TestClient client) {
+        return ((CommandsLockStore) client.store).choice();
+    }
+
+    /** Repeats what failed in a way that may pass, as the engine does. */
+    private static <T> T eventually(Supplier<T> command) {
+        long end = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+        while (true) {
+            try {
+                return command.get();
+            } catch (StoreException e) {
+                assertThat(e.outcome()).as(e.getMessage()).isNotEqualTo(StoreException.Outcome.FATAL);
+                assertThat(System.nanoTime())
+                        .as("not within 20 s: " + e.getMessage())
+                        .isLessThan(end);
+                await().pollDelay(Duration.ofMillis(50)).until(() -> true);
+            }
+        }
+    }
+
+    private static Granted polled(TestClient client, String name, String holder) {
+        AcquireReply reply = await().atMost(Duration.ofSeconds(20))
+                .until(() -> eventually(() -> client.acquire(name, holder, 30_000, true)), Granted.class::isInstance);
+        return (Granted) reply;
+    }
+
+    private static void grant(RedisServer server, String rights) {
+        server.command(("ACL SETUSER app on >pw " + rights).split(" "));
+    }
+
+    /** As a server without them, or an older one. */
+    private static void takeNativeWays(RedisServer server) {
+        for (String command : new String[] {"delifeq", "delex"}) {
+            try {
+                server.command("ACL", "SETUSER", "app", "-" + command);
+            } catch (RespClient.ErrorReply e) {
+                assertThat(e.getMessage()).contains("Unknown command");
+            }
+        }
+    }
+}
