@@ -158,6 +158,13 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
     }
 
     @Override
+    public boolean reaches(String key) {
+        String node = masterOf(group(key));
+        StatefulRedisConnection<String, String> made = node == null ? null : connected.get(node);
+        return made != null && made.isOpen();
+    }
+
+    @Override
     public Object server(String key) {
         String node = masterOf(group(key));
         return node == null ? "nobody" : node;

@@ -1,14 +1,10 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.WantedChannel.ChannelKey;
 import io.holdfast.spi.TimeSource;
-import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
-import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -39,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The driver's own repetition of subscriptions is not relied upon: it names all sharded channels in one command, which
  * a cluster refuses if they are of several slots.
  */
-final class ClusterSubscriptions implements Subscriptions {
+final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
     /** The cluster as this class needs it. */
     interface Nodes {
@@ -55,42 +51,12 @@ final class ClusterSubscriptions implements Subscriptions {
         void refresh();
     }
 
+    private static final System.Logger LOG = System.getLogger(ClusterSubscriptions.class.getName());
+
     /** Messages of several slots that move together are missed once, not a thousand times. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
-
-    private record Key(String channel, boolean sharded) {}
-
-    /** A channel that shall be subscribed to. Its fields are guarded by {@link #lock}. */
-    private static final class Wanted {
-        final Key key;
-        final int slot;
-
-        /** Grants of a slot, which end when nobody waits there; not the others. */
-        final boolean ends;
-
-        /** Where the subscription was sent last; null if nowhere, or lost since. */
-        @Nullable
-        String node;
-
-        boolean confirmed;
-
-        /** When it was. Who asked later asked this node, whose clock then stamped what this node sends. */
-        long confirmedNanos;
-
-        /** Whether it was confirmed before, so that messages may have been lost until it is again. */
-        boolean interrupted;
-
-        CompletableFuture<Void> heard = new CompletableFuture<>();
-        long usedNanos;
-
-        Wanted(Key key, int slot, boolean ends) {
-            this.key = key;
-            this.slot = slot;
-            this.ends = ends;
-        }
-    }
 
     private final Nodes nodes;
     private final String clientChannels;
@@ -101,8 +67,8 @@ final class ClusterSubscriptions implements Subscriptions {
     private final Duration timeout;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Key, Wanted> wanted = new HashMap<>(); // by lock
-    private final Map<String, Link> links = new HashMap<>(); // by lock; of nodes
+    private final Map<ChannelKey, WantedChannel> wanted = new HashMap<>(); // by lock
+    private final Map<String, NodeMessages> links = new HashMap<>(); // by lock; of nodes
     private boolean missedSoon; // by lock
     private volatile boolean stopped;
 
@@ -123,9 +89,24 @@ final class ClusterSubscriptions implements Subscriptions {
         this.timeout = timeout;
     }
 
+    /**
+     * Subscribes to the client's channel. Completes also if that cannot be done now, because nobody serves its slot, or its
+     * master does not answer: it is done later then, and until then a holder learns at its renewals that others wait. Fails
+     * only if the server refuses.
+     */
     CompletionStage<Void> start() {
         String channel = clientChannels + clientId;
-        return soon(want(new Key(channel, false), SlotHash.getSlot(channel), false));
+        return soon(want(new ChannelKey(channel, false), SlotHash.getSlot(channel), false))
+                .handle((ok, error) -> {
+                    Throwable cause = RedisErrors.unwrap(error);
+                    if (cause instanceof RedisCommandExecutionException refusal) {
+                        throw refusal;
+                    }
+                    if (cause != null) {
+                        LOG.log(System.Logger.Level.DEBUG, "The channel " + channel + " is subscribed to later", cause);
+                    }
+                    return null;
+                });
     }
 
     @Override
@@ -137,7 +118,7 @@ final class ClusterSubscriptions implements Subscriptions {
     public boolean ready(String name) {
         lock.lock();
         try {
-            Wanted grants = wanted.get(grants(SlotHash.getSlot(name)));
+            WantedChannel grants = wanted.get(grants(SlotHash.getSlot(name)));
             return grants != null && grants.confirmed;
         } finally {
             lock.unlock();
@@ -172,7 +153,7 @@ final class ClusterSubscriptions implements Subscriptions {
     public void waiting(String name) {
         lock.lock();
         try {
-            Wanted grants = wanted.get(grants(SlotHash.getSlot(name)));
+            WantedChannel grants = wanted.get(grants(SlotHash.getSlot(name)));
             if (grants != null) {
                 grants.usedNanos = time.nanoTime();
             }
@@ -185,28 +166,28 @@ final class ClusterSubscriptions implements Subscriptions {
     public CompletionStage<Void> subscribe(String name, String channel) {
         List<CompletableFuture<Void>> steps = new ArrayList<>();
         // Always: clients that keep locks without scripts, and hints, use plain messages, which go to all nodes.
-        steps.add(want(new Key(channel, false), SlotHash.getSlot(name), false));
+        steps.add(want(new ChannelKey(channel, false), SlotHash.getSlot(name), false));
         if (publishing == Publishing.SHARDED_AND_REDISSON_BOTH
                 || publishing == Publishing.SHARDED_AND_REDISSON_SHARDED) {
-            steps.add(want(new Key(channel, true), SlotHash.getSlot(channel), false));
+            steps.add(want(new ChannelKey(channel, true), SlotHash.getSlot(channel), false));
         }
         return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
     }
 
     @Override
     public void unsubscribe(String channel) {
-        drop(new Key(channel, false));
-        drop(new Key(channel, true));
+        drop(new ChannelKey(channel, false));
+        drop(new ChannelKey(channel, true));
     }
 
     @Override
     public void beat() {
-        List<Link> alive;
+        List<NodeMessages> alive;
         lock.lock();
         try {
             long now = time.nanoTime();
-            List<Key> unused = new ArrayList<>();
-            for (Wanted one : wanted.values()) {
+            List<ChannelKey> unused = new ArrayList<>();
+            for (WantedChannel one : wanted.values()) {
                 if (one.ends && now - one.usedNanos > UNUSED_NANOS) {
                     unused.add(one.key);
                 }
@@ -216,7 +197,7 @@ final class ClusterSubscriptions implements Subscriptions {
         } finally {
             lock.unlock();
         }
-        alive.forEach(Link::ping);
+        alive.forEach(NodeMessages::ping);
         mapChanged();
     }
 
@@ -231,10 +212,10 @@ final class ClusterSubscriptions implements Subscriptions {
             return;
         }
         Set<String> masters = new HashSet<>(nodes.masters());
-        List<Link> left = new ArrayList<>();
+        List<NodeMessages> left = new ArrayList<>();
         lock.lock();
         try {
-            for (Wanted one : wanted.values()) {
+            for (WantedChannel one : wanted.values()) {
                 var unused = place(one);
             }
             links.values().removeIf(link -> {
@@ -248,21 +229,21 @@ final class ClusterSubscriptions implements Subscriptions {
         } finally {
             lock.unlock();
         }
-        left.forEach(Link::close);
+        left.forEach(NodeMessages::close);
     }
 
     private String grantChannels(int slot) {
         return clientChannels + "{" + SlotTags.of(slot) + "}:";
     }
 
-    private Key grants(int slot) {
-        return new Key(grantChannels(slot) + clientId, publishing.sharded());
+    private ChannelKey grants(int slot) {
+        return new ChannelKey(grantChannels(slot) + clientId, publishing.sharded());
     }
 
-    private CompletableFuture<Void> want(Key key, int slot, boolean ends) {
+    private CompletableFuture<Void> want(ChannelKey key, int slot, boolean ends) {
         lock.lock();
         try {
-            Wanted one = wanted.computeIfAbsent(key, k -> new Wanted(k, slot, ends));
+            WantedChannel one = wanted.computeIfAbsent(key, k -> new WantedChannel(k, slot, ends));
             one.usedNanos = time.nanoTime();
             return place(one);
         } finally {
@@ -270,11 +251,11 @@ final class ClusterSubscriptions implements Subscriptions {
         }
     }
 
-    private void drop(Key key) {
+    private void drop(ChannelKey key) {
         lock.lock();
         try {
-            Wanted one = wanted.remove(key);
-            Link link = one == null || one.node == null ? null : links.get(one.node);
+            WantedChannel one = wanted.remove(key);
+            NodeMessages link = one == null || one.node == null ? null : links.get(one.node);
             if (link != null) {
                 link.send(key, false);
             }
@@ -284,7 +265,7 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /** By lock. Sends the subscription to the slot's master, unless it was sent there before. Completes when it stands. */
-    private CompletableFuture<Void> place(Wanted one) {
+    private CompletableFuture<Void> place(WantedChannel one) {
         String master = nodes.masterOf(one.slot);
         if (master != null && master.equals(one.node)) {
             return one.heard;
@@ -296,17 +277,18 @@ final class ClusterSubscriptions implements Subscriptions {
             failed(one, new IllegalStateException("nobody serves slot " + one.slot));
             return heard;
         }
-        Link old = before == null ? null : links.get(before);
+        NodeMessages old = before == null ? null : links.get(before);
         if (old != null && !one.key.sharded()) {
             old.send(one.key, false);
         }
         one.node = master;
-        Link link = links.computeIfAbsent(master, Link::new);
+        NodeMessages link =
+                links.computeIfAbsent(master, node -> new NodeMessages(node, nodes.connectMessages(node), this, time));
         link.send(one.key, true).whenComplete((ok, error) -> answered(one, master, error));
         return heard;
     }
 
-    private void answered(Wanted one, String node, @Nullable Throwable error) {
+    private void answered(WantedChannel one, String node, @Nullable Throwable error) {
         CompletableFuture<Void> heard = null;
         lock.lock();
         try {
@@ -336,7 +318,7 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /** By lock. It is tried again at the next beat, or when somebody asks. */
-    private void failed(Wanted one, Throwable error) {
+    private void failed(WantedChannel one, Throwable error) {
         CompletableFuture<Void> heard = one.heard;
         one.heard = new CompletableFuture<>();
         // Not under the lock, and not by whoever asks just now.
@@ -344,7 +326,7 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /** By lock. */
-    private void lost(Wanted one) {
+    private void lost(WantedChannel one) {
         if (one.confirmed) {
             one.confirmed = false;
             one.interrupted = true;
@@ -369,119 +351,72 @@ final class ClusterSubscriptions implements Subscriptions {
         }
     }
 
-    /** A connection for messages to one node. It reconnects by itself. */
-    private final class Link extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
+    @Override
+    public void message(NodeMessages from, ChannelKey key, String message) {
+        // A plain subscription does not end when the slot moves: its grants are confirmed.
+        long since = key.sharded() ? sameClockSince(from, key) : time.nanoTime() + UNUSED_NANOS;
+        receiver.message(key.channel(), message, since);
+    }
 
-        final String node;
-        private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
-
-        Link(String node) {
-            this.node = node;
-            this.connecting = nodes.connectMessages(node);
-            connecting.whenComplete((connection, error) -> {
-                if (error == null) {
-                    connection.addListener((RedisPubSubListener<String, String>) this);
-                    connection.addListener((RedisConnectionStateListener) this);
-                } else {
-                    // Not here: whoever made this link is still putting it into the map.
-                    time.schedule(0, this::forget);
-                }
-            });
+    private long sameClockSince(NodeMessages from, ChannelKey key) {
+        lock.lock();
+        try {
+            WantedChannel one = wanted.get(key);
+            return one != null && one.confirmed && from.node.equals(one.node)
+                    ? one.confirmedNanos
+                    : time.nanoTime() + UNUSED_NANOS;
+        } finally {
+            lock.unlock();
         }
+    }
 
-        CompletionStage<Void> send(Key key, boolean subscribe) {
-            return connecting.thenCompose(connection -> {
-                RedisPubSubAsyncCommands<String, String> commands = connection.async();
-                if (subscribe) {
-                    return key.sharded() ? commands.ssubscribe(key.channel()) : commands.subscribe(key.channel());
-                }
-                return key.sharded() ? commands.sunsubscribe(key.channel()) : commands.unsubscribe(key.channel());
-            });
-        }
-
-        void ping() {
-            connecting.thenAccept(connection -> {
-                var unused = connection.async().ping();
-            });
-        }
-
-        void close() {
-            connecting.thenAccept(connection -> {
-                var unused = connection.closeAsync();
-            });
-        }
-
-        @Override
-        public void message(String channel, String message) {
-            // A plain subscription does not end when the slot moves: its grants are confirmed.
-            receiver.message(channel, message, time.nanoTime() + UNUSED_NANOS);
-        }
-
-        @Override
-        public void smessage(String channel, String message) {
-            receiver.message(channel, message, sameClockSince(new Key(channel, true)));
-        }
-
-        private long sameClockSince(Key key) {
-            lock.lock();
-            try {
-                Wanted one = wanted.get(key);
-                return one != null && one.confirmed && node.equals(one.node)
-                        ? one.confirmedNanos
-                        : time.nanoTime() + UNUSED_NANOS;
-            } finally {
-                lock.unlock();
+    @Override
+    public void ended(NodeMessages at, String channel) {
+        lock.lock();
+        try {
+            WantedChannel one = wanted.get(new ChannelKey(channel, true));
+            if (one == null || !at.node.equals(one.node) || !one.confirmed) {
+                return;
             }
+            lost(one);
+        } finally {
+            lock.unlock();
         }
+        nodes.refresh();
+    }
 
-        /** Asked for, or because the slot has moved away. */
-        @Override
-        public void sunsubscribed(String channel, long count) {
-            lock.lock();
-            try {
-                Wanted one = wanted.get(new Key(channel, true));
-                if (one == null || !node.equals(one.node) || !one.confirmed) {
-                    return;
+    @Override
+    public void disconnected(NodeMessages from) {
+        interrupted(from);
+        nodes.refresh();
+    }
+
+    @Override
+    public void connected(NodeMessages to) {
+        interrupted(to);
+        mapChanged();
+    }
+
+    private void interrupted(NodeMessages at) {
+        lock.lock();
+        try {
+            for (WantedChannel one : wanted.values()) {
+                if (at.node.equals(one.node)) {
+                    lost(one);
                 }
-                lost(one);
-            } finally {
-                lock.unlock();
             }
-            nodes.refresh();
+        } finally {
+            lock.unlock();
         }
+    }
 
-        @Override
-        public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
-            interrupted();
-            nodes.refresh();
-        }
-
-        @Override
-        public void onRedisConnected(RedisChannelHandler<?, ?> connection, SocketAddress address) {
-            interrupted();
-            mapChanged();
-        }
-
-        private void interrupted() {
-            lock.lock();
-            try {
-                for (Wanted one : wanted.values()) {
-                    if (node.equals(one.node)) {
-                        lost(one);
-                    }
-                }
-            } finally {
-                lock.unlock();
-            }
-        }
-
-        private void forget() {
-            lock.lock();
-            try {
-                links.remove(node, this);
-            } finally {
-                lock.unlock();
-            }
+    @Override
+    public void unreachable(NodeMessages link) {
+        lock.lock();
+        try {
+            links.remove(link.node, link);
+        } finally {
+            lock.unlock();
         }
     }
 }

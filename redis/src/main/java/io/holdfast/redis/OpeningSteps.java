@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.RedisSettings.Topology;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.ArrayList;
@@ -24,9 +25,10 @@ final class OpeningSteps {
         this.errors = errors;
     }
 
+    /** To a cluster in three steps, of which each may have to wait for a node that does not answer. */
     <T> T connect(CompletionStage<T> connecting) {
         try {
-            return await(connecting);
+            return await(connecting, settings.topology() == Topology.CLUSTER ? 6 : 2);
         } catch (ExecutionException e) {
             throw errors.notConnected(e);
         }
@@ -71,8 +73,13 @@ final class OpeningSteps {
 
     /** Waits for a step. The driver has its own timeouts; this one is for the case that it forgets. */
     <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
+        return await(step, 2);
+    }
+
+    private <T extends @Nullable Object> T await(CompletionStage<T> step, int timeouts) throws ExecutionException {
         try {
-            return step.toCompletableFuture().get(2 * settings.timeout().toMillis() + 1_000, TimeUnit.MILLISECONDS);
+            long millis = timeouts * settings.timeout().toMillis() + 1_000;
+            return step.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);

@@ -68,6 +68,9 @@ interface RedisConnections extends AutoCloseable {
      */
     int group(String key);
 
+    /** Whether the server that executes commands on a key is connected now. */
+    boolean reaches(String key);
+
     /** What stands for the server that executes commands on a key now; equal for the same server. */
     Object server(String key);
 

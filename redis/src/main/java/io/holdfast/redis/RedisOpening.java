@@ -18,6 +18,7 @@ final class RedisOpening {
     private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
     private static final int MAJOR_VERSION_MIN = 5;
+    private static final int PROBED_SLOTS_MAX = 100;
 
     private final RedisSettings settings;
     private final StoreContext context;
@@ -155,7 +156,7 @@ final class RedisOpening {
                 settings.topology() == RedisSettings.Topology.CLUSTER
                         ? key -> Integer.toString(SlotHash.getSlot(key))
                         : key -> "");
-        CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, keys.probe(context.clientId()));
+        CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(
                     settings, context, connections, commandErrors, dedicated, compare, steps.await(compare.run()));
@@ -187,7 +188,7 @@ final class RedisOpening {
 
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
     private void probe(Scripts scripts, RedisKeys keys) throws NoScriptsException {
-        String[] probed = keys.probe(context.clientId());
+        String[] probed = probed(keys);
         RedisProbe.Found found;
         try {
             found = new RedisProbe(scripts, commandErrors, steps::await)
@@ -213,9 +214,20 @@ final class RedisOpening {
         }
     }
 
+    /** Keys that nobody uses: in a cluster, of one that can be reached now. Others may be failing over. */
+    private String[] probed(RedisKeys keys) {
+        for (int i = 1; i < PROBED_SLOTS_MAX; i++) {
+            String[] probed = keys.probe(context.clientId() + "." + i);
+            if (connections.reaches(probed[0])) {
+                return probed;
+            }
+        }
+        return keys.probe(context.clientId());
+    }
+
     /** Two names of different slots, where one server serves them all. */
     private String[] batch(RedisKeys keys) {
-        String[] one = keys.probe(context.clientId());
+        String[] one = probed(keys);
         String[] two =
                 settings.topology() == RedisSettings.Topology.CLUSTER ? one : keys.probe("2" + context.clientId());
         return new String[] {one[0], one[1], two[0], two[1]};

@@ -119,6 +119,12 @@ final class ServerConnections implements RedisConnections {
     }
 
     @Override
+    public boolean reaches(String key) {
+        StatefulRedisConnection<String, String> connected = connection;
+        return connected != null && connected.isOpen();
+    }
+
+    @Override
     public Object server(String key) {
         return this;
     }

@@ -5,14 +5,19 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisServer;
+import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Masters of a cluster that fail. */
 class RedisClusterFailureTest {
@@ -93,6 +98,59 @@ class RedisClusterFailureTest {
             assertThat(a.release("n", held)).isTrue();
             assertThat(RedisSentinelTest.polledUntilGranted(b, "n", waiting).base())
                     .isGreaterThan(before.base());
+        }
+    }
+
+    /**
+     * The master of the client's own channel is away. The channel only says that somebody waits: the store opens, works at
+     * the other masters, and listens as soon as the slot has a master again.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aStoreOpensWhileTheMasterOfItsChannelIsAway(boolean killed) {
+        try (RedisCluster cluster = RedisCluster.builder()
+                .replicasEach(0)
+                .nodeTimeout(Duration.ofSeconds(1))
+                .args("--cluster-require-full-coverage", "no")
+                .start()) {
+            String id = TestClient.newId();
+            RedisServer away = cluster.nodeOf("holdfast:c:" + id);
+            String here = Stream.iterate(1, i -> i + 1)
+                    .map(i -> "n" + i)
+                    .filter(name -> cluster.nodeOf(name) != away)
+                    .findFirst()
+                    .orElseThrow();
+            if (killed) {
+                away.kill();
+            } else {
+                away.pause();
+            }
+            URI uri = URI.create(cluster.uri() + "?timeout=1s");
+            long began = System.nanoTime();
+            try (TestClient a = new TestClient(id, context -> new RedisLockStoreProvider().open(uri, context));
+                    TestClient b = new TestClient(uri.toString())) {
+                System.out.println("opened two stores beside a master that was " + (killed ? "killed" : "stopped")
+                        + " after " + (System.nanoTime() - began) / 1_000_000 + " ms");
+                // As long as slots of nobody are served, by those who are left.
+                String held = a.newHolder();
+                assertThat(RedisSentinelTest.eventually(a, here, held)).isInstanceOf(Granted.class);
+                String first = b.newHolder();
+                assertThat(RedisSentinelTest.eventually(b, here, first)).isInstanceOf(Busy.class);
+                a.messages.clear();
+                if (killed) {
+                    away.restart();
+                } else {
+                    away.resume();
+                }
+                cluster.awaitOk();
+                await().atMost(Duration.ofSeconds(20))
+                        .until(() -> String.valueOf(away.command("PUBSUB", "CHANNELS", "holdfast:c:" + id))
+                                .contains(id));
+                b.abandon(here, first);
+                b.queue(here);
+                a.await("contended " + here + " " + held, 5_000);
+                a.release(here, held);
+            }
         }
     }
 }

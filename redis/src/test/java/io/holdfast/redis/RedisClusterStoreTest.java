@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -17,6 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -184,10 +187,103 @@ class RedisClusterStoreTest {
             });
             String third = c.queue(name);
             a.release(name, held);
-            Granted granted = awaitTurn(b, name, second);
+            b.await("granted " + name + " " + second, 5_000);
+            Granted granted = (Granted) b.acquire(name, second, 30_000, true);
             b.release(name, second);
             assertThat(awaitTurn(c, name, third).base()).isGreaterThan(granted.base());
             c.release(name, third);
+            migrateBack(name, from);
+        }
+    }
+
+    /**
+     * From 7.0 on the node that a slot leaves ends the subscriptions there, and who waits follows at once. Before, nobody is
+     * told: the waiter goes on listening at the old node, NUMSUB at the new one does not count it, and so a release passes
+     * it over. It finds the lock by its next poll, the one that moves its subscription, too.
+     */
+    @Test
+    void whoWaitsWhileTheSlotMovesIsToldOrFindsTheLockByItsNextPoll() {
+        try (TestClient a = new TestClient(cluster.uri());
+                TestClient b = new TestClient(cluster.uri())) {
+            String name = "moved" + (sharded ? "-s" : "");
+            String held = a.hold(name);
+            String waiting = b.queue(name);
+            RedisServer from = cluster.nodeOf(name);
+            RedisServer to = cluster.masters().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            cluster.migrate(cluster.slotOf(name), to).finish();
+            if (sharded) {
+                await().atMost(Duration.ofSeconds(10)).until(() -> listensAt(to, waiting));
+                assertThat(a.release(name, held)).isTrue();
+                b.await("granted " + name + " " + waiting, 5_000);
+            } else {
+                assertThat(listensAt(from, waiting)).isTrue();
+                assertThat(listensAt(to, waiting)).isFalse();
+                assertThat(a.release(name, held)).isTrue();
+                assertThat(a.inspect(name).holder()).as("passed over").isNull();
+                assertThat(b.acquire(name, waiting, 30_000, true)).isInstanceOf(Granted.class);
+                await().atMost(Duration.ofSeconds(10)).until(() -> listensAt(to, waiting));
+            }
+            assertThat(b.release(name, waiting)).isTrue();
+            migrateBack(name, from);
+        }
+    }
+
+    /**
+     * The slot is leaving, and no key has moved yet: a script can delete the lock key there, and not write it again. Who is
+     * next must not be told that he has it.
+     */
+    @Test
+    void aGrantThatCannotBeWrittenIsNotTold() {
+        try (TestClient a = new TestClient(cluster.uri());
+                TestClient b = new TestClient(cluster.uri());
+                TestClient c = new TestClient(cluster.uri())) {
+            String name = "leaving" + (sharded ? "-s" : "");
+            String held = a.hold(name);
+            long base = ((Granted) a.acquire(name, held, 30_000, false)).base();
+            String second = b.queue(name);
+            String third = c.queue(name);
+            RedisServer from = cluster.nodeOf(name);
+            RedisServer to = cluster.masters().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
+
+            StoreException half = TestClient.failure(a.store.release(new ReleaseRequest(name, held, null)));
+            // Released or not: the engine asks again, and is told that it does not hold it any more.
+            assertThat(half.outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
+            assertThat(half.getMessage()).contains("its slots are being moved");
+            assertThat(migration.remainingKeys()).doesNotContain(name);
+            await().during(Duration.ofMillis(500))
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> Stream.of(b, c)
+                            .flatMap(client -> client.messages.stream())
+                            .noneMatch(message -> message.startsWith("granted")));
+
+            migration.finish();
+            assertThat(a.release(name, held)).isFalse();
+            // Whoever is first: one of them, and then the other.
+            AtomicReference<TestClient> winner = new AtomicReference<>();
+            await().atMost(Duration.ofSeconds(20)).until(() -> {
+                boolean b1 = RedisSentinelTest.eventually(b, name, second) instanceof Granted;
+                boolean c1 = RedisSentinelTest.eventually(c, name, third) instanceof Granted;
+                assertThat(b1 && c1).as("both have it").isFalse();
+                winner.set(b1 ? b : c);
+                return b1 || c1;
+            });
+            TestClient one = winner.get();
+            TestClient other = one == b ? c : b;
+            String ones = one == b ? second : third;
+            String others = one == b ? third : second;
+            long next = ((Granted) one.acquire(name, ones, 30_000, true)).base();
+            assertThat(next).isGreaterThan(base);
+            assertThat(other.acquire(name, others, 30_000, true)).isInstanceOf(Busy.class);
+            assertThat(one.release(name, ones)).isTrue();
+            assertThat(awaitTurn(other, name, others).base()).isGreaterThan(next);
+            other.release(name, others);
             migrateBack(name, from);
         }
     }

@@ -23,20 +23,34 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 
 /** A client of the store as the engine is one: with an id, holder ids, and a listener; calls wait for their answers. */
 final class TestClient implements AutoCloseable, StoreListener {
 
     static final long POLL_MILLIS = 1_000;
 
-    final String id = "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
+    final String id;
     final LockStore store;
     final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final AtomicInteger numbers = new AtomicInteger();
 
     TestClient(String uri) {
-        store = new RedisLockStoreProvider().open(URI.create(uri), new StoreContext(id, TimeSource.system()));
+        this(context -> new RedisLockStoreProvider().open(URI.create(uri), context));
+    }
+
+    TestClient(Function<StoreContext, LockStore> opener) {
+        this(newId(), opener);
+    }
+
+    TestClient(String id, Function<StoreContext, LockStore> opener) {
+        this.id = id;
+        store = opener.apply(new StoreContext(id, TimeSource.system()));
         store.listen(this);
+    }
+
+    static String newId() {
+        return "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
     }
 
     String newHolder() {
