@@ -14,7 +14,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -72,16 +71,10 @@ final class Driver {
                         .keepAlive(true)
                         .build());
         MaintNotifications.disable(options);
-        SslOptions ssl = settings.ssl();
-        Path ca = settings.ca();
+        SslOptions ssl =
+                settings.ssl() != null ? settings.ssl() : settings.files().options(settings.timeout());
         if (ssl != null) {
             options.sslOptions(ssl);
-        } else if (ca != null) {
-            options.sslOptions(SslOptions.builder()
-                    .jdkSslProvider()
-                    .handshakeTimeout(settings.timeout())
-                    .trustManager(ca.toFile())
-                    .build());
         }
         return options;
     }

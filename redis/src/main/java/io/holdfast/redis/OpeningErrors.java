@@ -29,6 +29,14 @@ final class OpeningErrors {
             return loginRefused(String.valueOf(refusal.getMessage()), refusal);
         }
         SSLException tls = find(SSLException.class, error);
+        if (tls != null && String.valueOf(tls.getMessage()).contains("certificate_required")) {
+            return new StoreException(
+                    FATAL,
+                    "No TLS connection to " + server + ": " + tls.getMessage()
+                            + " (it wants a certificate from its clients; name it with"
+                            + " ?cert=/path/client.pem&key=/path/client.key)",
+                    error);
+        }
         if (tls != null) {
             return new StoreException(
                     FATAL,
@@ -152,10 +160,17 @@ final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
+    /** Also among what a cluster's nodes said, which the driver adds to its own failure as suppressed. */
     private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
                 return type.cast(cause);
+            }
+            for (Throwable ofANode : cause.getSuppressed()) {
+                T found = find(type, ofANode);
+                if (found != null) {
+                    return found;
+                }
             }
         }
         return null;
@@ -163,8 +178,8 @@ final class OpeningErrors {
 
     private static String reason(Throwable error) {
         Throwable last = error;
-        while (last.getCause() != null) {
-            last = last.getCause();
+        while (last.getCause() != null || last.getSuppressed().length > 0) {
+            last = last.getCause() != null ? last.getCause() : last.getSuppressed()[0];
         }
         return last.getMessage() == null ? last.getClass().getSimpleName() : last.getMessage();
     }

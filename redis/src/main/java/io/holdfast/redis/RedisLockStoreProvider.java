@@ -26,6 +26,7 @@ import java.util.Set;
  *   <li>{@code prefix}: what the names of Holdfast's own keys and channels begin with; {@code holdfast} by default. It
  *       must be the same for all clients that share locks
  *   <li>{@code ca}: a file with the certificates (PEM) to trust instead of the JVM's, for TLS
+ *   <li>{@code cert} and {@code key}: files with the client's certificate and its key (PEM), for servers that ask for one
  *   <li>{@code mode}: {@code auto}, {@code lua} or {@code commands}, see {@link RedisMode}
  *   <li>{@code minReplicas}: how many replicas must have a new hold before its lease is handed out; 0 by default
  *   <li>{@code sentinelUser}, {@code sentinelPassword}: the login at the Sentinels, who never get that of the servers

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param prefix what Holdfast's own keys and channels begin with
  * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
  * @param redissonChannels matters only in a cluster of servers 7.0 and newer
- * @param ca a PEM file with the certificates to trust; null for those of {@code ssl} or the JVM
- * @param ssl how TLS is done; null for the driver's defaults
+ * @param files what a URI says of TLS
+ * @param ssl how TLS is done, as code says; null for as {@code files} or the driver's defaults say
  * @param resources the user's threads, which are not shut down here; null for threads of our own
  */
 record RedisSettings(
@@ -33,7 +33,7 @@ record RedisSettings(
         RedisMode mode,
         int minReplicas,
         RedissonChannels redissonChannels,
-        @Nullable Path ca,
+        TlsFiles files,
         @Nullable SslOptions ssl,
         @Nullable ClientResources resources) {
 
@@ -63,7 +63,13 @@ record RedisSettings(
     /** The same on these threads. */
     RedisSettings with(ClientResources threads) {
         return new RedisSettings(
-                topology, nodes, timeout, prefix, mode, minReplicas, redissonChannels, ca, ssl, threads);
+                topology, nodes, timeout, prefix, mode, minReplicas, redissonChannels, files, ssl, threads);
+    }
+
+    /** The file with the certificates to trust; null for those of {@code ssl} or the JVM. */
+    @Nullable
+    Path ca() {
+        return files.ca();
     }
 
     boolean tls() {

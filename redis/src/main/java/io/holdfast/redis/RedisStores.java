@@ -161,7 +161,7 @@ public final class RedisStores {
                     mode,
                     minReplicas,
                     redissonChannels,
-                    null,
+                    TlsFiles.NONE,
                     ssl,
                     resources);
         }

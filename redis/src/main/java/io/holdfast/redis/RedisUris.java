@@ -4,9 +4,6 @@ import io.holdfast.redis.RedisSettings.Topology;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
 import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -106,7 +103,7 @@ final class RedisUris {
                 oneOf(RedisMode.values(), "mode", options.getOrDefault("mode", "auto")),
                 replicas(options.getOrDefault("minReplicas", "0")),
                 oneOf(RedissonChannels.values(), "redissonChannels", options.getOrDefault("redissonChannels", "both")),
-                ca(options.get("ca"), tls),
+                TlsFiles.of(options, tls),
                 null,
                 null);
     }
@@ -232,7 +229,8 @@ final class RedisUris {
     }
 
     private Map<String, String> options(@Nullable String query) {
-        List<String> known = new ArrayList<>(List.of("timeout", "clientName", "prefix", "ca", "mode", "minReplicas"));
+        List<String> known =
+                new ArrayList<>(List.of("timeout", "clientName", "prefix", "ca", "cert", "key", "mode", "minReplicas"));
         if (topology == Topology.CLUSTER) {
             known.add("redissonChannels");
         } else if (topology == Topology.SENTINEL) {
@@ -314,24 +312,6 @@ final class RedisUris {
         return text;
     }
 
-    private static @Nullable Path ca(@Nullable String text, boolean tls) {
-        if (text == null) {
-            return null;
-        }
-        if (!tls) {
-            throw wrong("ca: \"" + text + "\"", "only with rediss://");
-        }
-        try {
-            Path file = Path.of(text);
-            if (Files.isReadable(file)) {
-                return file;
-            }
-        } catch (InvalidPathException e) {
-            // Answered below.
-        }
-        throw wrong("ca: \"" + text + "\"", "a PEM file that can be read");
-    }
-
     private static String decode(String raw, String what) {
         try {
             return PercentEncoding.decode(raw);
@@ -341,7 +321,7 @@ final class RedisUris {
         }
     }
 
-    private static IllegalArgumentException wrong(String found, String expected) {
+    static IllegalArgumentException wrong(String found, String expected) {
         return new IllegalArgumentException("redis URI, " + found + " (expected: " + expected + ")");
     }
 }
