@@ -14,9 +14,12 @@ import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,18 +27,40 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * A client that stands first in the queue dies at each step of the hand-off to it. The one behind it gets the lock: at
  * once where the server can see the death, else when the short first lease (3 s) or the full lease has run out.
  *
- * <p>To die is to be cut off for good: what it sends and hears is held, then lost, and nothing is released.
+ * <p>To die is to be cut off for good: what it sends and hears is held, then lost, and nothing is released; or to be a
+ * process that is killed: what it has sent still arrives.
  */
-@ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.redis.failures.FaultServers#few")
+@ParameterizedClass(name = "{0}, {1}")
+@MethodSource("deaths")
 @Timeout(120)
 class HandOffFaultsTest {
+
+    enum Death {
+        CUT_OFF,
+        KILLED
+    }
+
+    /** Who dies. */
+    interface Victim extends AutoCloseable {
+
+        /** Waits until it holds the lock. */
+        long token() throws Exception;
+
+        /** Begins to release. */
+        void release() throws Exception;
+
+        void die() throws Exception;
+
+        @Override
+        void close();
+    }
 
     private static final Duration FIRST_LEASE = Duration.ofSeconds(3);
 
@@ -44,21 +69,28 @@ class HandOffFaultsTest {
     private static RedisServer server;
 
     private final Run run;
+    private final Death death;
     private FaultProxy proxy;
     private LockClient holder;
-    private LockClient dying;
+    private Victim dying;
     private LockClient next;
     private final OverlapDetector detector = new OverlapDetector("handed");
     private Lease held;
-    private CompletableFuture<Lease> first;
     private CompletableFuture<Lease> second;
 
-    HandOffFaultsTest(Run run) {
+    HandOffFaultsTest(Run run, Death death) {
         this.run = run;
+        this.death = death;
+    }
+
+    static List<Arguments> deaths() {
+        return FaultServers.few().stream()
+                .flatMap(run -> Stream.of(Death.values()).map(death -> Arguments.of(run, death)))
+                .toList();
     }
 
     @BeforeParameterizedClassInvocation
-    static void start(Run run) {
+    static void start(Run run, Death death) {
         server = RedisServer.builder().installation(run.installation()).start();
     }
 
@@ -72,16 +104,14 @@ class HandOffFaultsTest {
 
     /** Held by one, waited for by the one that will die, and by the next. */
     @BeforeEach
-    void queue() throws InterruptedException {
+    void queue() throws Exception {
         server.command("FLUSHALL");
         proxy = FaultProxy.to(server.host(), server.port());
         holder = UnderFault.client(server.uri(), LEASE);
-        dying = UnderFault.client(proxy.uri(), LEASE);
         next = UnderFault.client(server.uri(), LEASE);
         held = holder.acquire("handed");
         detector.enter(held.fencingToken());
-        first = dying.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
-                .toCompletableFuture();
+        dying = death == Death.KILLED ? WaitingProcess.start(proxy.uri(), "handed") : new CutOff(proxy);
         await().atMost(PATIENCE).until(() -> holder.inspect("handed").waitingClients() == 1);
         second = next.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
                 .toCompletableFuture();
@@ -90,10 +120,7 @@ class HandOffFaultsTest {
 
     @AfterEach
     void close() {
-        // It cannot reach the server, and tries for a while.
-        Thread closing = new Thread(dying::close, "close the dead");
-        closing.start();
-        CLOSING.add(closing);
+        dying.close();
         holder.close();
         next.close();
         detector.assertClean();
@@ -138,28 +165,24 @@ class HandOffFaultsTest {
     @Test
     void whileItHolds() throws Exception {
         release();
-        Lease lease = first.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        detector.enter(lease.fencingToken());
+        detector.enter(dying.token());
         long began = System.nanoTime();
         die();
         detector.leave();
         served("dead while it holds", began, LEASE);
-        assertThat(lease.isValid()).isFalse();
     }
 
     @Test
     void whileItReleases() throws Exception {
         release();
-        Lease lease = first.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        detector.enter(lease.fencingToken());
+        detector.enter(dying.token());
         detector.leave();
         proxy.holdRequests(true);
         long began = System.nanoTime();
-        CompletableFuture<Void> releasing = lease.releaseAsync().toCompletableFuture();
+        dying.release();
         await().atMost(PATIENCE).until(() -> proxy.pendingRequestBytes() > 0);
         die();
         served("dead with its release on the way", began, LEASE);
-        await().atMost(PATIENCE).until(releasing::isDone);
     }
 
     private long release() {
@@ -175,22 +198,74 @@ class HandOffFaultsTest {
                 .count();
     }
 
-    private void die() {
-        proxy.refuse(true);
-        proxy.cutAll();
-        proxy.holdRequests(false);
-        proxy.holdReplies(false);
+    private void die() throws Exception {
+        dying.die();
+        if (death == Death.KILLED) {
+            proxy.holdRequests(false);
+            proxy.holdReplies(false);
+        }
     }
 
     private void served(String scenario, long began, Duration atMost) throws Exception {
         Lease lease = second.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
         long millis = (System.nanoTime() - began) / 1_000_000;
         detector.enter(lease.fencingToken());
-        System.out.println("failures: " + run + ": hand-off, " + scenario + ": next holder after " + millis + " ms");
+        System.out.println("failures: " + run + ": hand-off, " + death + ", " + scenario + ": next holder after "
+                + millis + " ms");
         assertThat(millis).isLessThan(atMost.toMillis() + 5_000);
         detector.leave();
         lease.release();
-        // One outcome for the dead one, too: its wait ends, by an error or by its time.
-        await().atMost(PATIENCE.plusSeconds(10)).until(first::isDone);
+    }
+
+    /** A client of this process behind a proxy. It has one outcome, too: its wait ends, by an error or by its time. */
+    private static final class CutOff implements Victim {
+
+        private final FaultProxy proxy;
+        private final LockClient client;
+        private final CompletableFuture<Lease> waiting;
+        private @Nullable CompletableFuture<Void> releasing;
+        private @Nullable Lease lease;
+
+        CutOff(FaultProxy proxy) {
+            this.proxy = proxy;
+            client = UnderFault.client(proxy.uri(), LEASE);
+            waiting = client.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
+                    .toCompletableFuture();
+        }
+
+        @Override
+        public long token() throws Exception {
+            Lease granted = waiting.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            lease = granted;
+            return granted.fencingToken();
+        }
+
+        @Override
+        public void release() {
+            releasing = Objects.requireNonNull(lease).releaseAsync().toCompletableFuture();
+        }
+
+        @Override
+        public void die() {
+            proxy.refuse(true);
+            proxy.cutAll();
+            proxy.holdRequests(false);
+            proxy.holdReplies(false);
+        }
+
+        @Override
+        public void close() {
+            await().atMost(PATIENCE.plusSeconds(10)).until(waiting::isDone);
+            if (releasing != null) {
+                await().atMost(PATIENCE).until(releasing::isDone);
+            }
+            if (lease != null) {
+                assertThat(lease.isValid()).isFalse();
+            }
+            // It cannot reach the server, and tries for a while.
+            Thread closing = new Thread(client::close, "close the dead");
+            closing.start();
+            CLOSING.add(closing);
+        }
     }
 }
