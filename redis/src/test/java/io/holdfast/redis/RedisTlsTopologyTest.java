@@ -108,7 +108,7 @@ class RedisTlsTopologyTest {
             for (RedisServer node : cluster.nodes()) {
                 node.command("ACL", "SETUSER", "app", "on", ">pw", "~*", "&*", "+@all");
             }
-            String login = cluster.uri().replace("://", "://app:pw@") + "?timeout=2s";
+            String login = cluster.uri().replace("://", "://app:pw@") + "?timeout=10s";
             try (TestClient a = new TestClient(login + "&" + files());
                     TestClient b = new TestClient(login + "&" + files())) {
                 assertThat(a.store.describe()).startsWith("rediss-cluster://");
