@@ -50,12 +50,16 @@ final class ServerWallClock {
                 .start();
         long before = seconds(server);
         jump(Duration.ofHours(1));
-        long after = seconds(server);
+        boolean taken = false;
+        // Some answer TIME by the clock as they read it last.
+        for (int look = 0; look < 100 && !taken; look++) {
+            taken = seconds(server) - before >= 3_000;
+        }
         jump(Duration.ZERO);
-        if (after - before < 3_000) {
+        if (!taken) {
             server.close();
         }
-        assumeTrue(after - before >= 3_000, installation + " does not take a preloaded clock");
+        assumeTrue(taken, installation + " does not take a preloaded clock");
         return server;
     }
 
