@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.ThrowAwayCa;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
@@ -32,19 +33,8 @@ class RedisTlsTest {
             tlsPort = free.getLocalPort();
         }
         try {
-            server = RedisServer.builder()
-                    .args(
-                            "--tls-port",
-                            String.valueOf(tlsPort),
-                            "--tls-cert-file",
-                            ca.certificate.toString(),
-                            "--tls-key-file",
-                            ca.key.toString(),
-                            "--tls-ca-cert-file",
-                            ca.ca.toString(),
-                            "--tls-auth-clients",
-                            "no")
-                    .start();
+            server =
+                    RedisServer.builder().args(ca.redisArguments(tlsPort, "no")).start();
         } catch (IllegalStateException e) {
             abort("This Redis server was built without TLS: " + e.getMessage());
         }
@@ -82,7 +72,7 @@ class RedisTlsTest {
     void refusesAnotherCa() {
         assertThat(failure(uri("127.0.0.1", otherCa)).getMessage())
                 .startsWith("No TLS connection to rediss://127.0.0.1:" + tlsPort + "/0: ")
-                .contains(otherCa.ca.toString());
+                .contains(otherCa.ca().toString());
     }
 
     @Test
@@ -106,7 +96,7 @@ class RedisTlsTest {
     }
 
     private static String uri(String host, ThrowAwayCa trusted) {
-        return "rediss://" + host + ":" + tlsPort + "?ca=" + trusted.ca;
+        return "rediss://" + host + ":" + tlsPort + "?ca=" + trusted.ca();
     }
 
     private static StoreException failure(String uri) {

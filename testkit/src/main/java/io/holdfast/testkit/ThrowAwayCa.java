@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.testkit;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,16 +12,21 @@ import java.util.Base64;
 import java.util.List;
 
 /** A certificate authority for one test, and a server certificate of its, made by the JDK's keytool; all PEM files. */
-final class ThrowAwayCa {
+public final class ThrowAwayCa {
 
     private static final String PASSWORD = "throw-away";
 
-    final Path ca;
-    final Path certificate;
-    final Path key;
+    private final Path ca;
+    private final Path certificate;
+    private final Path key;
 
-    /** @param names for whom the server's certificate is, for example {@code ip:127.0.0.1} */
-    ThrowAwayCa(Path dir, String names) throws IOException, InterruptedException, GeneralSecurityException {
+    /**
+     * Makes them.
+     *
+     * @param dir where the files go; made if it is not there
+     * @param names for whom the server's certificate is, for example {@code ip:127.0.0.1}
+     */
+    public ThrowAwayCa(Path dir, String names) throws IOException, InterruptedException, GeneralSecurityException {
         Files.createDirectories(dir);
         Path store = dir.resolve("keys.p12");
         keytool(store, "-alias", "ca", "-dname", "CN=Test CA", "-ext", "bc:c");
@@ -39,6 +44,41 @@ final class ThrowAwayCa {
                 dir.resolve("server.key"),
                 "PRIVATE KEY",
                 keys.getKey("server", PASSWORD.toCharArray()).getEncoded());
+    }
+
+    /** The certificate to trust. */
+    public Path ca() {
+        return ca;
+    }
+
+    /** The server's certificate; good for a client, too. */
+    public Path certificate() {
+        return certificate;
+    }
+
+    /** The key of {@link #certificate}. */
+    public Path key() {
+        return key;
+    }
+
+    /**
+     * What a {@link RedisServer} is started with so that it speaks TLS at this port, beside its own port without.
+     *
+     * @param clients whether a client needs a certificate of this authority: {@code yes}, {@code no} or {@code optional}
+     */
+    public String[] redisArguments(int port, String clients) {
+        return new String[] {
+            "--tls-port",
+            Integer.toString(port),
+            "--tls-cert-file",
+            certificate.toString(),
+            "--tls-key-file",
+            key.toString(),
+            "--tls-ca-cert-file",
+            ca.toString(),
+            "--tls-auth-clients",
+            clients
+        };
     }
 
     private static Path pem(Path file, String label, byte[] content) throws IOException {
