@@ -77,11 +77,11 @@ final class BlockingCall {
     private @Nullable Object runUnder(MultiLease leases) throws Throwable {
         LockedCall.Losses losses = call.watchLosses(leases);
         InterruptOnLoss interrupts = operation.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
-        HeldLeases.add(call.client(), leases);
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
         boolean deferred = TRANSACTIONS && TransactionEnd.isAwaited();
         if (deferred) {
             // The caller's transaction commits after this method: until then nobody else may see the old state.
-            TransactionEnd.await(committed -> releaseAtEnd(leases, committed));
+            TransactionEnd.await(committed -> releaseAtEnd(leases, held, committed));
         }
         Object result = null;
         Throwable failure = null;
@@ -97,7 +97,7 @@ final class BlockingCall {
             if (deferred) {
                 leases.ensureValid();
             } else {
-                HeldLeases.remove(leases);
+                held.remove();
                 leases.release(operation.holdAtLeast());
             }
         } catch (LeaseLostException lost) {
@@ -111,8 +111,8 @@ final class BlockingCall {
         return result;
     }
 
-    private void releaseAtEnd(MultiLease leases, boolean committed) {
-        HeldLeases.remove(leases);
+    private void releaseAtEnd(MultiLease leases, HeldLeases.Entry held, boolean committed) {
+        held.remove();
         try {
             leases.release(operation.holdAtLeast());
         } catch (LeaseLostException e) {

@@ -115,7 +115,7 @@ final class ReactiveCall {
             losses = call.watchLosses(leases);
             MethodInvocation invocation = call.later();
             call.giveLease(invocation, leases);
-            HeldLeases.add(call.client(), leases);
+            HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
             try {
                 Object returned = invocation.proceed();
                 if (returned == null) {
@@ -128,7 +128,7 @@ final class ReactiveCall {
             } catch (Throwable e) {
                 throw reactor.core.Exceptions.propagate(e);
             } finally {
-                HeldLeases.remove(leases);
+                held.remove();
             }
         }
 

@@ -61,14 +61,14 @@ final class StageCall {
         LockedCall.Losses losses = call.watchLosses(leases);
         call.giveLease(invocation, leases);
         CompletionStage<?> work;
-        HeldLeases.add(call.client(), leases);
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
         try {
             Object returned = invocation.proceed();
             work = returned == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) returned;
         } catch (Throwable e) {
             work = CompletableFuture.failedFuture(e);
         } finally {
-            HeldLeases.remove(leases);
+            held.remove();
         }
         try {
             cancelTogether(work.toCompletableFuture());

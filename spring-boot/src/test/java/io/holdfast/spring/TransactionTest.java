@@ -18,6 +18,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** The lock is around the transaction, and the commit is guarded by the lease. */
@@ -201,6 +202,91 @@ class TransactionTest {
                 Beans.class,
                 DefaultOrder.class);
         assertThat(EVENTS).containsExactly("begin free", "sell", "rollback free");
+    }
+
+    /** A transaction that was begun outside of Spring, as JTA's are, and that ends on a thread of its manager. */
+    static class Foreign extends AbstractPlatformTransactionManager {
+
+        private static final long serialVersionUID = 1;
+
+        private final transient List<TransactionSynchronization> atTheEnd = new CopyOnWriteArrayList<>();
+
+        @Override
+        protected Object doGetTransaction() {
+            return new Object();
+        }
+
+        @Override
+        protected boolean isExistingTransaction(Object transaction) {
+            return true;
+        }
+
+        @Override
+        protected void doBegin(Object transaction, TransactionDefinition definition) {
+            throw new AssertionError("there is one already");
+        }
+
+        @Override
+        protected void doCommit(DefaultTransactionStatus status) {
+            throw new AssertionError("whoever began it commits it");
+        }
+
+        @Override
+        protected void doRollback(DefaultTransactionStatus status) {
+            throw new AssertionError("whoever began it rolls it back");
+        }
+
+        @Override
+        protected void registerAfterCompletionWithExistingTransaction(
+                Object transaction, List<TransactionSynchronization> synchronizations) {
+            atTheEnd.addAll(synchronizations);
+        }
+
+        void commitElsewhere() throws InterruptedException {
+            Thread other = new Thread(() -> {
+                atTheEnd.forEach(each -> each.afterCompletion(TransactionSynchronization.STATUS_COMMITTED));
+                atTheEnd.clear();
+            });
+            other.start();
+            other.join();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class ForeignTransaction {
+
+        @Bean
+        Foreign transactionManager() {
+            return new Foreign();
+        }
+
+        @Bean
+        Stock stock(LockClient client) {
+            return new Stock(client);
+        }
+    }
+
+    @Test
+    void a_transaction_that_ends_on_another_thread_leaves_nothing_on_the_first() {
+        EVENTS.clear();
+        run(
+                context -> {
+                    LockClient client = context.getBean(LockClient.class);
+                    Stock stock = context.getBean(Stock.class);
+                    Foreign manager = context.getBean(Foreign.class);
+                    for (int i = 0; i < 2; i++) {
+                        // The second time, a lease of the first would be taken for one that was lost.
+                        new TransactionTemplate(manager)
+                                .executeWithoutResult(status -> stock.sellInCallersTransaction());
+                        assertThat(client.localLocks()).hasSize(1);
+                        manager.commitElsewhere();
+                        assertThat(client.localLocks()).isEmpty();
+                    }
+                    HeldLeases.ensureValid();
+                },
+                ForeignTransaction.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("sell", "sell");
     }
 
     private static void run(
