@@ -15,6 +15,11 @@ final class LockStores {
             + " io.holdfast:holdfast-redis (holdfast-spring-boot-starter has both), or set holdfast.store, for example to"
             + " zookeeper://host:2181, or to memory:tests in tests";
 
+    private static final String ADVICE_WITH_JEDIS = "Jedis cannot keep locks. Add io.holdfast:holdfast-redis and"
+            + " io.lettuce:lettuce-core, with which Spring Boot then makes all Redis connections; to keep Jedis for the others, add"
+            + " both, too, and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the server, for example"
+            + " redis://host:6379";
+
     private LockStores() {}
 
     static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
@@ -32,10 +37,8 @@ final class LockStores {
         boolean module = ClassUtils.isPresent("io.holdfast.redis.RedisStores", classes);
         if (!lettuce || !module) {
             throw new NoLockStoreException(
-                    lettuce
-                            ? "io.holdfast:holdfast-redis is not on the class path"
-                            : "Lettuce is not on the class path (an application with Jedis alone has none)",
-                    ADVICE);
+                    (lettuce ? "io.holdfast:holdfast-redis" : "Lettuce") + " is not on the class path",
+                    ClassUtils.isPresent("redis.clients.jedis.Jedis", classes) ? ADVICE_WITH_JEDIS : ADVICE);
         }
         OnRedis.configure(builder, properties, beans);
     }
@@ -68,8 +71,9 @@ final class LockStores {
                 throw new NoLockStoreException(
                         "The application's Redis connections are made by a "
                                 + unwrapped.getClass().getName() + ", and locks need Lettuce",
-                        "Add io.lettuce:lettuce-core and set spring.data.redis.client-type=lettuce; to keep Jedis for the rest,"
-                                + " set holdfast.store to the URI of the server (Lettuce is needed then, too)");
+                        "Set spring.data.redis.client-type=lettuce, or leave that out; to keep Jedis for the rest, set"
+                                + " holdfast.store to the URI of the server, for example redis://host:6379. Both need"
+                                + " io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
             }
             builder.store(context -> ApplicationRedis.stores(known, properties).open(context));
         }

@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -50,23 +49,6 @@ class AutoConfigurationTest {
         @Bean
         LettuceConnectionFactory staticReplicas() {
             return new LettuceConnectionFactory(new RedisStaticMasterReplicaConfiguration("127.0.0.1", 1));
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class NotLettuce {
-        /** As Jedis makes one, which is not on this class path. */
-        @Bean
-        RedisConnectionFactory jedisConnectionFactory() {
-            return (RedisConnectionFactory) java.lang.reflect.Proxy.newProxyInstance(
-                    NotLettuce.class.getClassLoader(),
-                    new Class<?>[] {RedisConnectionFactory.class},
-                    (proxy, method, args) -> switch (method.getName()) {
-                        case "hashCode" -> 1;
-                        case "equals" -> System.identityHashCode(proxy) == System.identityHashCode(args[0]);
-                        case "toString" -> "Jedis";
-                        default -> null;
-                    });
         }
     }
 
@@ -127,10 +109,6 @@ class AutoConfigurationTest {
             assertThat(analysis.getDescription()).contains("static masters and replicas");
             assertThat(analysis.getAction()).contains("holdfast.store");
         });
-        Contexts.boot()
-                .withUserConfiguration(NotLettuce.class)
-                .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
-                        .contains("io.lettuce:lettuce-core", "spring.data.redis.client-type=lettuce"));
         Contexts.memory("none")
                 .withPropertyValues("holdfast.store=")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
