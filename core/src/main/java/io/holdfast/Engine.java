@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
@@ -29,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 final class Engine {
 
     private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+
+    /** A name that nobody locks. */
+    private static final String HEALTH_NAME = "holdfast:health";
 
     /** How long close() waits for the store to confirm releases. */
     private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
@@ -139,6 +143,19 @@ final class Engine {
             here.verify();
         }
         return removed;
+    }
+
+    StoreHealth storeHealth() {
+        ensureOpen();
+        return await(store.health(HEALTH_NAME));
+    }
+
+    /** Of the renewal that is overdue for longest; zero if none is. */
+    Duration renewalLag() {
+        return Duration.ofNanos(names.values().stream()
+                .mapToLong(NameEngine::renewalLagNanos)
+                .max()
+                .orElse(0));
     }
 
     /** Sorted by name. */

@@ -7,6 +7,7 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TogetherReply;
@@ -82,6 +83,11 @@ final class GuardedStore implements LockStore {
     @Override
     public Duration lateness() {
         return store.lateness();
+    }
+
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return guarded(() -> store.health(name));
     }
 
     @Override

@@ -46,6 +46,9 @@ final class Hold {
     /** When to renew next. */
     long renewAtNanos;
 
+    /** When the first of the renewals was due that are not confirmed; {@link #NEVER} if all are. */
+    long unconfirmedNanos = NEVER;
+
     /** When the store was last asked for something whose answer tells whether others wait. */
     long lookedOutNanos;
 

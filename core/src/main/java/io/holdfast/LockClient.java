@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Collection;
@@ -231,6 +232,24 @@ public final class LockClient implements AutoCloseable {
     /** What this client's store is, without secrets, for messages and tools. */
     public String describeStore() {
         return engine.store().describe();
+    }
+
+    /**
+     * Asks the store whether locks can be taken now, and how its parts do: of a quorum how many members vote, of ZooKeeper the
+     * state of the session. One command to each server, also to those that do not answer: for health pages, not for each request.
+     *
+     * @throws LockStoreException if the store does not answer
+     */
+    public StoreHealth storeHealth() {
+        return engine.storeHealth();
+    }
+
+    /**
+     * By how much the most overdue renewal of this client's leases is late: since when it should have been confirmed. Zero if all
+     * are in time. A lease is renewed after a third of it, so it is lost when this comes near two thirds. Local, costs no command.
+     */
+    public Duration renewalLag() {
+        return engine.renewalLag();
     }
 
     /**

@@ -183,6 +183,16 @@ final class NameEngine implements Effects {
         }
     }
 
+    /** By how much the renewal of the lease that is out is late; zero if it is not, or none is due. */
+    long renewalLagNanos() {
+        lock.lock();
+        try {
+            return state.renewalLagNanos();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     void leaseOver(ActiveLease lease) {
         handle(() -> state.leaseOver(lease));
     }

@@ -254,6 +254,10 @@ final class NameState {
     }
 
     /** The hold's time has come: end what is over, or return the renewal to send. */
+    long renewalLagNanos() {
+        return tenure.renewalLagNanos();
+    }
+
     @Nullable
     RenewRequest lookAt(Hold hold) {
         return tenure.lookAt(hold);

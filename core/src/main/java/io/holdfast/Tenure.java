@@ -227,6 +227,9 @@ final class Tenure {
             watch(due);
             return null;
         }
+        if (due.unconfirmedNanos == Hold.NEVER) {
+            due.unconfirmedNanos = due.renewAtNanos;
+        }
         // If this one stays unanswered, the next goes out while there is still time for it.
         due.renewAtNanos = now + length / 6;
         watch(due);
@@ -237,6 +240,17 @@ final class Tenure {
             due.lookedOutNanos = now;
         }
         return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false, counted);
+    }
+
+    /** Since when a renewal was due that is not confirmed; zero if none is due. */
+    long renewalLagNanos() {
+        Hold held = hold;
+        ActiveLease out = lease;
+        if (held == null || out == null || !isKeptUp(held, out)) {
+            return 0;
+        }
+        long due = held.unconfirmedNanos != Hold.NEVER ? held.unconfirmedNanos : held.renewAtNanos;
+        return due == Hold.NEVER ? 0 : Math.max(0, time.nanoTime() - due);
     }
 
     // --- handing out ---
@@ -362,6 +376,7 @@ final class Tenure {
         // By the lease that is out now: the renewal may have been sent for the one before.
         ActiveLease out = lease;
         renewed.renewAtNanos = out != null && reachesLimit(renewed, out) ? Hold.NEVER : sent.nanos() + length / 3;
+        renewed.unconfirmedNanos = Hold.NEVER;
         renewed.contended |= reply.waiting() > 0;
         return true;
     }

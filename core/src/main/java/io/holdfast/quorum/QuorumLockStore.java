@@ -10,6 +10,7 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.util.ArrayList;
@@ -234,6 +235,11 @@ final class QuorumLockStore implements LockStore {
                         },
                         new Round.Observer<>() {})
                 .thenCompose(Outcome::stage);
+    }
+
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return QuorumHealth.ask(members, name);
     }
 
     @Override

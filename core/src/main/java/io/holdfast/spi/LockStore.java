@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -107,6 +108,17 @@ public interface LockStore extends AutoCloseable {
      */
     default Duration lateness() {
         return Duration.ofSeconds(5);
+    }
+
+    /**
+     * Asks whether locks can be taken now, and how the parts of the store do; for people, at most every few seconds.
+     *
+     * <p>A store with more to tell than whether it answers overrides this. It fails if the store does not answer at all.
+     *
+     * @param name a name that nobody locks, for stores that must ask about one
+     */
+    default CompletionStage<StoreHealth> health(String name) {
+        return inspect(name).thenApply(state -> new StoreHealth(true, Map.of()));
     }
 
     /** Registers the one receiver of this store's messages. Called once, before any other command. */

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
@@ -33,6 +34,10 @@ final class Link {
     private volatile @Nullable Session session;
     private volatile boolean connected;
     private final AtomicInteger connection = new AtomicInteger();
+
+    /** The session is known to have ended, and there is no other yet. */
+    private volatile boolean over;
+
     private volatile boolean closed;
 
     private volatile Runnable reconnected = () -> {};
@@ -89,6 +94,21 @@ final class Link {
         return now;
     }
 
+    /** For people. */
+    Map<String, Object> describeSession() {
+        Session now = session;
+        String state = closed ? "closed" : now == null ? "none" : over ? "lost" : connected ? "connected" : "suspended";
+        return now == null
+                ? Map.of("session", state)
+                : Map.of(
+                        "session",
+                        state,
+                        "sessionId",
+                        "0x" + Long.toHexString(now.id()),
+                        "sessionTimeout",
+                        now.timeoutMillis() + " ms");
+    }
+
     /** Counts the reconnections: messages from before the last one may be missing. */
     int connection() {
         return connection.get();
@@ -123,9 +143,10 @@ final class Link {
             case SUSPENDED, READ_ONLY -> connected = false;
             case LOST -> {
                 connected = false;
-                Session over = session;
-                if (over != null) {
-                    sessionOver.accept(over.id());
+                over = true;
+                Session ended = session;
+                if (ended != null) {
+                    sessionOver.accept(ended.id());
                 }
             }
         }
@@ -138,6 +159,7 @@ final class Link {
             if (before == null || !before.isOf(handle)) {
                 session = new Session(handle, access);
             }
+            over = false;
             connected = true;
             if (before != null && before.id() != handle.getSessionId()) {
                 sessionOver.accept(before.id());

@@ -9,9 +9,11 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -150,6 +152,18 @@ final class ZooKeeperLockStore implements LockStore {
                         ? forceRelease(folder, session, attempts - 1)
                         : CompletableFuture.<Boolean>failedFuture(error);
             });
+        });
+    }
+
+    /** While there is no connection, the session may still live, and with it what it holds. */
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return inspect(name).handle((state, error) -> {
+            Map<String, Object> details = new LinkedHashMap<>(link.describeSession());
+            if (error != null) {
+                details.put("error", String.valueOf(errors.of(error).getMessage()));
+            }
+            return new StoreHealth(error == null, details);
         });
     }
 

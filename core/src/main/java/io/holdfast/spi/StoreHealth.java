@@ -1,0 +1,19 @@
+package io.holdfast.spi;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * Whether a store can give locks now, and what its parts do: for health pages and people.
+ *
+ * @param usable whether it can
+ * @param details names in lower camel case; strings, numbers, booleans, and lists of these. Without secrets
+ */
+public record StoreHealth(boolean usable, Map<String, Object> details) {
+
+    /** Copies the details, which keep their order. */
+    public StoreHealth {
+        details = Collections.unmodifiableMap(new LinkedHashMap<>(details));
+    }
+}
