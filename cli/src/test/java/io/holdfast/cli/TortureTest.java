@@ -44,4 +44,20 @@ class TortureTest {
         assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
         assertThat(result.err()).contains("memory:x", "redis://127.0.0.1:6379");
     }
+
+    @Test
+    void aStoreAndServersOfItsOwnExcludeEachOther() {
+        InProcess result = InProcess.run("torture", "--store", "redis://h", "--on", "zookeeper");
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("--store and --on exclude each other");
+    }
+
+    @Test
+    void theServersOfItsOwnHaveNames() {
+        assertThat(InProcess.run("torture", "--help").out())
+                .contains("single, sentinel, cluster, redlock, zookeeper");
+        InProcess result = InProcess.run("torture", "--on", "etcd");
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("etcd", "redlock");
+    }
 }

@@ -17,10 +17,13 @@ import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -147,6 +150,26 @@ class ZooKeeperFaultTest {
                         .extracting(e -> ((StoreException) e).outcome())
                         .isEqualTo(StoreException.Outcome.FATAL);
             }
+        }
+    }
+
+    @Test
+    void others_may_look_at_what_a_login_owns_if_it_says_so() throws Exception {
+        String folder = "/shown-" + UUID.randomUUID();
+        ZooKeeper stranger = new ZooKeeper(servers.servers(), 10_000, event -> {});
+        try (LockStore owner = open(servers.uri().replace("//", "//app:secret@") + folder + "?acl=read", "c1")) {
+            assertThat(get(owner.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+            await().until(() -> stranger.getState().isConnected());
+            String lock = folder + "/" + NodeNames.encode(name);
+            List<String> nodes = stranger.getChildren(lock, false);
+            assertThat(nodes).hasSize(1);
+            String node = lock + "/" + nodes.get(0);
+            assertThat(stranger.getData(node, false, null)).isNotEmpty();
+            assertThatThrownBy(() -> stranger.delete(node, -1)).isInstanceOf(KeeperException.NoAuthException.class);
+            assertThatThrownBy(() -> stranger.setData(node, new byte[0], -1))
+                    .isInstanceOf(KeeperException.NoAuthException.class);
+        } finally {
+            stranger.close();
         }
     }
 
