@@ -27,6 +27,7 @@ public final class Torture {
     private static final long SLACK_NANOS = 15_000_000_000L;
 
     private static final int THREADS = 4;
+    private static final long START_NANOS = 60_000_000_000L;
 
     /**
      * What a torture came to.
@@ -89,6 +90,7 @@ public final class Torture {
             for (int i = 0; i < processes; i++) {
                 workers.start();
             }
+            awaitWork(resource, processes * THREADS);
             List<TortureFault> all = new ArrayList<>(faults);
             all.addAll(workers.faults());
             long end = System.nanoTime() + length.toNanos();
@@ -102,6 +104,18 @@ public final class Torture {
             workers.end();
         }
         return new Report(check(), made, folder);
+    }
+
+    /** On a busy machine a process takes seconds to start, and faults before its first use prove nothing. */
+    private static void awaitWork(TortureResource resource, int threads) throws IOException, InterruptedException {
+        long end = System.nanoTime() + START_NANOS;
+        while (resource.connections() < threads) {
+            if (System.nanoTime() - end >= 0) {
+                throw new IOException("only " + resource.connections() + " of " + threads
+                        + " threads of the workers have begun in a minute; see their logs beside the history");
+            }
+            Thread.sleep(20);
+        }
     }
 
     private void make(TortureFault fault, Recorder recorder) throws IOException, InterruptedException {

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -28,6 +29,7 @@ final class TortureResource implements AutoCloseable {
     private final Map<String, Long> tokens = new HashMap<>(); // by lock
     private final Map<String, Long> registers = new HashMap<>(); // by lock
     private final Map<String, Long> counters = new HashMap<>(); // by lock
+    private final AtomicInteger connections = new AtomicInteger();
 
     TortureResource(Recorder recorder) throws IOException {
         this.recorder = recorder;
@@ -37,6 +39,11 @@ final class TortureResource implements AutoCloseable {
 
     int port() {
         return server.getLocalPort();
+    }
+
+    /** How many connections there have been: one for each thread that has begun its work. */
+    int connections() {
+        return connections.get();
     }
 
     @Override
@@ -54,6 +61,7 @@ final class TortureResource implements AutoCloseable {
         while (!server.isClosed()) {
             try {
                 Socket socket = server.accept();
+                connections.incrementAndGet();
                 start(() -> serve(socket));
             } catch (IOException e) {
                 return; // closed
