@@ -1,17 +1,26 @@
 package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -238,6 +247,83 @@ class LockedAtStartTest {
                         .isInstanceOf(LockedDefinitionException.class)
                         .hasMessageContaining("too early")
                         .hasMessageContaining("\"fine\""));
+    }
+
+    public interface Known {
+        @Locked("known")
+        String known();
+    }
+
+    static class ByInterface implements Known {
+        @Override
+        public String known() {
+            return "known";
+        }
+    }
+
+    static class MoreThanTheInterface extends ByInterface {
+        @Locked("more")
+        public void more() {}
+    }
+
+    @Test
+    void a_proxy_of_interfaces_locks_their_methods_and_refuses_others() {
+        var interfaces = Contexts.memory("interfaces").withPropertyValues("spring.aop.proxy-target-class=false");
+        interfaces.withBean(ByInterface.class).run(context -> {
+            Known bean = context.getBean(Known.class);
+            assertThat(java.lang.reflect.Proxy.isProxyClass(bean.getClass())).isTrue();
+            try (LockClient other = LockClient.connect("memory:interfaces");
+                    Lease held = other.tryAcquire("known").orElseThrow()) {
+                Thread.currentThread().interrupt();
+                assertThatThrownBy(bean::known).isInstanceOf(CancellationException.class);
+                assertThat(Thread.interrupted()).isTrue();
+                assertThat(held.isValid()).isTrue();
+            }
+            assertThat(bean.known()).isEqualTo("known");
+        });
+        interfaces
+                .withBean(MoreThanTheInterface.class)
+                .run(context -> assertThat(rootOf(context.getStartupFailure()))
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("none of them has this method")
+                        .hasMessageContaining("spring.aop.proxy-target-class=true"));
+    }
+
+    /** Compiled here, without {@code -parameters}. */
+    @Test
+    void a_key_by_name_needs_the_names_in_the_class_file(@TempDir Path dir) throws Exception {
+        compiled(dir, "ByName", "key = \"#id\"", "")
+                .run(context -> assertThat(rootOf(context.getStartupFailure()))
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("the names of the parameters are not in the class file")
+                        .hasMessageContaining("-parameters"));
+        compiled(dir, "ByIndex", "key = \"#p0\"", "")
+                .run(context -> assertThat(context).hasNotFailed());
+        compiled(dir, "Marked", "waitTime = \"1s\"", "@io.holdfast.spring.LockKey ")
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    private static ApplicationContextRunner compiled(Path dir, String name, String attributes, String mark)
+            throws Exception {
+        Path source = Files.writeString(
+                dir.resolve(name + ".java"),
+                "public class " + name + " { @io.holdfast.spring.Locked(name = \"x\", " + attributes
+                        + ") public void method(" + mark + "int id) {} }");
+        int failed = ToolProvider.getSystemJavaCompiler()
+                .run(
+                        null,
+                        null,
+                        null,
+                        "-proc:none",
+                        "-d",
+                        dir.toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        source.toString());
+        assertThat(failed).isZero();
+        ClassLoader loader =
+                new URLClassLoader(new URL[] {dir.toUri().toURL()}, LockedAtStartTest.class.getClassLoader());
+        return Contexts.memory("names").withClassLoader(loader).withBean(Class.forName(name, false, loader));
     }
 
     private static Throwable rootOf(Throwable failure) {

@@ -72,6 +72,13 @@ class LossTest {
             return "a result";
         }
 
+        /** As one that hangs. */
+        @Locked(name = "hangs", holdAtMost = "200ms")
+        public String hangs() {
+            org.awaitility.Awaitility.await().until(() -> client.localLocks().isEmpty());
+            return "a result";
+        }
+
         @Locked(name = "event", onLost = OnLost.EVENT)
         public String event() {
             loseAndSee("event");
@@ -109,6 +116,11 @@ class LossTest {
                     .hasMessage("its own")
                     .satisfies(e -> assertThat(e.getSuppressed()).hasExactlyElementsOfTypes(LeaseLostException.class));
         });
+    }
+
+    @Test
+    void a_method_that_hangs_holds_no_longer_than_it_may() {
+        run(work -> assertThatThrownBy(work::hangs).isInstanceOf(LeaseLostException.class));
     }
 
     @Test

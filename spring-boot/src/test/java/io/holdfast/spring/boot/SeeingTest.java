@@ -7,6 +7,10 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.spring.Locked;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -137,6 +141,43 @@ class SeeingTest {
                     .allSatisfy(
                             meter -> assertThat(meter.getId().getTag("name")).isIn("order.refund", "job", "other"));
         });
+    }
+
+    /** A store whose renewals fail. */
+    private static LockStore withoutRenewals(LockStore store) {
+        return (LockStore) java.lang.reflect.Proxy.newProxyInstance(
+                SeeingTest.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, args) -> {
+                    if (method.getName().startsWith("renew")) {
+                        throw new StoreException(StoreException.Outcome.NOT_EXECUTED, "no renewals today", null);
+                    }
+                    return method.invoke(store, args);
+                });
+    }
+
+    @Test
+    void renewals_that_fail_are_counted() {
+        MemoryLockStore.Server server = new MemoryLockStore.Server(TimeSource.system());
+        application
+                .withPropertyValues("holdfast.store=", "holdfast.lease-time=400ms")
+                .withBean(LockStoreFactory.class, () -> context -> withoutRenewals(server.connect(context)))
+                .run(context -> {
+                    Lease lease = context.getBean(LockClient.class).acquire("job:x");
+                    MeterRegistry meters = context.getBean(MeterRegistry.class);
+                    // Until they are there.
+                    await().ignoreExceptions().untilAsserted(() -> {
+                        assertThat(meters.get("holdfast.renewal.failures")
+                                        .tag("name", "job")
+                                        .counter()
+                                        .count())
+                                .isPositive();
+                        assertThat(meters.get("holdfast.lease.lost")
+                                        .tag("name", "job")
+                                        .counter()
+                                        .count())
+                                .isEqualTo(1);
+                    });
+                    assertThat(lease.isValid()).isFalse();
+                });
     }
 
     @Test

@@ -29,14 +29,12 @@ class TlsTest {
     static Path dir;
 
     private static ThrowAwayCa ca;
-    private static ThrowAwayCa otherCa;
     private static RedisServer server;
     private static int port;
 
     @BeforeAll
     static void start() throws Exception {
         ca = new ThrowAwayCa(dir.resolve("ca"), "ip:127.0.0.1");
-        otherCa = new ThrowAwayCa(dir.resolve("other"), "ip:127.0.0.1");
         server = withTls();
     }
 
@@ -66,7 +64,7 @@ class TlsTest {
 
     @Test
     void a_bundle_gives_what_to_trust_and_what_to_show() {
-        bundle(at(port), "locks", ca, ca)
+        bundle(at(port))
                 .withPropertyValues("spring.data.redis.ssl.bundle=locks")
                 .run(context -> {
                     takes(context.getBean(LockClient.class));
@@ -76,13 +74,10 @@ class TlsTest {
     }
 
     @Test
-    void a_bundle_of_another_authority_does_not_reach_the_server() {
-        bundle(at(port), "locks", otherCa, ca)
-                .withPropertyValues("spring.data.redis.ssl.bundle=locks")
-                .run(context -> assertThat(description(context.getStartupFailure()))
-                        .contains("No TLS connection to rediss://127.0.0.1:" + port));
-        bundle(at(port), "locks", ca, otherCa)
-                .withPropertyValues("spring.data.redis.ssl.bundle=locks")
+    void a_bundle_with_nothing_to_show_is_not_let_in() {
+        at(port).withPropertyValues(
+                        "spring.ssl.bundle.pem.locks.truststore.certificate=" + ca.ca(),
+                        "spring.data.redis.ssl.bundle=locks")
                 .run(context -> assertThat(context).hasFailed());
     }
 
@@ -96,7 +91,7 @@ class TlsTest {
                 .withPropertyValues("spring.data.redis.url=rediss://127.0.0.1:" + port)
                 .run(context -> assertThat(description(context.getStartupFailure()))
                         .contains("No TLS connection to rediss://127.0.0.1:" + port));
-        bundle(Contexts.boot(), "locks", ca, ca)
+        bundle(Contexts.boot())
                 .withPropertyValues(
                         "spring.data.redis.url=rediss://127.0.0.1:" + port, "spring.data.redis.ssl.bundle=locks")
                 .run(context -> takes(context.getBean(LockClient.class)));
@@ -131,13 +126,11 @@ class TlsTest {
         return Contexts.boot().withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=" + port);
     }
 
-    private static ApplicationContextRunner bundle(
-            ApplicationContextRunner application, String name, ThrowAwayCa trusted, ThrowAwayCa shown) {
-        String bundle = "spring.ssl.bundle.pem." + name;
+    private static ApplicationContextRunner bundle(ApplicationContextRunner application) {
         return application.withPropertyValues(
-                bundle + ".truststore.certificate=" + trusted.ca(),
-                bundle + ".keystore.certificate=" + shown.certificate(),
-                bundle + ".keystore.private-key=" + shown.key());
+                "spring.ssl.bundle.pem.locks.truststore.certificate=" + ca.ca(),
+                "spring.ssl.bundle.pem.locks.keystore.certificate=" + ca.certificate(),
+                "spring.ssl.bundle.pem.locks.keystore.private-key=" + ca.key());
     }
 
     private static String description(Throwable failure) {

@@ -2,6 +2,8 @@ package io.holdfast.samples.refunds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
 import io.holdfast.testkit.RedisServer;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -23,10 +25,11 @@ class TwoInstancesTest {
     private final HttpClient http = HttpClient.newHttpClient();
 
     @Test
-    void an_order_is_refunded_once_and_a_report_is_made_once() {
+    void an_order_is_refunded_once_and_a_report_is_made_once() throws Exception {
         try (RedisServer redis = RedisServer.start();
                 ConfigurableApplicationContext one = start(redis);
-                ConfigurableApplicationContext other = start(redis)) {
+                ConfigurableApplicationContext other =
+                        start(redis, "--management.endpoint.locks.access=unrestricted")) {
             List<String> ports = List.of(port(one), port(other));
 
             List<String> refunds = hit(ports, "/orders/42/refund");
@@ -47,17 +50,26 @@ class TwoInstancesTest {
             assertThat(get(ports.get(1), "/actuator/metrics/holdfast.lock.acquire"))
                     .contains("order.refund")
                     .doesNotContain("order.refund:42");
+
+            // A lock is released by force only where that was switched on.
+            Lease stuck = one.getBean(LockClient.class).acquire("stuck");
+            assertThat(delete(ports.get(0), "/actuator/locks/stuck")).isEqualTo(405);
+            assertThat(get(ports.get(1), "/actuator/locks/stuck")).contains("\"locked\":true");
+            assertThat(delete(ports.get(1), "/actuator/locks/stuck")).isEqualTo(200);
+            assertThat(get(ports.get(1), "/actuator/locks/stuck")).contains("\"locked\":false");
+            assertThat(stuck.name()).isEqualTo("stuck");
         }
     }
 
-    private static ConfigurableApplicationContext start(RedisServer redis) {
-        return SpringApplication.run(
-                RefundsApplication.class,
+    private static ConfigurableApplicationContext start(RedisServer redis, String... more) {
+        List<String> args = new ArrayList<>(List.of(
                 "--server.port=0",
                 "--spring.jmx.enabled=false",
                 "--logging.level.root=warn",
                 "--spring.main.banner-mode=off",
-                "--spring.data.redis.url=" + redis.uri());
+                "--spring.data.redis.url=" + redis.uri()));
+        args.addAll(List.of(more));
+        return SpringApplication.run(RefundsApplication.class, args.toArray(new String[0]));
     }
 
     private static String port(ConfigurableApplicationContext instance) {
@@ -80,6 +92,13 @@ class TwoInstancesTest {
         return http.sendAsync(HttpRequest.newBuilder(uri(port, path)).build(), HttpResponse.BodyHandlers.ofString())
                 .join()
                 .body();
+    }
+
+    private int delete(String port, String path) throws Exception {
+        return http.send(
+                        HttpRequest.newBuilder(uri(port, path)).DELETE().build(),
+                        HttpResponse.BodyHandlers.discarding())
+                .statusCode();
     }
 
     private static URI uri(String port, String path) {
