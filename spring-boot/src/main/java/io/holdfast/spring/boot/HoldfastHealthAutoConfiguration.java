@@ -1,10 +1,11 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import java.util.Map;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -13,7 +14,7 @@ import org.springframework.context.annotation.Bean;
 /** The health contributor {@code locks}, on Boot 4; {@code management.health.locks.enabled=false} switches it off. */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-@ConditionalOnSingleCandidate(LockClient.class)
+@ConditionalOnBean(LockClient.class)
 @ConditionalOnEnabledHealthIndicator("locks")
 public final class HoldfastHealthAutoConfiguration {
 
@@ -22,9 +23,9 @@ public final class HoldfastHealthAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "locksHealthIndicator")
-    HealthIndicator locksHealthIndicator(LockClient client) {
+    HealthIndicator locksHealthIndicator(Map<String, LockClient> clients) {
         return () -> {
-            LockHealth health = LockHealth.of(client);
+            LockHealth health = LockHealth.of(clients);
             return (health.up() ? Health.up() : Health.down())
                     .withDetails(health.details())
                     .build();

@@ -2,23 +2,37 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
-import io.holdfast.LockStoreException;
+import io.holdfast.LockException;
+import io.holdfast.spi.StoreHealth;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
- * How the locks do: whether the store answers, and whether the leases that are held are renewed in time. Down does not mean that the
- * process should be restarted, which would lose its leases for certain: so not for liveness.
+ * How the locks do: whether the store can give any, how its parts do (members of a quorum, the session with ZooKeeper), and whether
+ * the leases that are held are renewed in time. Down does not mean that the process should be restarted, which would lose its leases
+ * for certain: so not for liveness.
  *
- * @param up whether the store answers and no lease is late
+ * @param up whether the store can be used and no lease is lost
  */
 record LockHealth(boolean up, Map<String, Object> details) {
 
-    /** A name that nobody locks. */
-    private static final String PROBE = "holdfast:health";
+    /** Of one client its details; of several those of each by the name of its bean, up if all are. */
+    static LockHealth of(Map<String, LockClient> clients) {
+        if (clients.size() == 1) {
+            return of(clients.values().iterator().next());
+        }
+        boolean up = true;
+        Map<String, Object> all = new LinkedHashMap<>();
+        for (Map.Entry<String, LockClient> each : clients.entrySet()) {
+            LockHealth health = of(each.getValue());
+            up &= health.up;
+            all.put(each.getKey(), health.details);
+        }
+        return new LockHealth(up, all);
+    }
 
-    static LockHealth of(LockClient client) {
+    private static LockHealth of(LockClient client) {
         List<LocalLock> held = client.localLocks().stream()
                 .filter(lock -> lock.lease().isPresent())
                 .toList();
@@ -28,19 +42,21 @@ record LockHealth(boolean up, Map<String, Object> details) {
         held.stream()
                 .map(lock -> lock.lease().orElseThrow().remaining())
                 .min(java.time.Duration::compareTo)
-                .ifPresent(least -> details.put("leastRemaining", least.toMillis() + "ms"));
-        long late = held.stream()
+                .ifPresent(least -> details.put("leastRemaining", least.toMillis() + " ms"));
+        details.put("renewalLag", client.renewalLag().toMillis() + " ms");
+        long lost = held.stream()
                 .filter(lock -> !lock.lease().orElseThrow().isValid())
                 .count();
-        if (late > 0) {
-            details.put("lost", late);
+        if (lost > 0) {
+            details.put("lost", lost);
         }
         try {
-            client.inspect(PROBE);
-        } catch (LockStoreException e) {
+            StoreHealth store = client.storeHealth();
+            details.putAll(store.details());
+            return new LockHealth(store.usable() && lost == 0, details);
+        } catch (LockException e) {
             details.put("error", String.valueOf(e.getMessage()));
             return new LockHealth(false, details);
         }
-        return new LockHealth(late == 0, details);
     }
 }

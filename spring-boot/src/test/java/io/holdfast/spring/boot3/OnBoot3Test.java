@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.Locked;
-import io.holdfast.spring.boot.HoldfastHealthAutoConfiguration;
 import io.holdfast.testkit.RedisServer;
 import io.lettuce.core.LettuceVersion;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -43,7 +42,7 @@ class OnBoot3Test {
     }
 
     @Test
-    void an_application_starts_with_locks_meters_and_endpoint_and_without_health() throws Exception {
+    void an_application_starts_with_locks_meters_and_endpoint() throws Exception {
         assertThat(SpringBootVersion.getVersion()).startsWith("3.5.");
         assertThat(LettuceVersion.getVersion()).startsWith("6.6.");
         try (RedisServer server = RedisServer.builder().password("s/e c#ret").start();
@@ -76,9 +75,6 @@ class OnBoot3Test {
                                     new String[] {String.class.getName()}))
                     .asString()
                     .contains("holdfastLockClient", "locked=false");
-            // It needs classes of Boot 4: left out, and the start does not fail.
-            assertThat(context.getBeanNamesForType(HoldfastHealthAutoConfiguration.class))
-                    .isEmpty();
         }
     }
 }

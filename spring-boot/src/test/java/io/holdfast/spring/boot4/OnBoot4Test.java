@@ -5,14 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LockClient;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.Contexts;
-import io.holdfast.spring.boot.HoldfastHealthAutoConfiguration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import org.junit.jupiter.api.Test;
-import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.resilience.annotation.EnableResilientMethods;
@@ -85,22 +81,5 @@ class OnBoot4Test {
             Application.TASKS.get(0).run();
             assertThat(Work.TOKENS).hasSize(1);
         });
-    }
-
-    @Test
-    void health_tells_whether_the_store_answers() {
-        Contexts.memory("health")
-                .withConfiguration(AutoConfigurations.of(HoldfastHealthAutoConfiguration.class))
-                .run(context -> {
-                    HealthIndicator health = context.getBean("locksHealthIndicator", HealthIndicator.class);
-                    assertThat(health.health().getStatus()).isEqualTo(Status.UP);
-                    assertThat(health.health().getDetails())
-                            .containsEntry("store", "memory")
-                            .containsEntry("held", 0);
-                });
-        Contexts.memory("health")
-                .withConfiguration(AutoConfigurations.of(HoldfastHealthAutoConfiguration.class))
-                .withPropertyValues("management.health.locks.enabled=false")
-                .run(context -> assertThat(context).doesNotHaveBean("locksHealthIndicator"));
     }
 }

@@ -1,0 +1,63 @@
+package io.holdfast.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.LockClient;
+import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.quorum.QuorumStores;
+import io.holdfast.spi.TimeSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** What health shows of a quorum, and of several clients; Boot's side of it is in the packages boot3 and boot4. */
+class LockHealthTest {
+
+    @Test
+    void shows_how_many_members_of_a_quorum_vote() {
+        List<MemoryQuorumNode> nodes = new ArrayList<>();
+        QuorumStores.Builder quorum = QuorumStores.builder().bootstrap(true);
+        for (int i = 0; i < 3; i++) {
+            MemoryQuorumNode node = new MemoryQuorumNode("m" + i, TimeSource.system());
+            nodes.add(node);
+            quorum.member("m" + i, node::connect);
+        }
+        try (LockClient client = LockClient.builder().store(quorum::open).build()) {
+            LockHealth all = LockHealth.of(Map.of("client", client));
+            assertThat(all.up()).isTrue();
+            assertThat(all.details())
+                    .containsEntry("members", 3)
+                    .containsEntry("needed", 2)
+                    .containsEntry("reachable", 3)
+                    .containsEntry("voting", 3);
+
+            // Answers, but has lost its data, and with it its vote for a while.
+            nodes.get(0).restartEmpty();
+            await().untilAsserted(() -> {
+                LockHealth most = LockHealth.of(Map.of("client", client));
+                assertThat(most.up()).isTrue();
+                assertThat(most.details()).containsEntry("reachable", 3).containsEntry("voting", 2);
+                assertThat(most.details().get("withoutVote")).asString().contains("m0 was restarted or is new");
+            });
+            nodes.get(1).restartEmpty();
+            await().untilAsserted(() ->
+                    assertThat(LockHealth.of(Map.of("client", client)).up()).isFalse());
+        }
+    }
+
+    @Test
+    void of_several_clients_shows_each_and_is_up_if_all_are() {
+        try (LockClient one = LockClient.connect("memory:one");
+                LockClient other = LockClient.connect("memory:other")) {
+            LockHealth both = LockHealth.of(Map.of("one", one, "other", other));
+            assertThat(both.up()).isTrue();
+            assertThat(both.details()).containsOnlyKeys("one", "other");
+            assertThat(both.details().get("one")).asString().contains("store=memory", "renewalLag=0 ms");
+            LockClient closed = LockClient.connect("memory:closed");
+            closed.close();
+            assertThat(LockHealth.of(Map.of("one", one, "closed", closed)).up()).isFalse();
+        }
+    }
+}
