@@ -31,6 +31,9 @@ final class ApplicationRedis {
     /** What Lettuce has if nobody says otherwise; too long for a lock's command. */
     private static final Duration UNSET_TIMEOUT = RedisURI.DEFAULT_TIMEOUT_DURATION;
 
+    /** The field of the connection factory with what it was made of. */
+    static final String CONFIGURATION = "configuration";
+
     private static final Duration TIMEOUT_MIN = Duration.ofMillis(10);
     private static final Duration TIMEOUT_MAX = Duration.ofSeconds(60);
 
@@ -161,7 +164,7 @@ final class ApplicationRedis {
      * Hence the field itself.
      */
     private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
-        Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, "configuration");
+        Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, CONFIGURATION);
         if (field != null && field.trySetAccessible()) {
             Object value = ReflectionUtils.getField(field, factory);
             if (value instanceof RedisConfiguration known) {

@@ -7,6 +7,9 @@ import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.LockedDefaults;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -16,6 +19,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
@@ -32,6 +36,7 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
         })
 @EnableConfigurationProperties(HoldfastProperties.class)
 @Import(LockedConfiguration.class)
+@ImportRuntimeHints(HoldfastAutoConfiguration.Hints.class)
 public final class HoldfastAutoConfiguration {
 
     /** For Spring. */
@@ -40,16 +45,34 @@ public final class HoldfastAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     LockedDefaults holdfastLockedDefaults(HoldfastProperties properties) {
-        LockOptions options = LockOptions.defaults().tenure(properties.handOff().tenure());
-        return new LockedDefaults(
-                Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
-                properties.handOff().fair() ? options.fair() : options);
+        try {
+            LockOptions options =
+                    LockOptions.defaults().tenure(properties.handOff().tenure());
+            return new LockedDefaults(
+                    Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
+                    properties.handOff().fair() ? options.fair() : options);
+        } catch (IllegalArgumentException e) {
+            throw new LockSettingsException(e);
+        }
     }
 
     /** For the clients that users make themselves, too. */
     @Bean
     LockClientLifecycle holdfastLockClientLifecycle(ObjectProvider<LockClient> clients) {
         return new LockClientLifecycle(clients.stream().toList());
+    }
+
+    /** For native images: what {@link ApplicationRedis} reads by reflection. */
+    static final class Hints implements RuntimeHintsRegistrar {
+
+        private static final String FACTORY =
+                "org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory";
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
+            hints.reflection()
+                    .registerTypeIfPresent(loader, FACTORY, type -> type.withField(ApplicationRedis.CONFIGURATION));
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -65,26 +88,35 @@ public final class HoldfastAutoConfiguration {
                 ObjectProvider<LockStoreFactory> stores,
                 ObjectProvider<LockListener> listeners,
                 ObjectProvider<LockClientCustomizer> customizers) {
+            try {
+                LockClient.Builder builder = builder(properties, beans, stores.getIfAvailable());
+                List<LockListener> all = listeners.orderedStream().toList();
+                if (!all.isEmpty()) {
+                    builder.listener(new LockListeners(all));
+                }
+                if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
+                        && Runtime.version().feature() >= 21) {
+                    SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor("holdfast-callback-");
+                    virtual.setVirtualThreads(true);
+                    builder.callbackExecutor(virtual);
+                }
+                customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
+                return builder.build();
+            } catch (IllegalArgumentException e) {
+                throw new LockSettingsException(e);
+            }
+        }
+
+        private static LockClient.Builder builder(
+                HoldfastProperties properties, ListableBeanFactory beans, @Nullable LockStoreFactory store) {
             LockClient.Builder builder =
                     LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
-            LockStoreFactory factory = stores.getIfAvailable();
-            if (factory != null) {
-                builder.store(factory::open);
+            if (store != null) {
+                builder.store(store::open);
             } else {
                 LockStores.configure(builder, properties, beans);
             }
-            List<LockListener> all = listeners.orderedStream().toList();
-            if (!all.isEmpty()) {
-                builder.listener(new LockListeners(all));
-            }
-            if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
-                    && Runtime.version().feature() >= 21) {
-                SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor("holdfast-callback-");
-                virtual.setVirtualThreads(true);
-                builder.callbackExecutor(virtual);
-            }
-            customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
-            return builder.build();
+            return builder;
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
+import io.holdfast.spring.Locked;
 import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
@@ -14,8 +15,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -74,31 +80,62 @@ class AutoConfigurationTest {
         }
     }
 
-    @Test
-    void sentinel_leads_to_the_master() {
-        try (RedisReplication replication =
-                RedisReplication.builder().replicas(1).sentinels().start()) {
-            Contexts.boot()
-                    .withPropertyValues(
-                            "spring.data.redis.sentinel.master=" + RedisReplication.MASTER_NAME,
-                            "spring.data.redis.sentinel.nodes=" + nodes(replication.sentinels()))
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        takes(context.getBean(LockClient.class));
-                    });
+    /** A whole application, as Boot itself puts it together. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Whole {
+
+        @Bean
+        Refunds refunds() {
+            return new Refunds();
+        }
+    }
+
+    static class Refunds {
+
+        @Locked(name = "order.refund", key = "#orderId")
+        public long refund(long orderId, @Nullable Lease lease) {
+            return lease.fencingToken();
         }
     }
 
     @Test
-    void a_cluster_is_used_as_one() {
+    void a_whole_application_behind_sentinels_locks_at_the_master() {
+        try (RedisReplication replication =
+                        RedisReplication.builder().replicas(1).sentinels().start();
+                ConfigurableApplicationContext application = start(
+                        "spring.data.redis.sentinel.master=" + RedisReplication.MASTER_NAME,
+                        "spring.data.redis.sentinel.nodes=" + nodes(replication.sentinels()))) {
+            refunds(application);
+            assertThat(String.valueOf(replication.master().command("CLIENT", "LIST")))
+                    .contains(" name=holdfast ");
+        }
+    }
+
+    @Test
+    void a_whole_application_on_a_cluster_locks_at_all_of_its_masters() {
         try (RedisCluster cluster =
-                RedisCluster.builder().masters(3).replicasEach(0).start()) {
-            Contexts.boot()
-                    .withPropertyValues("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()))
-                    .run(context -> {
-                        assertThat(context).hasNotFailed();
-                        takes(context.getBean(LockClient.class));
-                    });
+                        RedisCluster.builder().masters(3).replicasEach(0).start();
+                ConfigurableApplicationContext application =
+                        start("spring.data.redis.cluster.nodes=" + nodes(cluster.nodes()))) {
+            refunds(application);
+            assertThat(cluster.nodes())
+                    .allSatisfy(node -> assertThat(node.commandCounts()).containsKey("evalsha"));
+        }
+    }
+
+    private static ConfigurableApplicationContext start(String... properties) {
+        return new SpringApplicationBuilder(Whole.class)
+                .web(WebApplicationType.NONE)
+                .properties(properties)
+                .run();
+    }
+
+    private static void refunds(ConfigurableApplicationContext application) {
+        Refunds refunds = application.getBean(Refunds.class);
+        for (long order = 0; order < 30; order++) {
+            long first = refunds.refund(order, null);
+            assertThat(refunds.refund(order, null)).isGreaterThan(first);
         }
     }
 
@@ -117,6 +154,19 @@ class AutoConfigurationTest {
                 .withPropertyValues("holdfast.store=memory:x", "holdfast.prefix=y")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
                         .contains("holdfast.prefix"));
+        for (String wrong : List.of(
+                "holdfast.lease-time=1ms",
+                "holdfast.store-timeout=-1s",
+                "holdfast.hand-off.tenure=-1s",
+                "holdfast.store=memroy:x")) {
+            Contexts.memory("wrong").withPropertyValues(wrong).run(context -> {
+                FailureAnalysis analysis = new LockSettingsFailureAnalyzer().analyze(context.getStartupFailure());
+                assertThat(analysis).as(wrong).isNotNull();
+                assertThat(analysis.getDescription())
+                        .containsPattern("lease|storeTimeout|tenure|memroy")
+                        .contains("expected: ");
+            });
+        }
         Contexts.boot().withPropertyValues("spring.data.redis.port=1").run(context -> {
             Throwable cause = context.getStartupFailure();
             FailureAnalysis analysis = new LockStoreFailureAnalyzer().analyze(cause);
