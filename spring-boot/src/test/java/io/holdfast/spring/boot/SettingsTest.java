@@ -62,6 +62,7 @@ class SettingsTest {
                     .withPropertyValues(
                             "spring.data.redis.port=" + server.port(),
                             "holdfast.min-replicas=1",
+                            "holdfast.command-timeout=200ms",
                             "holdfast.store-timeout=100ms")
                     .run(context -> assertThatThrownBy(
                                     () -> context.getBean(LockClient.class).tryAcquire("replicated"))
