@@ -24,7 +24,6 @@ class HealthTest {
                     "org.springframework.boot.actuate.autoconfigure.availability.AvailabilityProbesAutoConfiguration",
                     "org.springframework.boot.actuate.autoconfigure.availability.AvailabilityHealthContributorAutoConfiguration",
                     "io.holdfast.spring.boot.HoldfastAutoConfiguration",
-                    "io.holdfast.spring.boot.HoldfastHealthAutoConfiguration",
                     "io.holdfast.spring.boot.HoldfastBoot3HealthAutoConfiguration")))
             .withPropertyValues(
                     "management.endpoint.health.probes.enabled=true",

@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.health.HealthEndpoint;
+import org.springframework.boot.actuate.health.Status;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -42,7 +44,7 @@ class OnBoot3Test {
     }
 
     @Test
-    void an_application_starts_with_locks_meters_and_endpoint() throws Exception {
+    void an_application_starts_with_locks_meters_endpoint_and_health() throws Exception {
         assertThat(SpringBootVersion.getVersion()).startsWith("3.5.");
         assertThat(LettuceVersion.getVersion()).startsWith("6.6.");
         try (RedisServer server = RedisServer.builder().password("s/e c#ret").start();
@@ -52,7 +54,7 @@ class OnBoot3Test {
                                 "spring.data.redis.host=" + server.host(),
                                 "spring.data.redis.port=" + server.port(),
                                 "spring.data.redis.password=s/e c#ret",
-                                "management.endpoints.jmx.exposure.include=locks",
+                                "management.endpoints.jmx.exposure.include=locks,health",
                                 "spring.jmx.enabled=true")
                         .run()) {
             Refunds refunds = context.getBean(Refunds.class);
@@ -75,6 +77,10 @@ class OnBoot3Test {
                                     new String[] {String.class.getName()}))
                     .asString()
                     .contains("holdfastLockClient", "locked=false");
+            assertThat(context.getBean(HealthEndpoint.class)
+                            .healthForPath("locks")
+                            .getStatus())
+                    .isEqualTo(Status.UP);
         }
     }
 }

@@ -25,8 +25,7 @@ class HealthTest {
                     "org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration",
                     "org.springframework.boot.health.autoconfigure.application.AvailabilityHealthContributorAutoConfiguration",
                     "io.holdfast.spring.boot.HoldfastAutoConfiguration",
-                    "io.holdfast.spring.boot.HoldfastHealthAutoConfiguration",
-                    "io.holdfast.spring.boot.HoldfastBoot3HealthAutoConfiguration")))
+                    "io.holdfast.spring.boot.HoldfastHealthAutoConfiguration")))
             .withPropertyValues(
                     "management.endpoint.health.probes.enabled=true",
                     "management.endpoint.health.show-details=always",
