@@ -12,7 +12,7 @@ import java.util.Set;
 
 /**
  * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid leases
- * on a name, none valid again after its time. At the end: nothing is left at any process or at the server, the locks are
+ * on a name, none valid again after its time. At the end: nothing is left at any process or at the servers, the locks are
  * free, and the recorded history is accepted by the checker that real runs are checked with.
  */
 final class SimChecks {
@@ -20,25 +20,20 @@ final class SimChecks {
     /** A lease that the server forgot is noticed by then: the longest one that the users ask for, and the drift. */
     private static final long NOTICED_NANOS = 2_200_000_000L;
 
-    /** In a calm history: a few messages, and the turn of a thread. */
-    private static final long IDLE_NANOS = 50_000_000;
-
     /** A lease that is out. */
     private static final class Given {
         final SimProcess process;
         final String who;
         final ActiveLease lease;
-        final int epoch;
         long lastValid = -1;
 
         /** Its time has been seen to have passed. */
         boolean over;
 
-        Given(SimProcess process, String who, ActiveLease lease, int epoch) {
+        Given(SimProcess process, String who, ActiveLease lease) {
             this.process = process;
             this.who = who;
             this.lease = lease;
-            this.epoch = epoch;
         }
     }
 
@@ -71,7 +66,7 @@ final class SimChecks {
             throw simulation.violation(
                     "token " + lease.fencingToken() + " of " + lease.name() + " was given out twice");
         }
-        given.add(new Given(process, who, lease, simulation.server.epochOf(lease.name(), lease.fencingToken() >> 16)));
+        given.add(new Given(process, who, lease));
         afterEachEvent();
     }
 
@@ -92,7 +87,7 @@ final class SimChecks {
     void waited(SimProcess process, String who, LockOptions options, long tookNanos) {
         if (options.waitAtMost().isPresent()) {
             long wait = options.waitAtMost().get().toNanos();
-            long most = (long) ((wait == 0 ? SimStore.COMMAND_TIMEOUT_NANOS : wait) * 1.01) + 1_000_000;
+            long most = (long) ((wait == 0 ? simulation.site.attemptNanosMax() : wait) * 1.01) + 1_000_000;
             if (tookNanos > most) {
                 throw simulation.violation(who + " waited " + tookNanos / 1_000_000 + " ms, " + options);
             }
@@ -125,12 +120,16 @@ final class SimChecks {
         if (one.over || other.over || !name.equals(other.lease.name())) {
             return;
         }
-        if (one.epoch != other.epoch
+        if (epochOf(one) != epochOf(other)
                 && simulation.world.nanoTime() - forgotten.getOrDefault(name, Long.MIN_VALUE / 2) < NOTICED_NANOS) {
             return;
         }
         throw simulation.violation("two valid leases on " + name + ": token " + one.lease.fencingToken() + ", "
                 + one.who + ", and token " + other.lease.fencingToken() + ", " + other.who);
+    }
+
+    private int epochOf(Given one) {
+        return simulation.site.epochOf(one.lease.name(), one.lease.fencingToken() >> 16);
     }
 
     Findings atTheEnd() {
@@ -145,8 +144,8 @@ final class SimChecks {
                 throw simulation.violation("left at " + process.id + ": " + process.left());
             }
         }
-        if (!simulation.server.used().isEmpty()) {
-            throw simulation.violation("left at the server: " + simulation.server.used());
+        if (!simulation.site.used().isEmpty()) {
+            throw simulation.violation("left at the servers: " + simulation.site.used());
         }
         Findings findings = checker().check(simulation.recorder.history());
         if (!findings.held()) {
@@ -162,12 +161,9 @@ final class SimChecks {
 
     private HistoryChecker checker() {
         HistoryChecker.Builder checker =
-                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(SimStore.COMMAND_TIMEOUT_NANOS + 60_000_000);
+                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(SimLine.COMMAND_TIMEOUT_NANOS + 60_000_000);
         if (simulation.calm) {
-            // A dead client that was granted keeps the lock for three polls, as the server cannot know better; those
-            // behind
-            // it are seen to be dead by then, but the next that lives may only find out by its own poll.
-            checker.idleAtMost(IDLE_NANOS + (vanished ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0));
+            checker.idleAtMost(simulation.site.idleNanosMax(vanished));
         }
         return checker.build();
     }

@@ -1,7 +1,6 @@
 package io.holdfast;
 
 import io.holdfast.history.Event.Kind;
-import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -35,33 +34,26 @@ final class SimFaults {
         if (random.nextInt(4) == 0) {
             at(this::forceRelease);
         }
-        // What a base promises: it grows as long as the clock does not go back by more than an outage lasted.
-        if (random.nextInt(4) == 0) {
-            at(this::stepClocks);
-        } else {
-            repeat(random.nextInt(3), this::crash);
-            if (random.nextInt(3) == 0) {
-                at(this::failOver);
-            }
-        }
+        simulation.site.scheduleFaults(this);
     }
 
-    private void repeat(int times, Runnable fault) {
+    void repeat(int times, Runnable fault) {
         for (int i = 0; i < times; i++) {
             at(fault);
         }
     }
 
-    private void at(Runnable fault) {
+    void at(Runnable fault) {
         simulation.world.schedule(random.nextLong(Simulation.BUSY_TIME.toNanos()), fault);
     }
 
-    private SimProcess any() {
+    SimProcess any() {
         return simulation.processes.get(random.nextInt(simulation.processes.size()));
     }
 
-    private long millis(int from, int to) {
-        return random.nextLong(from, to) * 1_000_000;
+    /** For the site's decisions. */
+    SplittableRandom random() {
+        return random;
     }
 
     private void pause() {
@@ -83,7 +75,7 @@ final class SimFaults {
         recorder.log("%s: killed%s", process.id, silently ? ", with its machine" : "");
         recorder.event(Kind.DIED, process.id);
         process.time.kill();
-        process.store.die(silently);
+        process.link.die(silently);
         if (silently) {
             simulation.checks.vanished();
         }
@@ -95,7 +87,7 @@ final class SimFaults {
             return;
         }
         List<SimProcess> bystanders = simulation.processes.stream()
-                .filter(p -> p.isAlive() && p.waiting > 0 && p.store.isQuiet() && !holds(p))
+                .filter(p -> p.isAlive() && p.waiting > 0 && p.link.isQuiet() && !simulation.site.isHeldBy(p.id))
                 .limit(count)
                 .toList();
         if (bystanders.size() < count) {
@@ -105,16 +97,10 @@ final class SimFaults {
         bystanders.forEach(process -> kill(process, silently));
     }
 
-    private boolean holds(SimProcess process) {
-        return Simulation.NAMES.stream()
-                .map(simulation.server::holder)
-                .anyMatch(holder -> holder != null && holder.startsWith(process.id + ":"));
-    }
-
     private void breakConnection() {
         SimProcess process = any();
         recorder.log("%s: its connection breaks", process.id);
-        process.store.breakConnection();
+        process.link.breakConnection();
     }
 
     private void close() {
@@ -132,45 +118,12 @@ final class SimFaults {
         String name = Simulation.NAMES.get(random.nextInt(Simulation.NAMES.size()));
         recorder.log("%s is released by force", name);
         forget(List.of(name));
-        simulation.server.execute(name, (state, messages) -> state.forceRelease(simulation.server.now(), messages));
+        simulation.site.forceRelease(name);
     }
 
-    private void stepClocks() {
-        if (random.nextBoolean()) {
-            recorder.log("wall clocks jump");
-            simulation.world.stepWall(Duration.ofMillis(random.nextLong(-5_000, 5_000)));
-            return;
-        }
-        long step = millis(-3_000, 3_000);
-        recorder.log("the server's clock jumps by %d ms", step / 1_000_000);
-        // A grant whose message is on its way, or is sent for an asking from before, may be taken for younger than it
-        // is.
-        for (int i = 0; step > 0 && i < 10; i++) {
-            simulation.world.schedule(i * 500_000_000L, () -> forget(Simulation.NAMES));
-        }
-        simulation.server.stepClock(step);
-    }
-
-    private void crash() {
-        boolean keepsData = random.nextBoolean();
-        long down = millis(10, 2_000);
-        recorder.log("the server crashes%s, for %d ms", keepsData ? "" : " and loses its data", down / 1_000_000);
-        if (!keepsData) {
-            forget(Simulation.NAMES);
-        }
-        simulation.server.crash(keepsData, down);
-    }
-
-    private void failOver() {
-        long down = millis(50, 2_000);
-        long step = random.nextLong(-down, down);
-        recorder.log("a replica takes over, after %d ms", down / 1_000_000);
-        forget(Simulation.NAMES);
-        simulation.server.failOver(down, step);
-    }
-
-    private void forget(List<String> names) {
-        names.forEach(simulation.server::forget);
+    /** Exclusion is not promised between what was granted before and later. */
+    void forget(List<String> names) {
+        names.forEach(simulation.site::forget);
         simulation.checks.forgot(names);
     }
 }

@@ -12,7 +12,7 @@ final class SimProcess {
 
     final String id;
     final SimTime time;
-    final SimStore store;
+    final SimSite.Link link;
     final LockClient client;
     int waiting;
     boolean closed;
@@ -20,20 +20,15 @@ final class SimProcess {
     /** How long it has been paused in all. */
     long pausedNanos;
 
-    SimProcess(
-            String id,
-            VirtualTime world,
-            SimServer server,
-            Weather weather,
-            SplittableRandom random,
-            LeaseRules rules) {
+    SimProcess(String id, VirtualTime world, SimSite site, SplittableRandom random, LeaseRules rules) {
         this.id = id;
-        time = new SimTime(world, 1 + (random.nextDouble() - 0.5) / 125);
-        store = new SimStore(server, world, time, weather, random.split());
+        double rate = 1 + (random.nextDouble() - 0.5) / 125;
+        long wallMax = site.wallMillisMax();
+        time = new SimTime(world, rate, wallMax == 0 ? 0 : random.nextLong(-wallMax, wallMax));
+        link = site.connect(id, time, random.split());
         SplittableRandom jitter = random.split();
-        server.connect(id, store);
         client = LockClient.builder()
-                .store(store)
+                .store(link.store())
                 .timeSource(time)
                 .leaseTime(Duration.ofMillis(LEASE_MILLIS))
                 .callbackExecutor(task -> time.schedule(0, task))
@@ -56,7 +51,7 @@ final class SimProcess {
         if (engine.size() == 0
                 && engine.renewals().size() == 0
                 && engine.compensation().pending() == 0) {
-            return "";
+            return link.left();
         }
         return engine.size() + " names, " + engine.renewals().size() + " holds, "
                 + engine.compensation().pending() + " compensations";

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * A Redis server with our scripts, and a replica that lags behind it: it can crash with its data and without, fail over
  * to what the replica had, and have its clock set.
  */
-final class SimServer {
+final class SimServer implements SimLine.Host {
 
     /** A present-day date; the simulated monotonic time is added. */
     private static final long EPOCH_NANOS = 1_800_000_000_000L * 1_000_000;
@@ -61,8 +61,16 @@ final class SimServer {
         clients.put(clientId, client);
     }
 
-    boolean isDown() {
+    @Override
+    public boolean isDown() {
         return down;
+    }
+
+    @Override
+    public void receive(Runnable event) {
+        if (!down) {
+            event.run();
+        }
     }
 
     long now() {

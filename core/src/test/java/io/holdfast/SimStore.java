@@ -15,107 +15,87 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
-import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The store of one simulated process: a {@link SimServer} at the other end of a bad network. Requests, replies and
- * messages are delayed (so also reordered), lost and doubled; the connection breaks at every point of a command that
- * matters. A command without an answer in time fails with an unknown outcome, and may still be executed later.
- */
-final class SimStore implements LockStore {
-
-    static final long COMMAND_TIMEOUT_NANOS = 500_000_000;
-    private static final long RECONNECT_NANOS = 50_000_000;
-
-    /** Where the connection of a command ends. */
-    private enum Cut {
-        NOWHERE,
-        BEFORE_THE_SENDING,
-        BEFORE_THE_EXECUTION,
-        BEFORE_THE_REPLY
-    }
+/** The store of one simulated process: a {@link SimServer} at the other end of a {@link SimLine}. */
+final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
 
     private final SimServer server;
-    private final VirtualTime world;
     private final SimTime process;
     private final Weather weather;
-    private final SplittableRandom random;
-    private final Map<Long, CompletableFuture<?>> inFlight = new TreeMap<>();
-    private long commands;
+    private final SimLine line;
     private @Nullable StoreListener listener;
-
-    /** False from a break to the next successful connection. */
-    private boolean connected = true;
-
     private long connectedSinceNanos = PushedGrant.ALWAYS;
-
-    /** Whether the server finds a receiver for this client's messages. A vanished machine keeps its subscription. */
-    private boolean listening = true;
 
     /** An estimate of the server's clock, as the Redis store's: its time in the last reply. */
     private long serverOffsetNanos;
 
     /** Fault of the client side, for tests: commands to abandon go nowhere. */
-    boolean losesAbandons;
+    private final boolean losesAbandons;
 
-    SimStore(SimServer server, VirtualTime world, SimTime process, Weather weather, SplittableRandom random) {
+    SimStore(
+            SimServer server,
+            VirtualTime world,
+            SimTime process,
+            Weather weather,
+            SplittableRandom random,
+            boolean losesAbandons) {
         this.server = server;
-        this.world = world;
         this.process = process;
         this.weather = weather;
-        this.random = random;
-        observe();
+        this.losesAbandons = losesAbandons;
+        this.line = new SimLine(world, process, server, weather, random, this);
+        serverOffsetNanos = server.now() - process.nanoTime();
+    }
+
+    // --- the connection ---
+
+    @Override
+    public LockStore store() {
+        return this;
     }
 
     boolean isListening() {
-        return listening;
+        return line.isListening();
     }
 
-    /** No command is under way. */
-    boolean isQuiet() {
-        return inFlight.isEmpty();
+    @Override
+    public boolean isQuiet() {
+        return line.isQuiet();
     }
 
-    /** The process has ended; with its machine: then the server does not notice. */
-    void die(boolean silently) {
-        listening = silently;
+    @Override
+    public void die(boolean silently) {
+        line.die(silently);
     }
 
-    void breakConnection() {
-        if (!connected) {
-            return;
-        }
-        connected = false;
-        listening = listening && process.isDead();
-        for (long command : List.copyOf(inFlight.keySet())) {
-            process.schedule(0, () -> fail(command, Outcome.UNKNOWN, "the connection broke"));
-        }
-        reconnectLater();
+    @Override
+    public void breakConnection() {
+        line.breakConnection();
     }
 
-    private void reconnectLater() {
-        world.schedule(1 + random.nextLong(RECONNECT_NANOS), () -> {
-            if (server.isDown()) {
-                reconnectLater();
-            } else if (!process.isDead()) {
-                connected = true;
-                connectedSinceNanos = process.nanoTime();
-                // Confirmed later than commands work: messages may be missed until then.
-                world.schedule(random.nextLong(RECONNECT_NANOS), () -> {
-                    listening = connected;
-                    message(StoreListener::reconnected);
-                });
-            }
-        });
+    @Override
+    public String left() {
+        return "";
     }
+
+    @Override
+    public void connected() {
+        connectedSinceNanos = process.nanoTime();
+    }
+
+    @Override
+    public void listensAgain() {
+        message(StoreListener::reconnected);
+    }
+
+    @Override
+    public void deaf() {}
 
     /** Askings that were sent before the present connection may have been stamped by another server's clock. */
     void granted(String name, PushedGrant grant) {
@@ -132,13 +112,15 @@ final class SimStore implements LockStore {
 
     /** Something the server tells this client. */
     void message(Consumer<StoreListener> message) {
-        travel(() -> process.deliver(() -> {
+        line.message(() -> {
             StoreListener receiver = listener;
-            if (receiver != null && connected) {
+            if (receiver != null) {
                 message.accept(receiver);
             }
-        }));
+        });
     }
+
+    // --- the store ---
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
@@ -198,7 +180,7 @@ final class SimStore implements LockStore {
 
     @Override
     public Duration lateness() {
-        return Duration.ofNanos(COMMAND_TIMEOUT_NANOS);
+        return Duration.ofNanos(SimLine.COMMAND_TIMEOUT_NANOS);
     }
 
     @Override
@@ -216,75 +198,28 @@ final class SimStore implements LockStore {
         listener = null;
     }
 
-    /** The command returns null if the server found it too late. */
+    /** What a command came to, and when; no answer if the server found it too late. */
+    private record Executed<T>(@Nullable T answer, long serverNanos) {}
+
     private <T> CompletionStage<T> send(Supplier<@Nullable T> command) {
         CompletableFuture<T> reply = new CompletableFuture<>();
-        Cut cut = random.nextDouble() < weather.cuts ? Cut.values()[1 + random.nextInt(3)] : Cut.NOWHERE;
-        if (!connected || cut == Cut.BEFORE_THE_SENDING) {
-            StoreException refused = new StoreException(Outcome.NOT_EXECUTED, "not connected", null);
-            if (random.nextBoolean()) {
-                return CompletableFuture.failedFuture(refused);
-            }
-            process.schedule(0, () -> reply.completeExceptionally(refused));
-            return reply;
-        }
-        long number = commands++;
-        inFlight.put(number, reply);
-        process.schedule(COMMAND_TIMEOUT_NANOS, () -> fail(number, Outcome.UNKNOWN, "no answer in time"));
-        if (cut != Cut.NOWHERE) {
-            process.schedule(random.nextLong(weather.delayNanosMax), () -> fail(number, Outcome.UNKNOWN, "cut " + cut));
-        }
-        if (cut != Cut.BEFORE_THE_EXECUTION || weather.executesWhatWasCut) {
-            travel(() -> {
-                if (!server.isDown()) {
-                    execute(command, number, reply, cut == Cut.NOWHERE);
-                }
-            });
-        }
-        return reply;
-    }
-
-    private <T> void execute(Supplier<@Nullable T> command, long number, CompletableFuture<T> reply, boolean answered) {
-        T answer = command.get();
-        long executed = server.now();
-        if (!answered) {
-            return;
-        }
-        travel(() -> process.deliver(() -> {
-            if (!connected || inFlight.remove(number) == null) {
+        line.send(() -> new Executed<>(command.get(), server.now())).whenComplete((executed, error) -> {
+            if (error != null) {
+                reply.completeExceptionally(error);
                 return;
             }
-            serverOffsetNanos = executed - process.nanoTime();
+            serverOffsetNanos = executed.serverNanos() - process.nanoTime();
+            T answer = executed.answer();
             if (answer == null) {
                 reply.completeExceptionally(new StoreException(Outcome.NOT_EXECUTED, "executed too late", null));
             } else {
                 reply.complete(answer);
             }
-        }));
-    }
-
-    private void fail(long number, Outcome outcome, String why) {
-        CompletableFuture<?> reply = inFlight.remove(number);
-        if (reply != null) {
-            reply.completeExceptionally(new StoreException(outcome, why, null));
-        }
-    }
-
-    private void observe() {
-        serverOffsetNanos = server.now() - process.nanoTime();
+        });
+        return reply;
     }
 
     private long notAfter() {
-        return process.nanoTime() + serverOffsetNanos + COMMAND_TIMEOUT_NANOS;
-    }
-
-    /** One way through the network: lost, or late, or late twice. */
-    private void travel(Runnable arrival) {
-        int copies = random.nextDouble() < weather.duplicates ? 2 : 1;
-        for (int i = 0; i < copies; i++) {
-            if (random.nextDouble() >= weather.loss) {
-                world.schedule(random.nextLong(weather.delayNanosMax), arrival);
-            }
-        }
+        return process.nanoTime() + serverOffsetNanos + SimLine.COMMAND_TIMEOUT_NANOS;
     }
 }

@@ -14,13 +14,17 @@ final class SimTime implements TimeSource {
     /** How fast this process's clock runs, for example 1.004: within what the drift margin allows for. */
     private final double rate;
 
+    /** By how much its wall clock is ahead of the world's. */
+    private final long wallAheadMillis;
+
     private final long bornNanos;
     private long pausedUntilNanos;
     private boolean dead;
 
-    SimTime(VirtualTime world, double rate) {
+    SimTime(VirtualTime world, double rate, long wallAheadMillis) {
         this.world = world;
         this.rate = rate;
+        this.wallAheadMillis = wallAheadMillis;
         this.bornNanos = world.nanoTime();
         this.pausedUntilNanos = bornNanos;
     }
@@ -32,7 +36,7 @@ final class SimTime implements TimeSource {
 
     @Override
     public long wallMillis() {
-        return world.wallMillis();
+        return world.wallMillis() + wallAheadMillis;
     }
 
     @Override

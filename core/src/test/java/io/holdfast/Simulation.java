@@ -11,10 +11,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One history: five processes with the real engine use three locks of one server for half a minute of virtual time, while
+ * One history: five processes with the real engine use three locks for half a minute of virtual time, while
  * {@linkplain SimFaults much goes wrong}. Everything is decided by the seed, so a history can be played again.
  *
  * <p>Every fourth history is a quiet one: a fast network that loses nothing, and no faults but waiters that leave or die.
@@ -42,15 +43,14 @@ final class Simulation {
     final SplittableRandom random;
     final VirtualTime world = new VirtualTime();
     final SimRecorder recorder = new SimRecorder(world);
-    final SimServer server;
-    final Weather weather;
+    final SimSite site;
     final List<SimProcess> processes = new ArrayList<>();
     final SimChecks checks;
 
     /** A history in which a lock must not stay free while somebody waits. */
     final boolean calm;
 
-    private final Bugs bugs;
+    private final LeaseRules rules;
 
     /** Decides about groups of names, apart from all else. */
     private final SplittableRandom groups;
@@ -59,27 +59,31 @@ final class Simulation {
     private boolean quiet;
     private long operations;
 
+    /** With one Redis server. */
     Simulation(long seed, Bugs bugs) {
+        this(seed, bugs.rules(), simulation -> new SimServerSite(simulation, bugs.script(), bugs.losesAbandons()));
+    }
+
+    /** @param maker makes the servers; may use what this simulation has except its site */
+    Simulation(long seed, LeaseRules rules, Function<Simulation, SimSite> maker) {
         this.seed = seed;
-        this.bugs = bugs;
+        this.rules = rules;
         random = new SplittableRandom(seed);
         groups = new SplittableRandom(~seed);
         calm = random.nextInt(4) == 0;
-        weather = calm ? Weather.fine() : Weather.random(random);
-        long lag = random.nextInt(4) == 0 ? random.nextLong(1_000) * 1_000_000 : -1;
-        server = new SimServer(world, bugs.script(), lag);
         checks = new SimChecks(this);
+        site = maker.apply(this);
     }
 
     Findings run() {
-        recorder.log("%s, %s", calm ? "calm" : "rough", weather);
+        recorder.log("%s, %s", calm ? "calm" : "rough", site.describe());
         for (int i = 0; i < PROCESSES; i++) {
             addProcess();
         }
         new SimFaults(this).schedule();
         runUntil(world.nanoTime() + BUSY_TIME.toNanos());
         quiet = true;
-        weather.becomeFine();
+        site.heal();
         recorder.log("the network heals; nobody asks for locks any more");
         runUntil(world.nanoTime() + QUIET_TIME.toNanos());
         return checks.atTheEnd();
@@ -90,9 +94,7 @@ final class Simulation {
     }
 
     void addProcess() {
-        SimProcess process =
-                new SimProcess("p" + processes.size(), world, server, weather, random.split(), bugs.rules());
-        process.store.losesAbandons = bugs.losesAbandons();
+        SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules);
         processes.add(process);
         for (int i = 0; i < USERS; i++) {
             boolean thread = random.nextInt(3) == 0;
@@ -195,7 +197,7 @@ final class Simulation {
         if (when == 0) {
             process.time.schedule(random.nextLong(500) * 1_000_000, how);
         } else if (when == 1) {
-            process.time.schedule(random.nextLong(weather.delayNanosMax * 4), how);
+            process.time.schedule(random.nextLong(site.delayNanosMax() * 4), how);
         }
     }
 
@@ -270,7 +272,7 @@ final class Simulation {
 
         private void travel(Runnable write) {
             if (random.nextInt(4) == 0) {
-                world.schedule(random.nextLong(weather.delayNanosMax), write);
+                world.schedule(random.nextLong(site.delayNanosMax()), write);
             } else {
                 write.run();
             }

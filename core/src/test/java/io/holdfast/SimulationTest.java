@@ -2,12 +2,7 @@ package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.history.Findings;
 import io.holdfast.spi.TimeSource;
-import java.util.Optional;
-import java.util.logging.Level;
-import java.util.logging.Logger;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -28,53 +23,34 @@ class SimulationTest {
     /** Within so many histories each seeded bug must be found. */
     private static final long SEEDS_FOR_BUGS = 200;
 
-    private static final long FIRST = Long.getLong("first", 1);
-
-    /** A bad network is all that these warnings are about. Held, because loggers are collected otherwise. */
-    private static final Logger LOG = Logger.getLogger(LockClient.class.getName());
-
     @BeforeAll
     static void quiet() {
-        LOG.setLevel(Level.OFF);
+        SimRuns.quiet();
     }
 
     @AfterAll
     static void loud() {
-        LOG.setLevel(null);
+        SimRuns.loud();
     }
 
     @Test
     void histories_without_a_violation() {
-        Long one = Long.getLong("seed");
-        if (one != null) {
-            play(one);
+        SimRuns.Tally tally = SimRuns.play(SEEDS, seed -> new Simulation(seed, Simulation.Bugs.NONE));
+        if (SimRuns.isReplay()) {
             return;
         }
-        long began = System.nanoTime();
-        Tally tally = new Tally();
-        LongStream.range(FIRST, FIRST + SEEDS)
-                .parallel()
-                .forEach(seed -> tally.add(new Simulation(seed, Simulation.Bugs.NONE).run()));
-        System.out.printf("%d histories in %.1f s: %s%n", SEEDS, (System.nanoTime() - began) / 1e9, tally);
         // A run that never got far enough to break a rule proves nothing.
-        assertThat(tally.granted).isGreaterThan(50 * SEEDS);
-        assertThat(tally.lost).isPositive();
-        assertThat(tally.timedOut).isPositive();
-        assertThat(tally.withdrawn).isPositive();
-        assertThat(tally.rejected).isPositive();
-        assertThat(tally.damage).isPositive();
+        assertThat(tally.granted()).isGreaterThan(50 * SEEDS);
+        assertThat(tally.lost()).isPositive();
+        assertThat(tally.timedOut()).isPositive();
+        assertThat(tally.withdrawn()).isPositive();
+        assertThat(tally.rejected()).isPositive();
+        assertThat(tally.damage()).isPositive();
     }
 
     @Test
     void the_same_seed_is_the_same_history() {
-        for (long seed = 1; seed <= 8; seed++) {
-            Simulation first = new Simulation(seed, Simulation.Bugs.NONE);
-            Simulation second = new Simulation(seed, Simulation.Bugs.NONE);
-            first.run();
-            second.run();
-            assertThat(second.timeline()).isEqualTo(first.timeline());
-            assertThat(second.recorder.history()).isEqualTo(first.recorder.history());
-        }
+        SimRuns.assertRepeats(8, seed -> new Simulation(seed, Simulation.Bugs.NONE));
     }
 
     /** Seeded bugs of the engine. */
@@ -134,65 +110,6 @@ class SimulationTest {
     }
 
     private static void assertFound(String bug, Simulation.Bugs bugs) {
-        assertThat(LongStream.rangeClosed(1, SEEDS_FOR_BUGS)
-                        .mapToObj(seed -> failure(bug, seed, bugs))
-                        .flatMap(Optional::stream)
-                        .findFirst())
-                .as("%s, within %d histories", bug, SEEDS_FOR_BUGS)
-                .isPresent();
-    }
-
-    private static Optional<String> failure(String bug, long seed, Simulation.Bugs bugs) {
-        try {
-            new Simulation(seed, bugs).run();
-            return Optional.empty();
-        } catch (AssertionError e) {
-            System.out.println("found: " + bug + ", by "
-                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
-            return Optional.of(String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static void play(long seed) {
-        Simulation simulation = new Simulation(seed, Simulation.Bugs.NONE);
-        try {
-            System.out.println(simulation.run());
-        } finally {
-            simulation.timeline().forEach(System.out::println);
-        }
-    }
-
-    /** Sums over histories; thread-safe. */
-    private static final class Tally {
-        private long granted;
-        private long lost;
-        private long timedOut;
-        private long withdrawn;
-        private long failed;
-        private long rejected;
-        private long damage;
-        private long died;
-        private int overtakes;
-
-        synchronized void add(Findings findings) {
-            granted += findings.granted();
-            lost += findings.lost();
-            timedOut += findings.timedOut();
-            withdrawn += findings.withdrawn();
-            failed += findings.failed();
-            rejected += findings.rejected();
-            damage += findings.damage();
-            died += findings.died();
-            overtakes = Math.max(overtakes, findings.overtakes());
-        }
-
-        @Override
-        public String toString() {
-            return granted + " grants, " + lost + " leases lost, " + timedOut + " waits timed out, " + withdrawn
-                    + " withdrawn, " + failed + " failed, " + died + " processes killed, " + rejected
-                    + " stale writes rejected by tokens, " + damage + " additions lost without them, at most "
-                    + overtakes
-                    + " overtakes";
-        }
+        SimRuns.assertFound(bug, SEEDS_FOR_BUGS, seed -> new Simulation(seed, bugs));
     }
 }

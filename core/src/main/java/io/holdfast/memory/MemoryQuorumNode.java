@@ -36,12 +36,12 @@ public final class MemoryQuorumNode {
     private String serverId = UUID.randomUUID().toString(); // by lock
     private String birth = ""; // by lock; as "<uuid>:<server id>"
     private long votesFromNanos; // by lock
-    private long startedNanos; // by lock
+    private long keptSinceNanos; // by lock
 
     public MemoryQuorumNode(String description, TimeSource time) {
         this.description = description;
         this.time = time;
-        this.startedNanos = time.nanoTime();
+        this.keptSinceNanos = time.nanoTime();
     }
 
     /** Opens a client's view. */
@@ -65,13 +65,28 @@ public final class MemoryQuorumNode {
     public void restart() {
         locked(() -> {
             serverId = UUID.randomUUID().toString();
-            startedNanos = nanoTime();
+            keptSinceNanos = nanoTime();
             clients.values().forEach(client -> deliver(client, QuorumMember.Listener::reconnected));
             return null;
         });
     }
 
-    /** The clock jumps forward, so holds end early. */
+    /** Everything is deleted, but the process goes on. */
+    public void flush() {
+        locked(() -> {
+            names.clear();
+            birth = "";
+            keptSinceNanos = nanoTime();
+            return null;
+        });
+    }
+
+    /** A name's hold and register are gone, and nothing else: evicted, or not written before a crash. */
+    public void forget(String name) {
+        locked(() -> names.remove(name));
+    }
+
+    /** The clock jumps. Forward: holds end early; back: they last longer. */
     public void stepClock(Duration step) {
         locked(() -> {
             steppedNanos += step.toNanos();
@@ -123,7 +138,7 @@ public final class MemoryQuorumNode {
                 serverId,
                 "",
                 ofThisLife ? standing() : new QuorumMember.Standing("", 0),
-                (nanoTime() - startedNanos) / 1_000_000,
+                (nanoTime() - keptSinceNanos) / 1_000_000,
                 List.of());
     }
 

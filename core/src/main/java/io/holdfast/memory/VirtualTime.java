@@ -2,7 +2,6 @@ package io.holdfast.memory;
 
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.PriorityQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
@@ -20,11 +19,28 @@ public final class VirtualTime implements TimeSource {
 
     private static final long NANOS_START = 1_000_000_000L;
 
-    private record Task(long dueNanos, long order, Runnable body) {}
+    private static final class Task {
+        final long dueNanos;
+        final long order;
+        final Runnable body;
+
+        /** Left in the queue until its time, since taking it out means a search. */
+        boolean cancelled; // by lock
+
+        Task(long dueNanos, long order, Runnable body) {
+            this.dueNanos = dueNanos;
+            this.order = order;
+            this.body = body;
+        }
+
+        static int compare(Task one, Task other) {
+            int byTime = Long.compare(one.dueNanos, other.dueNanos);
+            return byTime != 0 ? byTime : Long.compare(one.order, other.order);
+        }
+    }
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final PriorityQueue<Task> tasks =
-            new PriorityQueue<>(Comparator.comparingLong(Task::dueNanos).thenComparingLong(Task::order)); // by lock
+    private final PriorityQueue<Task> tasks = new PriorityQueue<>(Task::compare); // by lock
     private long nowNanos = NANOS_START; // by lock
     private long wallOffsetMillis; // by lock
     private long scheduled; // by lock
@@ -94,7 +110,7 @@ public final class VirtualTime implements TimeSource {
     public int pending() {
         lock.lock();
         try {
-            return tasks.size();
+            return (int) tasks.stream().filter(task -> !task.cancelled).count();
         } finally {
             lock.unlock();
         }
@@ -105,6 +121,10 @@ public final class VirtualTime implements TimeSource {
         lock.lock();
         try {
             task = tasks.peek();
+            while (task != null && task.cancelled) {
+                tasks.remove();
+                task = tasks.peek();
+            }
             if (task == null || task.dueNanos > endNanos) {
                 return false;
             }
@@ -120,7 +140,7 @@ public final class VirtualTime implements TimeSource {
     private void cancel(Task task) {
         lock.lock();
         try {
-            tasks.remove(task);
+            task.cancelled = true;
         } finally {
             lock.unlock();
         }

@@ -106,7 +106,8 @@ public interface QuorumMember extends AutoCloseable {
      * @param serverId differs for two servers, and for two lives of the same process
      * @param dataId the same for two members if one is the other's replica; empty if unknown
      * @param standing the birth is empty if the member has none, or one that is of an earlier life of its process
-     * @param uptimeMillis for how long it has been running
+     * @param uptimeMillis for how long it has certainly kept its data: since its start, or less if they may have been
+     *     deleted since
      * @param doubts sentences about what makes it a bad member (no persistence, a replica), for the log
      */
     record Identity(String serverId, String dataId, Standing standing, long uptimeMillis, List<String> doubts) {}

@@ -1,0 +1,201 @@
+package io.holdfast;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
+import io.holdfast.spi.TimeSource;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
+
+/**
+ * A process's connection to one server through a bad network. Requests, replies and messages are delayed (so also
+ * reordered), lost and doubled; the connection breaks at every point of a command that matters. A command without an
+ * answer in time fails with an unknown outcome, and may still be executed later.
+ */
+final class SimLine {
+
+    static final long COMMAND_TIMEOUT_NANOS = 500_000_000;
+    private static final long RECONNECT_NANOS = 50_000_000;
+
+    /** The server at the other end. */
+    interface Host {
+        boolean isDown();
+
+        /** Something arrives: it happens at once, or when the server runs again, or never. */
+        void receive(Runnable event);
+    }
+
+    /** Learns of the connection's fate. */
+    interface Listener {
+        void connected();
+
+        /** Messages arrive again; later than commands work, so some may have been missed. */
+        void listensAgain();
+
+        /** The server has noticed that the process is gone. */
+        void deaf();
+    }
+
+    /** Where the connection of a command ends. */
+    private enum Cut {
+        NOWHERE,
+        BEFORE_THE_SENDING,
+        BEFORE_THE_EXECUTION,
+        BEFORE_THE_REPLY
+    }
+
+    private final VirtualTime world;
+    private final SimTime process;
+    private final Host host;
+    private final Weather weather;
+    private final SplittableRandom random;
+    private final Listener listener;
+    private final Map<Long, CompletableFuture<?>> inFlight = new TreeMap<>();
+    private long commands;
+    private long cutOffUntilNanos;
+
+    /** False from a break to the next successful connection. */
+    private boolean connected = true;
+
+    /** Whether the server finds a receiver for this process's messages. A vanished machine keeps its subscription. */
+    private boolean listening = true;
+
+    SimLine(
+            VirtualTime world,
+            SimTime process,
+            Host host,
+            Weather weather,
+            SplittableRandom random,
+            Listener listener) {
+        this.world = world;
+        this.process = process;
+        this.host = host;
+        this.weather = weather;
+        this.random = random;
+        this.listener = listener;
+    }
+
+    boolean isListening() {
+        return listening;
+    }
+
+    boolean isQuiet() {
+        return inFlight.isEmpty();
+    }
+
+    void die(boolean silently) {
+        listening = silently;
+        if (!silently) {
+            listener.deaf();
+        }
+    }
+
+    /** Breaks the connection, and allows no new one for some time. */
+    void cutOff(long nanos) {
+        cutOffUntilNanos = world.nanoTime() + nanos;
+        breakConnection();
+    }
+
+    /** A new connection is allowed. */
+    void heal() {
+        cutOffUntilNanos = world.nanoTime();
+    }
+
+    void breakConnection() {
+        if (!connected) {
+            return;
+        }
+        connected = false;
+        listening = listening && process.isDead();
+        if (!listening) {
+            listener.deaf();
+        }
+        for (long command : List.copyOf(inFlight.keySet())) {
+            process.schedule(0, () -> fail(command, "the connection broke"));
+        }
+        reconnectLater();
+    }
+
+    private void reconnectLater() {
+        world.schedule(1 + random.nextLong(RECONNECT_NANOS), () -> {
+            if (host.isDown() || world.nanoTime() < cutOffUntilNanos) {
+                reconnectLater();
+            } else if (!process.isDead()) {
+                connected = true;
+                listener.connected();
+                world.schedule(random.nextLong(RECONNECT_NANOS), () -> {
+                    listening = connected;
+                    if (connected) {
+                        listener.listensAgain();
+                    }
+                });
+            }
+        });
+    }
+
+    /** Something the server tells this process. */
+    void message(Runnable message) {
+        travel(() -> process.deliver(() -> {
+            if (connected) {
+                message.run();
+            }
+        }));
+    }
+
+    <T> CompletionStage<T> send(Supplier<T> command) {
+        CompletableFuture<T> reply = new CompletableFuture<>();
+        Cut cut = random.nextDouble() < weather.cuts ? Cut.values()[1 + random.nextInt(3)] : Cut.NOWHERE;
+        if (!connected || cut == Cut.BEFORE_THE_SENDING) {
+            StoreException refused = new StoreException(Outcome.NOT_EXECUTED, "not connected", null);
+            if (random.nextBoolean()) {
+                return CompletableFuture.failedFuture(refused);
+            }
+            process.schedule(0, () -> reply.completeExceptionally(refused));
+            return reply;
+        }
+        long number = commands++;
+        inFlight.put(number, reply);
+        TimeSource.Timer patience = process.schedule(COMMAND_TIMEOUT_NANOS, () -> fail(number, "no answer in time"));
+        var unused = reply.whenComplete((answer, error) -> patience.cancel());
+        if (cut != Cut.NOWHERE) {
+            process.schedule(random.nextLong(weather.delayNanosMax), () -> fail(number, "cut " + cut));
+        }
+        if (cut != Cut.BEFORE_THE_EXECUTION || weather.executesWhatWasCut) {
+            travel(() -> host.receive(() -> execute(command, number, reply, cut == Cut.NOWHERE)));
+        }
+        return reply;
+    }
+
+    private <T> void execute(Supplier<T> command, long number, CompletableFuture<T> reply, boolean answered) {
+        T answer = command.get();
+        if (answered) {
+            travel(() -> process.deliver(() -> {
+                if (connected && inFlight.remove(number) != null) {
+                    reply.complete(answer);
+                }
+            }));
+        }
+    }
+
+    private void fail(long number, String why) {
+        CompletableFuture<?> reply = inFlight.remove(number);
+        if (reply != null) {
+            reply.completeExceptionally(new StoreException(Outcome.UNKNOWN, why, null));
+        }
+    }
+
+    /** One way through the network: lost, or late, or late twice. */
+    private void travel(Runnable arrival) {
+        int copies = random.nextDouble() < weather.duplicates ? 2 : 1;
+        for (int i = 0; i < copies; i++) {
+            if (random.nextDouble() >= weather.loss) {
+                world.schedule(random.nextLong(weather.delayNanosMax), arrival);
+            }
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.history.Findings;
+import io.holdfast.quorum.QuorumStores;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongFunction;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.LongStream;
+
+/**
+ * Plays many simulations. {@code -Dseeds=N} plays N of them, from {@code -Dfirst=M} on; {@code -Dseed=N} plays one again
+ * and prints it.
+ */
+final class SimRuns {
+
+    private static final long FIRST = Long.getLong("first", 1);
+
+    /** A bad network is all that these warnings are about. Held, because loggers are collected otherwise. */
+    private static final List<Logger> LOGS =
+            List.of(Logger.getLogger(LockClient.class.getName()), Logger.getLogger(QuorumStores.class.getName()));
+
+    private SimRuns() {}
+
+    static void quiet() {
+        LOGS.forEach(log -> log.setLevel(Level.OFF));
+    }
+
+    static void loud() {
+        LOGS.forEach(log -> log.setLevel(null));
+    }
+
+    static boolean isReplay() {
+        return Long.getLong("seed") != null;
+    }
+
+    static Tally play(long seeds, LongFunction<Simulation> maker) {
+        Tally tally = new Tally();
+        Long one = Long.getLong("seed");
+        if (one != null) {
+            replay(maker.apply(one));
+            return tally;
+        }
+        long began = System.nanoTime();
+        LongStream.range(FIRST, FIRST + seeds)
+                .parallel()
+                .forEach(seed -> tally.add(maker.apply(seed).run()));
+        System.out.printf("%d histories in %.1f s: %s%n", seeds, (System.nanoTime() - began) / 1e9, tally);
+        return tally;
+    }
+
+    private static void replay(Simulation simulation) {
+        try {
+            System.out.println(simulation.run());
+        } finally {
+            simulation.timeline().forEach(System.out::println);
+        }
+    }
+
+    static void assertRepeats(long seeds, LongFunction<Simulation> maker) {
+        for (long seed = 1; seed <= seeds; seed++) {
+            Simulation first = maker.apply(seed);
+            Simulation second = maker.apply(seed);
+            first.run();
+            second.run();
+            assertThat(second.timeline()).isEqualTo(first.timeline());
+            assertThat(second.recorder.history()).isEqualTo(first.recorder.history());
+        }
+    }
+
+    static void assertFound(String bug, long seeds, LongFunction<Simulation> maker) {
+        assertThat(LongStream.rangeClosed(1, seeds)
+                        .mapToObj(seed -> failure(bug, maker.apply(seed)))
+                        .flatMap(Optional::stream)
+                        .findFirst())
+                .as("%s, within %d histories", bug, seeds)
+                .isPresent();
+    }
+
+    private static Optional<String> failure(String bug, Simulation simulation) {
+        try {
+            simulation.run();
+            return Optional.empty();
+        } catch (AssertionError e) {
+            System.out.println("found: " + bug + ", by "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+            return Optional.of(String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Sums over histories; thread-safe. */
+    static final class Tally {
+        private long granted;
+        private long lost;
+        private long timedOut;
+        private long withdrawn;
+        private long failed;
+        private long rejected;
+        private long damage;
+        private long died;
+        private int overtakes;
+
+        synchronized void add(Findings findings) {
+            granted += findings.granted();
+            lost += findings.lost();
+            timedOut += findings.timedOut();
+            withdrawn += findings.withdrawn();
+            failed += findings.failed();
+            rejected += findings.rejected();
+            damage += findings.damage();
+            died += findings.died();
+            overtakes = Math.max(overtakes, findings.overtakes());
+        }
+
+        long granted() {
+            return granted;
+        }
+
+        long lost() {
+            return lost;
+        }
+
+        long timedOut() {
+            return timedOut;
+        }
+
+        long withdrawn() {
+            return withdrawn;
+        }
+
+        long rejected() {
+            return rejected;
+        }
+
+        long damage() {
+            return damage;
+        }
+
+        @Override
+        public String toString() {
+            return granted + " grants, " + lost + " leases lost, " + timedOut + " waits timed out, " + withdrawn
+                    + " withdrawn, " + failed + " failed, " + died + " processes killed, " + rejected
+                    + " stale writes rejected by tokens, " + damage + " additions lost without them, at most "
+                    + overtakes
+                    + " overtakes";
+        }
+    }
+}
