@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * the "delayed restart" of the Redlock specification, kept by the clients.
  *
  * <p>The exception is a set that is new as a whole: no member has a past, so no client can have got a majority of it, except
- * one from before a restart of <em>all</em> members. Each of them having been up for longer than the longest lease excludes
- * that; otherwise only the user can, by the option {@code bootstrap}.
+ * one from before a restart, or a deletion of all data, of <em>all</em> members. Each of them having kept its data for longer
+ * than the longest lease excludes that; otherwise only the user can, by the option {@code bootstrap}.
  */
 final class Admission {
 

@@ -110,8 +110,11 @@ final class QuorumLockStore implements LockStore {
             if (reply instanceof RenewReply.Gone) {
                 return acquire(request);
             }
-            int waiting = reply instanceof RenewReply.Renewed renewed ? renewed.waiting() : 0;
-            return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), waiting));
+            if (reply instanceof RenewReply.Renewed renewed) {
+                return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
+            }
+            // A later setting was executed: it holds, but nobody knows for how long.
+            return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), 0, 0));
         });
     }
 

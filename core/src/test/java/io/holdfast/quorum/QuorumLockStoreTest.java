@@ -6,12 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Take;
 import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 /** The quorum step by step, with members that are slow, dead, empty or late. */
@@ -220,6 +231,138 @@ class QuorumLockStoreTest extends QuorumFixture {
         other.time.advance(LONGEST.plusSeconds(2));
         Client late = other.new Client(false);
         late.granted(late.newId());
+    }
+
+    @Test
+    void a_set_whose_data_were_all_deleted_is_not_taken_for_a_new_one() {
+        time.advance(LONGEST.plusSeconds(2));
+        Client a = new Client(false);
+        String holder = a.newId();
+        a.granted(holder);
+        nodes.forEach(MemoryQuorumNode::flush);
+
+        // It comes later, knows nothing of a, and finds servers without a birth that have been up for long.
+        Client late = new Client(false);
+        assertThat(failure(late.take(late.newId()))).hasMessageContaining("does not vote for another 31 s");
+        assertThat(isGranted(a)).isFalse();
+        time.advance(LONGEST.plusSeconds(2));
+        late.granted(late.newId());
+    }
+
+    @Test
+    void an_acquire_sent_again_after_an_exact_setting_promises_nothing() {
+        Client a = new Client();
+        String holder = a.newId();
+        long base = a.granted(holder).base();
+        await(a.store.renew(new RenewRequest(NAME, holder, 100, 1, true)));
+        assertThat(await(a.take(holder))).isEqualTo(new Granted(base, 0, 0));
+    }
+
+    @Test
+    void a_release_tells_the_first_three_who_wait_once_and_one_after_the_other() {
+        Client holder = new Client();
+        String id = holder.newId();
+        holder.granted(id);
+        List<Client> waiting = new ArrayList<>();
+        Map<Client, Integer> told = new HashMap<>();
+        List<Long> times = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            Client client = new Client();
+            client.store.listen(new StoreListener() {
+                @Override
+                public void granted(String name, String holderId) {
+                    throw new AssertionError("members grant nothing by themselves");
+                }
+
+                @Override
+                public void released(String name) {
+                    told.merge(client, 1, Integer::sum);
+                    times.add(time.nanoTime());
+                }
+
+                @Override
+                public void contended(String name, String holderId) {}
+
+                @Override
+                public void reconnected() {}
+            });
+            client.busy(client.newId());
+            waiting.add(client);
+            time.advance(Duration.ofMillis(10));
+        }
+        long began = time.nanoTime();
+        holder.release(id);
+        time.advance(Duration.ofMillis(500));
+        // Three servers sent messages to each of them.
+        assertThat(told).containsOnlyKeys(waiting.get(0), waiting.get(1), waiting.get(2));
+        assertThat(told.values()).containsOnly(1);
+        assertThat(times.get(0) - began).isBetween(0L, 1_000_000L);
+        assertThat(times.get(1) - times.get(0)).isGreaterThan(3_000_000L);
+        assertThat(times.get(2) - times.get(1)).isGreaterThan(3_000_000L);
+    }
+
+    @Test
+    void replicas_of_one_another_and_what_members_say_of_themselves_is_warned_of() {
+        List<String> warnings = new ArrayList<>();
+        Logger log = Logger.getLogger(QuorumStores.class.getName());
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord entry) {
+                warnings.add(entry.getMessage());
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        log.addHandler(handler);
+        log.setUseParentHandlers(false);
+        try {
+            QuorumStores.Builder builder = QuorumStores.builder().longestLease(LONGEST);
+            for (int i = 0; i < 3; i++) {
+                MemoryQuorumNode node = nodes.get(i);
+                String dataId = i < 2 ? "same" : "other";
+                String doubt = i == 2 ? "forgets everything at lunch time" : "";
+                builder.member("m" + i, context -> new ForwardingMember(node.connect(context)) {
+                    @Override
+                    public CompletionStage<Identity> identify() {
+                        return super.identify()
+                                .thenApply(who -> new Identity(
+                                        who.serverId(),
+                                        dataId,
+                                        who.standing(),
+                                        who.uptimeMillis(),
+                                        doubt.isEmpty() ? List.of() : List.of(doubt)));
+                    }
+                });
+            }
+            builder.open(new StoreContext("c", time)).close();
+        } finally {
+            log.removeHandler(handler);
+            log.setUseParentHandlers(true);
+        }
+        assertThat(warnings)
+                .anyMatch(said -> said.contains("m0 and m1 replicate one another"))
+                .noneMatch(said -> said.contains("m2 replicate"))
+                .anyMatch(said -> said.equals("m2 forgets everything at lunch time"));
+    }
+
+    /** The examination is asked for again while it is under way: the first answer is of another life. */
+    @Test
+    void a_member_that_restarts_while_it_is_examined_is_examined_again() {
+        Client a = new Client();
+        a.troubles.get(1).delayNanosMax = 40_000_000;
+        nodes.get(1).restart();
+        time.advance(Duration.ofMillis(15));
+        nodes.get(1).restartEmpty();
+        time.advance(Duration.ofSeconds(3));
+        a.troubles.get(1).delayNanosMax = 0;
+        a.troubles.get(2).down = true;
+        assertThat(failure(a.take(a.newId()))).hasMessageContaining("m1 was restarted or is new");
+        time.advance(LONGEST.plusSeconds(2));
+        a.granted(a.newId());
     }
 
     @Test

@@ -1,0 +1,76 @@
+package io.holdfast.quorum;
+
+import io.holdfast.spi.QuorumMember;
+import java.util.Optional;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** A member that is another one, but for what a test overrides. */
+class ForwardingMember implements QuorumMember {
+
+    private final QuorumMember member;
+
+    ForwardingMember(QuorumMember member) {
+        this.member = member;
+    }
+
+    @Override
+    public CompletionStage<Vote> take(Take take) {
+        return member.take(take);
+    }
+
+    @Override
+    public CompletionStage<Extended> extend(Extension extension) {
+        return member.extend(extension);
+    }
+
+    @Override
+    public CompletionStage<Released> release(String name, String id, boolean wake) {
+        return member.release(name, id, wake);
+    }
+
+    @Override
+    public CompletionStage<Boolean> leave(String name) {
+        return member.leave(name);
+    }
+
+    @Override
+    public CompletionStage<Written> commit(String name, String id, long token) {
+        return member.commit(name, id, token);
+    }
+
+    @Override
+    public CompletionStage<Seen> inspect(String name) {
+        return member.inspect(name);
+    }
+
+    @Override
+    public CompletionStage<Optional<String>> forceRelease(String name) {
+        return member.forceRelease(name);
+    }
+
+    @Override
+    public CompletionStage<Identity> identify() {
+        return member.identify();
+    }
+
+    @Override
+    public CompletionStage<Standing> admit(long quarantineMillis) {
+        return member.admit(quarantineMillis);
+    }
+
+    @Override
+    public void listen(@Nullable Listener listener) {
+        member.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return member.describe();
+    }
+
+    @Override
+    public void close() {
+        member.close();
+    }
+}
