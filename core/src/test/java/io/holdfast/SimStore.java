@@ -15,6 +15,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -286,7 +286,8 @@ class QuorumLockStoreTest extends QuorumFixture {
                 @Override
                 public void reconnected() {}
             });
-            client.busy(client.newId());
+            var asked = client.store.acquire(new AcquireRequest(NAME, client.newId(), LEASE_MILLIS, true, 1_000));
+            assertThat(await(asked)).isNotInstanceOf(Granted.class);
             waiting.add(client);
             time.advance(Duration.ofMillis(10));
         }

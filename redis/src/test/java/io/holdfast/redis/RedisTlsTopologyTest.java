@@ -10,6 +10,7 @@ import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.ServerTls;
+import io.holdfast.testkit.ThrowAwayCa;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import java.nio.file.Path;
@@ -144,8 +145,8 @@ class RedisTlsTopologyTest {
     private static void inCode(RedisStores.Builder builder) {
         builder.sslOptions(SslOptions.builder()
                 .jdkSslProvider()
-                .trustManager(ca.ca.toFile())
-                .keyManager(ca.certificate.toFile(), ca.key.toFile(), new char[0])
+                .trustManager(ca.ca().toFile())
+                .keyManager(ca.certificate().toFile(), ca.key().toFile(), new char[0])
                 .build());
         try (TestClient a = new TestClient(builder::open);
                 TestClient b = new TestClient(builder::open)) {
@@ -161,7 +162,7 @@ class RedisTlsTopologyTest {
         assertThat(untrusted.getMessage())
                 .startsWith("No TLS connection to redis")
                 .contains("?ca=/path/ca.pem");
-        StoreException anonymous = failure(with(uri, "ca=" + ca.ca));
+        StoreException anonymous = failure(with(uri, "ca=" + ca.ca()));
         assertThat(anonymous.getMessage())
                 .startsWith("No TLS connection to redis")
                 .contains("?cert=/path/client.pem&key=/path/client.key");
@@ -185,11 +186,11 @@ class RedisTlsTopologyTest {
     }
 
     private static String files() {
-        return "ca=" + ca.ca + "&cert=" + ca.certificate + "&key=" + ca.key;
+        return "ca=" + ca.ca() + "&cert=" + ca.certificate() + "&key=" + ca.key();
     }
 
     private static ServerTls tls() {
-        return new ServerTls(ca.certificate, ca.key, ca.ca);
+        return new ServerTls(ca.certificate(), ca.key(), ca.ca());
     }
 
     private static <T> T startOrAbort(Supplier<T> start) {

@@ -57,7 +57,7 @@ final class LettuceScriptsHandle extends Spinning {
         renew = connection.sync().scriptLoad(script("renew"));
         leaseMillis = Long.toString(lease.toMillis());
         long period = lease.toMillis() / 3;
-        renewals.scheduleAtFixedRate(this::renewAll, period, period, TimeUnit.MILLISECONDS);
+        var unused = renewals.scheduleAtFixedRate(this::renewAll, period, period, TimeUnit.MILLISECONDS);
     }
 
     @Override
@@ -128,11 +128,12 @@ final class LettuceScriptsHandle extends Spinning {
     }
 
     private void renew(List<String> keys, List<String> args) {
-        RedisFuture<List<Object>> renewed = commands.evalsha(
+        CompletionStage<List<Object>> renewed = commands.evalsha(
                 renew, ScriptOutputType.MULTI, keys.toArray(String[]::new), args.toArray(String[]::new));
-        renewed.exceptionally(error -> {
-            System.err.println("lettuce-scripts: not renewed: " + error);
-            return List.of();
+        renewed.whenComplete((reply, error) -> {
+            if (error != null) {
+                System.err.println("lettuce-scripts: not renewed: " + error);
+            }
         });
         keys.clear();
         args.clear();
