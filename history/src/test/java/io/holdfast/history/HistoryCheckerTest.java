@@ -120,10 +120,10 @@ class HistoryCheckerTest {
         refused(FORGETFUL + "2500 valid q/1\n2500 valid p/1\n3000 release q/1", "a loss that was not noticed");
     }
 
-    /** Two masters, say: from 100 on for 2 µs, both grant and renew. */
+    /** Two masters, say: from 100 on for a second, both grant and renew. */
     @Test
     void a_loss_that_takes_time_excuses_until_a_lease_after_its_end() {
-        String both = FORGETFUL.replace("forgot server", "forgot server nanos=2000");
+        String both = FORGETFUL.replace("forgot server", "forgot server nanos=1000000000");
         accepted(both + "2500 valid q/1\n2500 valid p/1\n3000 release q/1\n3000 lost p/1");
         refused(both + "3500 valid q/1\n3500 valid p/1\n4000 release q/1", "a loss that was not noticed");
     }
