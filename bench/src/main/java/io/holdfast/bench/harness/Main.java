@@ -22,13 +22,16 @@ import java.util.Map;
 public final class Main {
 
     private static final String USAGE =
-            "usage: bench/run [--profile short|full] [--only case,…] [--peers a,b] [--out folder] [--jmh file]";
+            "usage: bench/run [--profile short|full] [--rounds n] [--only case,…] [--peers a,b] [--out folder] [--jmh file]";
 
     private Main() {}
 
     public static void main(String[] args) throws IOException, InterruptedException {
         Map<String, String> options = options(args);
         Profile profile = Profile.of(options.getOrDefault("profile", "short"));
+        if (options.containsKey("rounds")) {
+            profile = profile.withRounds(Integer.parseInt(options.get("rounds")));
+        }
         Path out = Path.of(options.getOrDefault("out", "docs"));
         Path scratch = Files.createTempDirectory("holdfast-bench");
         List<String> only = list(options.getOrDefault("only", ""));
@@ -134,7 +137,8 @@ public final class Main {
     private static Map<String, String> options(String[] args) {
         Map<String, String> options = new LinkedHashMap<>();
         for (int i = 0; i < args.length; i += 2) {
-            if (!List.of("--profile", "--only", "--peers", "--out", "--jmh").contains(args[i])
+            if (!List.of("--profile", "--rounds", "--only", "--peers", "--out", "--jmh")
+                            .contains(args[i])
                     || i + 1 == args.length) {
                 throw new IllegalArgumentException(args[i] + "\n" + USAGE);
             }

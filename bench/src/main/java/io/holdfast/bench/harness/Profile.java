@@ -61,6 +61,14 @@ public record Profile(
             Duration.ofSeconds(1),
             List.of());
 
+    /** The same with another number of rounds. */
+    Profile withRounds(int other) {
+        if (other < 1 || other > 100) {
+            throw new IllegalArgumentException("rounds: " + other + " (expected: 1 to 100)");
+        }
+        return new Profile(name, other, firstWarmUp, warmUp, window, jvms, crowdedJvms, held, churn, rivals);
+    }
+
     boolean isShort() {
         return rivals.isEmpty();
     }
