@@ -115,6 +115,11 @@ final class Hold {
         return handOffs == 0;
     }
 
+    /** Whether more than one lease was handed out on it. */
+    boolean wasHandedOn() {
+        return handOffs > 1;
+    }
+
     boolean hasTokenLeft() {
         return handOffs < HAND_OFFS_MAX;
     }

@@ -234,8 +234,8 @@ final class Tenure {
         due.renewAtNanos = now + length / 6;
         watch(due);
         due.asking(length);
-        // Who waits elsewhere matters only to those who would pass the lock on here.
-        boolean counted = !state.waiters.isEmpty();
+        // Who waits elsewhere matters only to those who pass the lock on here.
+        boolean counted = !state.waiters.isEmpty() || due.wasHandedOn();
         if (counted) {
             due.lookedOutNanos = now;
         }

@@ -74,7 +74,7 @@ final class Renewals {
             command.whenComplete((reply, error) -> {
                 if (error == null) {
                     stage.complete(renewed(request, reply, index, counted));
-                } else if (counted && RedisErrors.keysAreApart(error)) {
+                } else if (RedisErrors.keysAreApart(error)) {
                     // A slot can take long to move, and all that while its locks would not be renewed.
                     renewAlone(request, stage);
                 } else {

@@ -63,7 +63,7 @@ record TlsFiles(
         }
         try {
             Path file = Path.of(text);
-            if (Files.isReadable(file)) {
+            if (Files.isRegularFile(file) && Files.isReadable(file)) {
                 return file;
             }
         } catch (InvalidPathException e) {

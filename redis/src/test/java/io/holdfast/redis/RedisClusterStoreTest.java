@@ -196,6 +196,34 @@ class RedisClusterStoreTest {
         }
     }
 
+    /** Many renewals go in one command, which a half-moved slot refuses; each lock key alone is at one node. */
+    @Test
+    void locksOfAHalfMovedSlotAreRenewed() {
+        try (TestClient a = new TestClient(cluster.uri())) {
+            String tag = "half" + (sharded ? "-s" : "");
+            List<RenewRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                String name = "{" + tag + "}:" + i;
+                requests.add(new RenewRequest(name, a.hold(name), 30_000, 0, false, i < 2));
+            }
+            RedisServer from = cluster.nodeOf(tag);
+            RedisServer to = cluster.masters().stream()
+                    .filter(node -> node != from)
+                    .findFirst()
+                    .orElseThrow();
+            SlotMigration migration = cluster.migrate(cluster.slotOf(tag), to);
+            migration.moveKey("{" + tag + "}:0");
+            migration.moveKey("{" + tag + "}:3");
+            assertThat(a.store.renewAll(requests).stream().map(TestClient::get))
+                    .hasSize(4)
+                    .allMatch(RenewReply.Renewed.class::isInstance);
+            migration.finish();
+            requests.forEach(
+                    held -> assertThat(a.release(held.name(), held.holderId())).isTrue());
+            migrateBack(tag, from);
+        }
+    }
+
     /**
      * From 7.0 on the node that a slot leaves ends the subscriptions there, and who waits follows at once. Before, nobody is
      * told: the waiter goes on listening at the old node, NUMSUB at the new one does not count it, and so a release passes

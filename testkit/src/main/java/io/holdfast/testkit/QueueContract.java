@@ -69,7 +69,7 @@ abstract class QueueContract extends RenewContract {
         queue(client(), name);
 
         assertThat(a.inspect(name).waiting()).isEqualTo(2);
-        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Renewed(base, 2));
+        assertThat(apartFromLength(a.renew(name, holder, LONG, 0))).isEqualTo(new Renewed(base, 2));
         assertThat(granted(a.take(name, holder, LONG)).waiting()).isEqualTo(2);
         assertThat(busy(b.take(name, b.newId(), LONG)).holder()).isEqualTo(holder);
     }
@@ -123,7 +123,7 @@ abstract class QueueContract extends RenewContract {
         a.release(name, holder);
 
         long base = a.inspect(name).base();
-        assertThat(b.renew(name, next, LONG, 0)).isEqualTo(new Renewed(base, 0));
+        assertThat(apartFromLength(b.renew(name, next, LONG, 0))).isEqualTo(new Renewed(base, 0));
         assertRemaining(b, name, LONG);
     }
 

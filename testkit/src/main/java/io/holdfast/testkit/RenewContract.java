@@ -21,7 +21,7 @@ abstract class RenewContract extends HoldContract {
         String holder = a.newId();
         long base = granted(a.take(name, holder, MEDIUM)).base();
 
-        assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Renewed(base, 0));
+        assertThat(apartFromLength(a.renew(name, holder, LONG, 0))).isEqualTo(new Renewed(base, 0));
         assertRemaining(a, name, LONG);
     }
 
@@ -104,7 +104,7 @@ abstract class RenewContract extends HoldContract {
         StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, LONG)).base();
-        assertThat(a.set(name, holder, MEDIUM, 1)).isEqualTo(new Renewed(base, 0));
+        assertThat(apartFromLength(a.set(name, holder, MEDIUM, 1))).isEqualTo(new Renewed(base, 0));
         assertRemaining(a, name, MEDIUM);
     }
 
@@ -217,7 +217,8 @@ abstract class RenewContract extends HoldContract {
         var granted = granted(a.take(name, holder, LONG));
         a.set(name, holder, MEDIUM, 1);
 
-        assertThat(granted(a.take(name, holder, LONG))).isEqualTo(granted);
+        // What it promises is another matter: nobody counts on it, as the setting came after it.
+        assertThat(granted(a.take(name, holder, LONG)).base()).isEqualTo(granted.base());
         assertRemaining(a, name, MEDIUM);
     }
 
@@ -251,7 +252,10 @@ abstract class RenewContract extends HoldContract {
                 new RenewRequest(names[1], holders[1], LONG.toMillis(), 0, false, true),
                 new RenewRequest(names[2], a.newId(), LONG.toMillis(), 0, false, false),
                 new RenewRequest(names[3], holders[3], LONG.toMillis(), 1, true, true));
-        assertThat(a.store.renewAll(requests).stream().map(StoreClient::get).toList())
+        assertThat(a.store.renewAll(requests).stream()
+                        .map(StoreClient::get)
+                        .map(this::apartFromLength)
+                        .toList())
                 .containsExactly(new Renewed(first, 0), new Gone(), new Gone(), new Renewed(last, 0));
         assertRemaining(a, names[0], LONG);
         assertFree(a, names[1]);

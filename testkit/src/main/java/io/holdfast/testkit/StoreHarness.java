@@ -7,6 +7,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RecordingListener.Kind;
@@ -75,6 +76,18 @@ abstract class StoreHarness {
     /** Whether a hold that runs out is passed on by itself, and not only when somebody asks. */
     protected boolean passesOnAtExpiry() {
         return false;
+    }
+
+    /** Whether the store may promise less than was asked for, and the rest by renewals. */
+    protected boolean promisesParts() {
+        return false;
+    }
+
+    /** The answer, apart from how long the hold is promised for where that is the store's own affair. */
+    final RenewReply apartFromLength(RenewReply reply) {
+        return promisesParts() && reply instanceof RenewReply.Renewed renewed
+                ? new RenewReply.Renewed(renewed.base(), renewed.waiting())
+                : reply;
     }
 
     @AfterEach

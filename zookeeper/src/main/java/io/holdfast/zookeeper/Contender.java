@@ -204,7 +204,8 @@ final class Contender {
                 return create(now, request, attempts);
             }
             finish();
-            return CompletableFuture.completedFuture(new Busy(now.promiseMillis(), line.waiting(), line.holder()));
+            return CompletableFuture.completedFuture(
+                    new Busy(now.longestPromiseMillis(), line.waiting(), line.holder()));
         });
     }
 
@@ -291,7 +292,7 @@ final class Contender {
 
     private Busy busy(Session now, Line line) {
         int ahead = Math.max(0, line.indexOf(nodeName()) - 1);
-        return outlook.seen(new Busy(now.promiseMillis(), ahead, line.holder()), folder.connection());
+        return outlook.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), folder.connection());
     }
 
     // --- renew, release ---
@@ -553,7 +554,7 @@ final class Contender {
     }
 
     private static long promise(Session now, long before, long askedMillis, long asAsked) {
-        long promised = Math.min(before, now.promiseMillis());
+        long promised = Math.min(before, now.longestPromiseMillis());
         return promised >= askedMillis ? asAsked : promised;
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,7 @@ final class Link {
     private static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;
+    private final TimeSource time;
     private final CuratorFramework curator;
     private final List<ACL> access;
     private volatile @Nullable Session session;
@@ -43,8 +45,9 @@ final class Link {
     private volatile Runnable reconnected = () -> {};
     private volatile LongConsumer sessionOver = id -> {};
 
-    Link(ZooKeeperSettings settings, ZooKeeperErrors errors) {
+    Link(ZooKeeperSettings settings, ZooKeeperErrors errors, TimeSource time) {
         this.errors = errors;
+        this.time = time;
         this.access = access(settings);
         CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
                 .connectString(settings.servers())
@@ -157,7 +160,7 @@ final class Link {
             ZooKeeper handle = curator.getZookeeperClient().getZooKeeper();
             Session before = session;
             if (before == null || !before.isOf(handle)) {
-                session = new Session(handle, access);
+                session = new Session(handle, access, time);
             }
             over = false;
             connected = true;

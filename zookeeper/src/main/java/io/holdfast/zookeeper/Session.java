@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.TimeSource;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +26,14 @@ final class Session {
 
     private final ZooKeeper handle;
     private final List<ACL> access;
+    private final Contacts contacts;
     private final long id;
 
     /** @param handle of a session that is established */
-    Session(ZooKeeper handle, List<ACL> access) {
+    Session(ZooKeeper handle, List<ACL> access, TimeSource time) {
         this.handle = handle;
         this.access = access;
+        this.contacts = new Contacts(time);
         this.id = handle.getSessionId();
     }
 
@@ -49,55 +52,57 @@ final class Session {
     }
 
     /**
-     * For how long the session surely lives after a write that it committed, counted from the sending.
+     * For how long the session surely lives after a write that is sent now, if it is committed; counted from now.
      *
      * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one that
-     * is cut off from the leader, while the leader counts the session's time. And the leader's count need not begin with
-     * the write: a server reports who was there by its next ping only, up to half a tick later, and may die before. A session is
-     * 2 ticks at least, so a third of it covers that, and what clocks differ.
+     * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link Contacts}.
      */
     long promiseMillis() {
+        return contacts.promiseMillis(timeoutMillis());
+    }
+
+    /** The longest that it ever promises. */
+    long longestPromiseMillis() {
         return timeoutMillis() * 2L / 3;
     }
 
     CompletableFuture<Created> create(String path, byte[] data, CreateMode mode) {
-        CompletableFuture<Created> reply = new CompletableFuture<>();
+        Reply<Created> reply = new Reply<>();
         AsyncCallback.Create2Callback callback = (code, asked, context, name, stat) ->
-                settle(reply, code, asked, name == null ? null : new Created(name, stat));
+                reply.settle(code, asked, name == null ? null : new Created(name, stat));
         handle.create(path, data, access, mode, callback, null);
-        return reply;
+        return reply.outcome;
     }
 
     /** @param watcher told of the next change of what is asked for; may be null */
     CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        CompletableFuture<List<String>> reply = new CompletableFuture<>();
+        Reply<List<String>> reply = new Reply<>();
         AsyncCallback.ChildrenCallback callback =
-                (code, asked, context, children) -> settle(reply, code, asked, children);
+                (code, asked, context, children) -> reply.settle(code, asked, children);
         handle.getChildren(path, watcher, callback, null);
-        return reply;
+        return reply.outcome;
     }
 
     CompletableFuture<Stat> write(String path, byte[] data) {
-        CompletableFuture<Stat> reply = new CompletableFuture<>();
-        handle.setData(path, data, -1, (code, asked, context, stat) -> settle(reply, code, asked, stat), null);
-        return reply;
+        Reply<Stat> reply = new Reply<>();
+        handle.setData(path, data, -1, (code, asked, context, stat) -> reply.settle(code, asked, stat), null);
+        return reply.outcome;
     }
 
     CompletableFuture<Node> read(String path) {
-        CompletableFuture<Node> reply = new CompletableFuture<>();
-        AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> settle(
-                reply,
+        Reply<Node> reply = new Reply<>();
+        AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> reply.settle(
                 code,
                 asked,
                 stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.US_ASCII), stat));
         handle.getData(path, false, callback, null);
-        return reply;
+        return reply.outcome;
     }
 
     CompletableFuture<Boolean> delete(String path) {
-        CompletableFuture<Boolean> reply = new CompletableFuture<>();
-        handle.delete(path, -1, (code, asked, context) -> settle(reply, code, asked, true), null);
-        return reply;
+        Reply<Boolean> reply = new Reply<>();
+        handle.delete(path, -1, (code, asked, context) -> reply.settle(code, asked, true), null);
+        return reply.outcome;
     }
 
     /** What is sent after this sees what any client was told before it. */
@@ -119,10 +124,10 @@ final class Session {
     }
 
     private CompletableFuture<List<OpResult>> together(List<Op> steps) {
-        CompletableFuture<List<OpResult>> reply = new CompletableFuture<>();
-        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> settle(reply, code, asked, results);
+        Reply<List<OpResult>> reply = new Reply<>();
+        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, asked, results);
         handle.multi(steps, callback, null);
-        return reply;
+        return reply.outcome;
     }
 
     /** A node that was created; its name has the sequence number at its end. */
@@ -130,12 +135,22 @@ final class Session {
 
     record Node(String data, Stat stat) {}
 
-    private static <T> void settle(CompletableFuture<T> reply, int code, @Nullable String path, @Nullable T value) {
-        if (code == Code.OK.intValue() && value != null) {
-            reply.complete(value);
-        } else {
-            Code known = Code.get(code);
-            reply.completeExceptionally(KeeperException.create(known == null ? Code.SYSTEMERROR : known, path));
+    /** Of a command that is about to be sent. */
+    private final class Reply<T> {
+
+        private final CompletableFuture<T> outcome = new CompletableFuture<>();
+        private final long sentNanos = contacts.nanoTime();
+
+        void settle(int code, @Nullable String path, @Nullable T value) {
+            if (code == Code.OK.intValue()) {
+                contacts.answered(sentNanos, timeoutMillis());
+            }
+            if (code == Code.OK.intValue() && value != null) {
+                outcome.complete(value);
+            } else {
+                Code known = Code.get(code);
+                outcome.completeExceptionally(KeeperException.create(known == null ? Code.SYSTEMERROR : known, path));
+            }
         }
     }
 }

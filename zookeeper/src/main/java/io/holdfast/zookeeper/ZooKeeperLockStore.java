@@ -50,7 +50,7 @@ final class ZooKeeperLockStore implements LockStore {
         this.settings = settings;
         this.time = context.time();
         this.errors = new ZooKeeperErrors(settings);
-        this.link = new Link(settings, errors);
+        this.link = new Link(settings, errors, time);
         this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
         link.listen(() -> listener.reconnected(), this::sessionOver);
     }

@@ -31,6 +31,11 @@ class ZooKeeperContractTest extends LockStoreContract {
         return new ZooKeeperLockStoreProvider().open(URI.create(servers.uri() + "?sessionTimeout=90s"), context);
     }
 
+    @Override
+    protected boolean promisesParts() {
+        return true;
+    }
+
     /** A little longer: what has run out is then removed by a command. */
     @Override
     protected void elapse(Duration span) {

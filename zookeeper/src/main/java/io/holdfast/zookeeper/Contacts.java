@@ -1,0 +1,63 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.TimeSource;
+
+/**
+ * When commands of a session were sent that the servers have answered: from when on the leader has counted the session's
+ * time at the latest.
+ *
+ * <p>Neither a write nor its commit restarts the leader's count. A server that serves the client notes each contact, and
+ * reports those with its answer to the leader's ping, twice a tick. So a contact counts once the server that had it has sent
+ * something to the leader half a tick later: a write, on the same connection as the report and after it. Half a tick is a
+ * quarter of a session at most, as a session is two ticks at least.
+ *
+ * <p>Thread-safe.
+ */
+final class Contacts {
+
+    /** So many of them cover half a session, as they are kept a thirty-second of it apart. */
+    private static final int KEPT = 17;
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final TimeSource time;
+    private final long[] sentNanos = new long[KEPT]; // a ring, by lock on this
+    private int count; // how many there ever were, by lock on this
+
+    Contacts(TimeSource time) {
+        this.time = time;
+    }
+
+    long nanoTime() {
+        return time.nanoTime();
+    }
+
+    /** A command that was sent then has been answered. */
+    synchronized void answered(long nanos, long timeoutMillis) {
+        if (count == 0 || nanos - sentNanos[(count - 1) % KEPT] >= timeoutMillis * NANOS_PER_MILLI / 32) {
+            sentNanos[count++ % KEPT] = nanos;
+        }
+    }
+
+    /**
+     * For how long the session surely lives after a write that is sent now and will be committed: its timeout, counted from
+     * the last contact that the leader must know of by then.
+     *
+     * <p>At most two thirds of the timeout, for clocks that differ. If there is none, a quarter: then only pings, which are not
+     * seen here, were answered, each third of the timeout; and before the one that the leader may not know of, there was
+     * another no more than half the timeout earlier. A process that was paused for longer than that, and no longer than
+     * two thirds (for then it disconnects), is where this assumption ends.
+     */
+    synchronized long promiseMillis(long timeoutMillis) {
+        long now = time.nanoTime();
+        long most = timeoutMillis * 2 / 3;
+        long least = timeoutMillis / 4;
+        for (int i = count - 1; i >= Math.max(0, count - KEPT); i--) {
+            long age = now - sentNanos[i % KEPT];
+            if (age >= timeoutMillis * NANOS_PER_MILLI / 4) {
+                return Math.max(least, Math.min(most, timeoutMillis - age / NANOS_PER_MILLI - 1));
+            }
+        }
+        return least;
+    }
+}

@@ -1,0 +1,66 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.VirtualTime;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** From when on the leader surely counts a session's time; the session is 12 s. */
+class ContactsTest {
+
+    private static final long TIMEOUT = 12_000;
+
+    private final VirtualTime time = new VirtualTime();
+    private final Contacts contacts = new Contacts(time);
+
+    @Test
+    void who_was_only_heard_by_pings_gets_a_quarter() {
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+        answeredNow();
+        elapse(2_999);
+        // The server may not have told the leader yet.
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+    }
+
+    @Test
+    void it_counts_from_a_contact_that_the_leader_must_know_of() {
+        answeredNow();
+        elapse(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+        elapse(2_000);
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(6_999);
+        answeredNow();
+        elapse(1_000);
+        // The later one may be unknown.
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(5_999);
+        elapse(2_000);
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+    }
+
+    @Test
+    void a_stall_before_the_write_shortens_what_is_promised() {
+        answeredNow();
+        elapse(7_000);
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(4_999);
+        elapse(4_000);
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+    }
+
+    @Test
+    void who_is_busy_all_the_time_gets_the_whole() {
+        for (int i = 0; i < 100_000; i++) {
+            answeredNow();
+            time.advance(Duration.ofMillis(1));
+        }
+        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+    }
+
+    private void answeredNow() {
+        contacts.answered(time.nanoTime(), TIMEOUT);
+    }
+
+    private void elapse(long millis) {
+        time.advance(Duration.ofMillis(millis));
+    }
+}
