@@ -53,12 +53,11 @@ class QuorumSimulationTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_members(QuorumBug bug) {
-        long from =
-                switch (bug) {
-                    case EMPTY_MEMBER_VOTES_AT_ONCE -> 165;
-                    case EMPTY_MEMBER_IS_NOT_NOTICED -> 65;
-                    default -> 1;
-                };
+        long from = switch (bug) {
+            case EMPTY_MEMBER_VOTES_AT_ONCE -> 165;
+            case EMPTY_MEMBER_IS_NOT_NOTICED -> 65;
+            default -> 1;
+        };
         SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, bug));
     }
 

@@ -290,7 +290,8 @@ final class RedisLockStore implements LockStore {
     /** A command is refused by its "not after" when it comes later than the timeout, and fails no sooner than it was sent. */
     @Override
     public Duration lateness() {
-        // The script refuses what is executed later than that by the server's clock; that runs at its own rate, and in whole ms.
+        // The script refuses what is executed later than that by the server's clock; that runs at its own rate, and in
+        // whole ms.
         return settings.timeout().plus(settings.timeout().dividedBy(100)).plusMillis(100);
     }
 
