@@ -73,6 +73,18 @@ final class Contention {
         }
     }
 
+    /** It failed, perhaps because of another name: whoever waits here by now asks for himself, by an id of his own. */
+    void failedTogether(Attempt answered, StoreException error) {
+        answered.inFlight = false;
+        if (error.outcome() == StoreException.Outcome.UNKNOWN) {
+            state.effects.abandon(answered.holderId, answered.leaseNanos);
+        }
+        if (answered == attempt) {
+            attempt = null;
+            begin();
+        }
+    }
+
     /** The attempt's first command is under way, as part of a release. */
     void resume(Attempt begun) {
         begun.inFlight = true;

@@ -6,6 +6,7 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -116,8 +117,12 @@ final class NameEngine implements Effects {
         return made[0];
     }
 
-    void answered(Reservation.Made made, AcquireReply.@Nullable Granted granted, @Nullable Throwable error) {
-        handle(() -> state.acquired(made.attempt(), made.sent(), granted, error));
+    void grantedTogether(Reservation.Made made, AcquireReply.Granted granted) {
+        handle(() -> state.acquired(made.attempt(), made.sent(), granted, null));
+    }
+
+    void failedTogether(Reservation.Made made, StoreException error) {
+        handle(() -> state.failedTogether(made.waiter(), made.attempt(), error));
     }
 
     /** Nothing was sent, or it has changed nothing; {@code told}: because this name is not free. */

@@ -105,6 +105,22 @@ final class NameState {
         contention.notTakenTogether(attempt);
     }
 
+    /**
+     * The command for the names together failed. What it failed for may be another name, so it is told to the waiter it was
+     * sent for, and to nobody else.
+     */
+    void failedTogether(Waiter waiter, Attempt attempt, StoreException error) {
+        watchForLate(attempt, error);
+        if (tenure.isOf(attempt.holderId)) {
+            return;
+        }
+        if (waiter.state == Waiter.State.PENDING) {
+            waiters.remove(waiter);
+            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
+        }
+        contention.failedTogether(attempt, error);
+    }
+
     /** A waiter gives up. Only called while it is pending. */
     void leave(Waiter waiter, Waiter.State outcome) {
         waiters.remove(waiter);

@@ -55,9 +55,9 @@ final class Together {
         for (int i = 0; i < made.size(); i++) {
             Made one = made.get(i);
             if (reply == null) {
-                one.engine().answered(one, null, error);
+                one.engine().failedTogether(one, StoreErrors.of(error));
             } else if (reply.isTaken()) {
-                one.engine().answered(one, reply.granted().get(i), null);
+                one.engine().grantedTogether(one, reply.granted().get(i));
             } else {
                 one.engine().notTakenTogether(one, one.engine().name().equals(reply.busy()));
             }

@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -238,7 +242,79 @@ class TogetherTest extends EngineFixture {
         }
     }
 
+    // --- errors of the one command ---
+
+    @Test
+    void an_error_about_one_name_is_none_of_those_who_wait_here_for_another() {
+        CompletableFuture<TogetherReply> answer = new CompletableFuture<>();
+        LockClient here = client("here", answering("here", requests -> answer), settings -> {});
+        CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
+        CompletableFuture<Lease> patient = acquire(here, "b");
+        answer.completeExceptionally(new StoreException(StoreException.Outcome.FATAL, "a: a list is in the way", null));
+        assertThatThrownBy(all::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("a list is in the way");
+        now(patient).release();
+    }
+
+    @Test
+    void a_failure_is_not_the_last_word_for_those_who_wait_here_meanwhile() {
+        Lease held = now(acquire(other, "b"));
+        CompletableFuture<TogetherReply> answer = new CompletableFuture<>();
+        LockClient here = client("here", answering("here", requests -> answer), settings -> {});
+        CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
+        CompletableFuture<Lease> patient = acquire(here, "b", DEFAULTS.waitAtMost(Duration.ofMillis(20)));
+        answer.completeExceptionally(new StoreException(StoreException.Outcome.NOT_EXECUTED, "down", null));
+        assertThat(all).isCompletedExceptionally();
+        advance(21);
+        assertThatThrownBy(patient::join).hasCauseInstanceOf(LockTimeoutException.class);
+        held.release();
+    }
+
+    @Test
+    void a_command_executed_after_it_failed_is_withdrawn_although_others_wait_here() {
+        LockStore late = probe("here");
+        LockClient here = client(
+                "here",
+                answering("here", requests -> {
+                    time.schedule(2_000_000_000, () -> late.acquireTogether(requests));
+                    return CompletableFuture.failedFuture(
+                            new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null));
+                }),
+                settings -> {});
+        CompletableFuture<MultiLease> all =
+                all(here, DEFAULTS.waitAtMost(Duration.ZERO).leaseFor(ofSeconds(60)));
+        assertThat(all).isCompletedExceptionally();
+        now(acquire(here, "b")).release();
+        advance(2_100);
+        assertThat(acquire(other, "a", DEFAULTS.waitAtMost(Duration.ZERO))).isCompletedExceptionally();
+        advance(3_000);
+        for (String name : NAMES) {
+            now(acquire(other, name)).release();
+        }
+    }
+
+    private interface Answer {
+        CompletionStage<TogetherReply> to(List<AcquireRequest> requests);
+    }
+
+    /** Answers to the one command what it is told to; all else is true. */
+    private ProbeStore answering(String id, Answer answer) {
+        ProbeStore made = new ProbeStore(new ForwardingStore(probe(id)) {
+            @Override
+            public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+                return answer.to(requests);
+            }
+        });
+        made.together = true;
+        return made;
+    }
+
     private CompletableFuture<MultiLease> all(LockOptions options) {
+        return all(client, options);
+    }
+
+    private static CompletableFuture<MultiLease> all(LockClient client, LockOptions options) {
         return client.acquireAllAsync(NAMES, options).toCompletableFuture();
     }
 }
