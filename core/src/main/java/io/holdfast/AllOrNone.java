@@ -31,6 +31,12 @@ final class AllOrNone {
     private final long startNanos;
     private final long waitNanos;
 
+    /**
+     * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design rule 11).
+     * Written by one step after the other.
+     */
+    private @Nullable Throwable lastFailure;
+
     AllOrNone(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
         this.engine = engine;
         this.options = java.util.Objects.requireNonNull(options, "options");
@@ -68,6 +74,9 @@ final class AllOrNone {
                 }
             }
             if (isOver()) {
+                if (lastFailure instanceof LockException failure) {
+                    throw failure;
+                }
                 return Optional.empty();
             }
         }
@@ -86,18 +95,12 @@ final class AllOrNone {
                 throw e;
             }
         }
-        return takenTogether(held, failure);
-    }
-
-    private boolean takenTogether(List<ActiveLease> held, @Nullable LockException failure) {
+        heardOf(waiters, failure);
         if (held.size() == names.size() && allValid(held)) {
             return true;
         }
         LeaseGroup.releaseQuietly(held);
         held.clear();
-        if (failure != null && waitNanos == 0) {
-            throw failure;
-        }
         return false;
     }
 
@@ -127,8 +130,9 @@ final class AllOrNone {
             if (isInVain(held)) {
                 return false;
             }
-            Optional<Lease> lease =
-                    engine.submit(name, optionsFor(held), mode, null).awaitOptional();
+            Waiter waiter = engine.submit(name, optionsFor(held), mode, null);
+            Optional<Lease> lease = waiter.awaitOptional();
+            heardOf(List.of(waiter), null);
             if (lease.isEmpty()) {
                 return false;
             }
@@ -186,20 +190,17 @@ final class AllOrNone {
                         step.join().ifPresent(lease -> held.add((ActiveLease) lease));
                     }
                 }
-                takenTogether(held, why);
+                Throwable cause = why instanceof CompletionException ? why.getCause() : why;
+                heardOf(together, cause == null ? why : cause);
+                takenTogether(held);
             });
         }
 
-        private void takenTogether(List<ActiveLease> held, @Nullable Throwable failure) {
+        private void takenTogether(List<ActiveLease> held) {
             if (held.size() == names.size()) {
                 proceed(held);
             } else if (result.isDone() || isOver()) {
-                if (failure == null || waitNanos > 0) {
-                    again(held);
-                } else {
-                    Throwable cause = failure.getCause();
-                    fail(held, failure instanceof CompletionException && cause != null ? cause : failure);
-                }
+                again(held);
             } else {
                 LeaseGroup.releaseQuietly(held);
                 next(new ArrayList<>(names.size()));
@@ -218,21 +219,23 @@ final class AllOrNone {
                 again(held);
                 return;
             }
-            CompletableFuture<Optional<Lease>> step;
+            Waiter waiter;
             try {
-                step = engine.submitAsync(names.get(held.size()), optionsFor(held), mode)
-                        .optionalStage()
-                        .toCompletableFuture();
+                waiter = engine.submitAsync(names.get(held.size()), optionsFor(held), mode);
             } catch (LockClientClosedException e) {
                 fail(held, e);
                 return;
             }
+            CompletableFuture<Optional<Lease>> step = waiter.optionalStage().toCompletableFuture();
             waitFor(List.of(step));
             CompletionStage<Optional<Lease>> watched = step;
             watched.whenComplete((lease, why) -> {
                 if (why != null) {
                     fail(held, why);
-                } else if (lease.isEmpty()) {
+                    return;
+                }
+                heardOf(List.of(waiter), null);
+                if (lease.isEmpty()) {
                     again(held);
                 } else {
                     held.add((ActiveLease) lease.get());
@@ -253,6 +256,11 @@ final class AllOrNone {
         }
 
         private void again(List<ActiveLease> held) {
+            Throwable failure = lastFailure;
+            if (failure != null && isOver()) {
+                fail(held, failure);
+                return;
+            }
             LeaseGroup.releaseQuietly(held);
             if (isOver() || result.isDone()) {
                 result.complete(Optional.empty());
@@ -270,6 +278,14 @@ final class AllOrNone {
     LockTimeoutException timeout() {
         return new LockTimeoutException("The locks " + names + " were not free together"
                 + (waitNanos == 0 ? "" : " within " + Duration.ofNanos(waitNanos)));
+    }
+
+    private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {
+        if (failure != null) {
+            lastFailure = failure;
+        } else if (ended.stream().anyMatch(Waiter::wasAnswered)) {
+            lastFailure = null;
+        }
     }
 
     /** Whether to ask for the next name would be too late, or for nothing. */

@@ -39,6 +39,9 @@ final class Attempt {
     @Nullable
     StoreException lastError;
 
+    /** An answer has said that the name is held. */
+    boolean busy;
+
     /** The last answer said that the name is held by something without expiry. */
     boolean endless;
 

@@ -47,6 +47,11 @@ final class Contention {
         return attempt == null ? null : attempt.lastError;
     }
 
+    /** Whether the store has said since the attempt began that somebody else holds the name. */
+    boolean isBusy() {
+        return attempt != null && attempt.busy;
+    }
+
     /** Starts to contend if somebody waits. */
     void begin() {
         Waiter first = state.waiters.first();
@@ -213,6 +218,7 @@ final class Contention {
     private void busy(Attempt answered, Busy busy) {
         answered.lastGoodNanos = state.settings.time.nanoTime();
         answered.lastError = null;
+        answered.busy = true;
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
         Waiter first = state.waiters.first();

@@ -100,6 +100,7 @@ final class NameState {
     void notTakenTogether(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
             waiters.remove(waiter);
+            waiter.foundBusy = true;
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);
         }
         contention.notTakenTogether(attempt);
@@ -307,6 +308,7 @@ final class NameState {
             // The store failed for the last part of the wait: not known to be busy (design rule 11).
             effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
         } else {
+            waiter.foundBusy = tenure.isActive() || contention.isBusy();
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);
         }
     }

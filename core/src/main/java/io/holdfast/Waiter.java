@@ -53,6 +53,9 @@ final class Waiter {
     /** Whether the listener hears nothing of its end without a lease: its caller asks again, in another way. */
     boolean untold; // by the engine's lock
 
+    /** Whether it ended because the name was busy, and not only because its time was over before the store had answered. */
+    boolean foundBusy; // by the engine's lock; published with the outcome
+
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
@@ -241,6 +244,11 @@ final class Waiter {
             return new LockClientClosedException(message);
         }
         return new LockStoreException(message, why.getCause());
+    }
+
+    /** Of one that has ended: whether what it ended with is known from a good answer of the store. */
+    boolean wasAnswered() {
+        return foundBusy || state == State.GRANTED;
     }
 
     // --- the asynchronous edge ---

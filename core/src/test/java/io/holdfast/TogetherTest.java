@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
@@ -294,6 +295,50 @@ class TogetherTest extends EngineFixture {
         }
     }
 
+    @Test
+    void a_store_that_did_not_answer_is_an_error_also_when_the_wait_is_over_before_it_fails_again() throws Exception {
+        LockOptions options = DEFAULTS.waitAtMost(ofSeconds(4));
+        CompletableFuture<MultiLease> stage = all(client("here", silent("here"), settings -> {}), options);
+        advance(4_001);
+        assertThatThrownBy(stage::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("did not answer");
+
+        ProbeStore silent = silent("there");
+        LockClient there = client("there", silent, settings -> {});
+        AtomicReference<Object> result = new AtomicReference<>();
+        Thread thread = new Thread(() -> {
+            try {
+                result.set(there.tryAcquireAll(NAMES, options));
+            } catch (LockException | InterruptedException e) {
+                result.set(e);
+            }
+        });
+        thread.start();
+        await().until(() -> thread.getState() == Thread.State.WAITING && silent.count("together") == 1);
+        advance(3_000);
+        await().until(() -> thread.getState() == Thread.State.WAITING && silent.count("acquire") == 1);
+        advance(1_001);
+        thread.join();
+        assertThat(result.get()).isInstanceOf(LockStoreException.class);
+    }
+
+    @Test
+    void a_store_that_failed_and_then_said_busy_for_the_rest_of_the_wait_is_no_error() {
+        Lease held = now(acquire(other, "a"));
+        LockClient here = client(
+                "here",
+                answering(
+                        "here",
+                        requests -> CompletableFuture.failedFuture(
+                                new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null))),
+                settings -> {});
+        CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(ofSeconds(2)));
+        advance(2_001);
+        assertThatThrownBy(all::join).hasCauseInstanceOf(LockTimeoutException.class);
+        held.release();
+    }
+
     private interface Answer {
         CompletionStage<TogetherReply> to(List<AcquireRequest> requests);
     }
@@ -308,6 +353,32 @@ class TogetherTest extends EngineFixture {
         });
         made.together = true;
         return made;
+    }
+
+    /** No acquire is answered; the driver says so after three seconds. */
+    private ProbeStore silent(String id) {
+        ProbeStore made = new ProbeStore(new ForwardingStore(probe(id)) {
+            @Override
+            public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+                return unanswered();
+            }
+
+            @Override
+            public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+                return unanswered();
+            }
+        });
+        made.together = true;
+        return made;
+    }
+
+    private <T> CompletionStage<T> unanswered() {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        time.schedule(
+                3_000_000_000L,
+                () -> answer.completeExceptionally(
+                        new StoreException(StoreException.Outcome.UNKNOWN, "the server did not answer", null)));
+        return answer;
     }
 
     private CompletableFuture<MultiLease> all(LockOptions options) {
