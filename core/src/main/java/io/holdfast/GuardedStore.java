@@ -7,6 +7,7 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
@@ -41,7 +42,18 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
-        return guarded(() -> store.acquireTogether(requests));
+        return guarded(() -> store.acquireTogether(requests).thenApply(reply -> {
+            int granted = reply.granted().size();
+            if (reply.isTaken() && granted != requests.size()) {
+                throw new StoreException(
+                        StoreException.Outcome.UNKNOWN,
+                        store.describe() + " answered with " + granted + " grants for " + requests.size()
+                                + " names that were asked for together (expected: one for each, or none); this is a"
+                                + " defect in the store",
+                        null);
+            }
+            return reply;
+        }));
     }
 
     @Override

@@ -339,6 +339,27 @@ class TogetherTest extends EngineFixture {
         held.release();
     }
 
+    @Test
+    void an_answer_for_another_number_of_names_is_an_error_and_leaves_nothing() {
+        LockStore real = probe("here");
+        LockClient here = client(
+                "here",
+                answering(
+                        "here",
+                        requests -> real.acquireTogether(requests)
+                                .thenApply(reply ->
+                                        TogetherReply.taken(reply.granted().subList(0, 2)))),
+                settings -> {});
+        CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
+        assertThat(all).isDone();
+        assertThatThrownBy(all::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("2 grants for 3 names");
+        for (String name : NAMES) {
+            now(acquire(other, name)).release();
+        }
+    }
+
     private interface Answer {
         CompletionStage<TogetherReply> to(List<AcquireRequest> requests);
     }
