@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or until it must have expired: design rule 4.
+ * the store confirms, or until it must have expired, or the client is closed: design rule 4.
  */
 final class Compensation {
 
@@ -22,6 +22,7 @@ final class Compensation {
     private final EngineSettings settings;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile boolean closed;
     private int pending; // by lock
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
@@ -74,9 +75,24 @@ final class Compensation {
         }
     }
 
+    /**
+     * The store is about to be closed: nothing is asked again.
+     *
+     * @return how many are not confirmed
+     */
+    int close() {
+        closed = true;
+        return pending();
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
     private void attempt(String name, String holderId, long giveUpNanos, long retryNanos) {
         store.abandon(name, holderId).whenComplete((held, error) -> {
-            if (error == null) {
+            // When closed: close() has told of all that was pending.
+            if (error == null || closed) {
                 end();
             } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
                 LOG.log(
@@ -87,9 +103,17 @@ final class Compensation {
             } else {
                 time.schedule(
                         settings.jittered(retryNanos),
-                        () -> attempt(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
+                        () -> again(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
             }
         });
+    }
+
+    private void again(String name, String holderId, long giveUpNanos, long retryNanos) {
+        if (closed) {
+            end();
+        } else {
+            attempt(name, holderId, giveUpNanos, retryNanos);
+        }
     }
 
     private static boolean isPointless(Throwable error) {

@@ -190,16 +190,20 @@ final class Engine {
         try {
             closeAsync().toCompletableFuture().get(CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    compensation.pending() + " releases were not confirmed within " + CLOSE_AT_MOST
-                            + "; these locks become free when their leases run out");
+            // Told of below.
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException e) {
             throw new IllegalStateException("The end of a client has no error", e);
         }
         if (first) {
+            int unconfirmed = compensation.close();
+            if (unconfirmed > 0) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        unconfirmed + " releases were not confirmed when the client was closed, after at most "
+                                + CLOSE_AT_MOST + "; these locks become free when their leases run out");
+            }
             store.close();
             callbacks.close();
         }

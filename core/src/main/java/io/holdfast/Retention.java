@@ -108,6 +108,9 @@ final class Retention {
 
         /** Until it is told, the hold lasts as long as its last renewal said. */
         private void retry(Throwable error) {
+            if (compensation.isClosed()) {
+                return;
+            }
             if (StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL) {
                 LOG.log(
                         System.Logger.Level.WARNING,
@@ -115,7 +118,7 @@ final class Retention {
                                 + error.getMessage());
             } else if (endNanos - time.nanoTime() > RETRY_NANOS) {
                 time.schedule(RETRY_NANOS, () -> {
-                    if (isKept()) {
+                    if (isKept() && !compensation.isClosed()) {
                         var unused = tell();
                     }
                 });

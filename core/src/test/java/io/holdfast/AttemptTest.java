@@ -303,6 +303,30 @@ class AttemptTest extends EngineFixture {
         assertThat(now(acquire(client, "a")).hold.engine).isNotSameAs(lease.hold.engine);
     }
 
+    // --- withdrawals that fail ---
+
+    @Test
+    void a_client_that_is_closed_withdraws_nothing_more_and_says_so_once() {
+        for (int i = 0; i < 5; i++) {
+            now(acquire(client, "n" + i));
+        }
+        store.releases = Fate.FAIL;
+        store.abandons = Fate.FAIL;
+        try (Warnings warnings = new Warnings()) {
+            // The bounded wait for the store ends at once.
+            Thread.currentThread().interrupt();
+            client.close();
+            assertThat(Thread.interrupted()).isTrue();
+            long asked = store.count("abandon");
+            assertThat(asked).isEqualTo(5);
+            advance(60_000);
+
+            assertThat(store.count("abandon")).isEqualTo(asked);
+            assertThat(client.engine().compensation().pending()).isZero();
+            assertThat(warnings.said()).singleElement().asString().startsWith("5 releases were not confirmed");
+        }
+    }
+
     private interface Answer {
         CompletionStage<AcquireReply> to(AcquireRequest request);
     }

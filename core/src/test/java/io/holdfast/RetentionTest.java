@@ -115,6 +115,17 @@ class RetentionTest extends EngineFixture {
     }
 
     @Test
+    void a_client_that_is_closed_asks_no_more() {
+        Lease lease = now(acquire(client, "a"));
+        store.renews = Fate.FAIL;
+        assertThat(lease.releaseAsync(LONG).toCompletableFuture()).isCompleted();
+        client.close();
+        long asked = store.count("renew");
+        advance(9_000);
+        assertThat(store.count("renew")).isEqualTo(asked);
+    }
+
+    @Test
     void a_forced_release_through_the_own_client_is_noticed_at_once() {
         Lease lease = now(acquire(client, "a"));
         lease.onLost(() -> events.add("lost"));
