@@ -34,6 +34,12 @@ final class Attempt {
     /** When the last command for it was sent. */
     LeaseRules.@Nullable Sent sent;
 
+    /**
+     * The one look for what its failed commands may have left (see {@link Effects#watchForLate}): once for the id, after the last
+     * of them.
+     */
+    TimeSource.@Nullable Timer lateLook;
+
     int failures;
 
     @Nullable

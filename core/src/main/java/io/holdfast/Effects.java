@@ -28,10 +28,10 @@ interface Effects {
     void abandon(String holderId, long leaseNanos);
 
     /**
-     * A command to acquire for this holder id failed, and may still be executed. {@link NameState#unusedLate} is wanted when that
-     * is over.
+     * A command of this attempt failed, and may still be executed. {@link NameState#unusedLate} is wanted when that is over;
+     * replaces an earlier wish for this attempt.
      */
-    void watchForLate(String holderId, long leaseNanos);
+    void watchForLate(Attempt attempt);
 
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
     void wakeAfter(long delayNanos);

@@ -8,6 +8,7 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -247,8 +248,8 @@ final class Engine {
      * A command to acquire failed, and may be executed after its id was withdrawn, or after its hold was released. So it is looked
      * for once more when that cannot happen any more. Not waited for by {@link #close}: then it ends with its lease.
      */
-    void watchForLate(String name, String holderId, long leaseNanos) {
-        settings.time.schedule(store.lateness().toNanos(), () -> {
+    TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
+        return settings.time.schedule(store.lateness().toNanos(), () -> {
             NameEngine here = names.get(name);
             if (closing != null) {
                 return;

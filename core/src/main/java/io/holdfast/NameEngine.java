@@ -302,8 +302,11 @@ final class NameEngine implements Effects {
     }
 
     @Override
-    public void watchForLate(String holderId, long leaseNanos) {
-        engine.watchForLate(name, holderId, leaseNanos);
+    public void watchForLate(Attempt attempt) {
+        if (attempt.lateLook != null) {
+            attempt.lateLook.cancel();
+        }
+        attempt.lateLook = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
     }
 
     @Override

@@ -192,7 +192,7 @@ final class NameState {
 
     private void watchForLate(Attempt attempt, @Nullable Throwable error) {
         if (error != null && StoreErrors.of(error).outcome() == StoreException.Outcome.UNKNOWN) {
-            effects.watchForLate(attempt.holderId, attempt.leaseNanos);
+            effects.watchForLate(attempt);
         }
     }
 

@@ -87,6 +87,22 @@ class AttemptTest extends EngineFixture {
         assertThat(other.tryAcquire("a")).isEmpty();
     }
 
+    @Test
+    void however_often_the_acquires_of_an_id_fail_it_is_looked_for_once_after_the_last() {
+        store.failure = new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null);
+        store.acquires = Fate.FAIL;
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofSeconds(4)));
+        advance(3_000);
+        assertThat(store.count("acquire")).isGreaterThan(3);
+        // The wait's end, the next poll, and the look.
+        assertThat(time.pending()).isEqualTo(3);
+        advance(1_001);
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(store.count("abandon")).isEqualTo(1);
+        advance(10_000);
+        assertThat(store.count("abandon")).isEqualTo(2);
+    }
+
     /** Of its acquires the first fails, its outcome being unknown, and is executed later. */
     private ProbeStore executingLate(long millis) {
         LockStore behind = server.connect(new StoreContext("late", time));
