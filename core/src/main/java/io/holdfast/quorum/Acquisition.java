@@ -63,6 +63,11 @@ final class Acquisition {
         attempt(1);
     }
 
+    /** Instead of {@link #start}: its id holds already. Who has waited for the outcome meanwhile sees to the hold himself. */
+    void foundHeld(QuorumHold hold) {
+        done(new AcquireReply.Granted(hold.base(), 0, 0));
+    }
+
     /** Nobody waits for it any more: no further tries. */
     void unwanted() {
         unwanted = true;

@@ -99,7 +99,7 @@ final class QuorumLockStore implements LockStore {
             acquisition.start();
             return acquisition.outcome;
         }
-        finished(acquisition);
+        acquisition.foundHeld(hold);
         return acquireAgain(request, hold);
     }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -256,6 +257,29 @@ class QuorumLockStoreTest extends QuorumFixture {
         long base = a.granted(holder).base();
         await(a.store.renew(new RenewRequest(NAME, holder, 100, 1, true)));
         assertThat(await(a.take(holder))).isEqualTo(new Granted(base, 0, 0));
+    }
+
+    /** Real threads: which of the two finds what the other has just put down is a matter of microseconds. */
+    @Test
+    void acquires_sent_again_at_the_same_time_are_all_answered() throws Exception {
+        Client one = new Client();
+        String id = one.newId();
+        one.granted(id);
+        List<CompletableFuture<?>> replies = new CopyOnWriteArrayList<>();
+        Runnable asking = () -> {
+            for (int i = 0; i < 20_000; i++) {
+                CompletableFuture<?> reply = one.take(id);
+                if (!reply.isDone()) {
+                    replies.add(reply);
+                }
+            }
+        };
+        Thread other = new Thread(asking);
+        other.start();
+        asking.run();
+        other.join();
+        assertThat(replies).allMatch(CompletableFuture::isDone);
+        assertThat(one.release(id)).isTrue();
     }
 
     @Test
