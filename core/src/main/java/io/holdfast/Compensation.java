@@ -18,11 +18,16 @@ final class Compensation {
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
+    /** The first failure of each so long is told of in full, the others of that time by their number. */
+    private static final long TELL_EVERY_NANOS = 1_000_000_000;
+
     private final LockStore store;
     private final EngineSettings settings;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean closed;
+    private boolean told; // by lock; a failure was, within the present TELL_EVERY_NANOS
+    private int untold; // by lock; failures since
     private int pending; // by lock
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
@@ -95,10 +100,8 @@ final class Compensation {
             if (error == null || closed) {
                 end();
             } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "Could not withdraw " + holderId + " from " + name
-                                + "; it is gone when its lease has run out. The store said: " + error.getMessage());
+                tell("Could not withdraw " + holderId + " from " + name
+                        + "; it is gone when its lease has run out. The store said: " + error.getMessage());
                 end();
             } else {
                 time.schedule(
@@ -106,6 +109,38 @@ final class Compensation {
                         () -> again(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
             }
         });
+    }
+
+    private void tell(String failure) {
+        lock.lock();
+        try {
+            if (told) {
+                untold++;
+                return;
+            }
+            told = true;
+        } finally {
+            lock.unlock();
+        }
+        LOG.log(System.Logger.Level.WARNING, failure);
+        time.schedule(TELL_EVERY_NANOS, this::tellOfTheOthers);
+    }
+
+    private void tellOfTheOthers() {
+        int others;
+        lock.lock();
+        try {
+            others = untold;
+            untold = 0;
+            told = false;
+        } finally {
+            lock.unlock();
+        }
+        if (others > 0) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "Could not withdraw " + others + " more; they are gone when their leases have run out");
+        }
     }
 
     private void again(String name, String holderId, long giveUpNanos, long retryNanos) {

@@ -343,6 +343,24 @@ class AttemptTest extends EngineFixture {
         }
     }
 
+    @Test
+    void many_withdrawals_that_fail_at_once_are_told_by_their_number() {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            leases.add(now(acquire(client, "n" + i)));
+        }
+        store.failure = new StoreException(StoreException.Outcome.FATAL, "not allowed", null);
+        store.releases = Fate.FAIL;
+        store.abandons = Fate.FAIL;
+        try (Warnings warnings = new Warnings()) {
+            leases.forEach(Lease::releaseAsync);
+            assertThat(warnings.said()).singleElement().asString().contains("not allowed");
+            advance(1_001);
+            assertThat(warnings.said()).hasSize(2);
+            assertThat(warnings.said().get(1)).contains("Could not withdraw 19 more");
+        }
+    }
+
     private interface Answer {
         CompletionStage<AcquireReply> to(AcquireRequest request);
     }
