@@ -28,20 +28,50 @@ final class BlockingCall {
 
     @Nullable
     Object run() throws Throwable {
+        List<HeldLeases.Entered> outer = new ArrayList<>();
+        Object result = null;
+        Throwable failure = null;
+        try {
+            result = runIn(outer);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        for (HeldLeases.Entered each : outer) {
+            try {
+                each.entry().leave();
+            } catch (LeaseLostException lost) {
+                // The call that took them is over, and so is its transaction: nobody else would tell.
+                failure = call.watchLosses(each.entry().leases()).outcome(failure, lost);
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+        return result;
+    }
+
+    /** @param outer receives what was entered, also if this throws */
+    private @Nullable Object runIn(List<HeldLeases.Entered> outer) throws Throwable {
         List<String> missing = new ArrayList<>();
-        List<Lease> outer = new ArrayList<>();
         for (String name : call.names()) {
-            Lease held = HeldLeases.find(call.client(), name);
+            HeldLeases.Entered held = HeldLeases.enter(call.client(), name);
             if (held == null) {
                 missing.add(name);
             } else {
-                // A nested call must not begin under a lock that is lost.
-                held.ensureValid();
                 outer.add(held);
+                // A nested call must not begin under a lock that is lost.
+                held.lease().ensureValid();
+                awaitTransaction(held.entry());
             }
         }
         if (!outer.isEmpty()) {
-            giveHeldLease(outer.get(outer.size() - 1));
+            giveHeldLease(outer.get(outer.size() - 1).lease());
         }
         if (missing.isEmpty()) {
             return call.invocation().proceed();
@@ -60,7 +90,7 @@ final class BlockingCall {
         }
         try {
             // The wait may have been long.
-            outer.forEach(Lease::ensureValid);
+            outer.forEach(held -> held.lease().ensureValid());
             call.watch().acquired();
             if (outer.isEmpty()) {
                 call.giveLease(call.invocation(), leases);
@@ -77,12 +107,8 @@ final class BlockingCall {
     private @Nullable Object runUnder(MultiLease leases) throws Throwable {
         LockedCall.Losses losses = call.watchLosses(leases);
         InterruptOnLoss interrupts = operation.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
-        boolean deferred = TRANSACTIONS && TransactionEnd.isAwaited();
-        if (deferred) {
-            // The caller's transaction commits after this method: until then nobody else may see the old state.
-            TransactionEnd.await(committed -> releaseAtEnd(leases, held, committed));
-        }
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, () -> leases.release(operation.holdAtLeast()));
+        awaitTransaction(held);
         Object result = null;
         Throwable failure = null;
         try {
@@ -94,11 +120,8 @@ final class BlockingCall {
             interrupts.close();
         }
         try {
-            if (deferred) {
+            if (!held.leave()) {
                 leases.ensureValid();
-            } else {
-                held.remove();
-                leases.release(operation.holdAtLeast());
             }
         } catch (LeaseLostException lost) {
             failure = losses.outcome(failure, lost);
@@ -111,16 +134,9 @@ final class BlockingCall {
         return result;
     }
 
-    private void releaseAtEnd(MultiLease leases, HeldLeases.Entry held, boolean committed) {
-        held.remove();
-        try {
-            leases.release(operation.holdAtLeast());
-        } catch (LeaseLostException e) {
-            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else
-            // would hear.
-            if (committed) {
-                throw e;
-            }
+    private static void awaitTransaction(HeldLeases.Entry held) {
+        if (TRANSACTIONS) {
+            TransactionEnd.await(held);
         }
     }
 

@@ -1,26 +1,40 @@
 package io.holdfast.spring;
 
-import java.util.function.Consumer;
+import io.holdfast.LeaseLostException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** The transaction that the caller of a locked method has already. Loaded only where spring-tx is there. */
-final class TransactionEnd {
+/**
+ * Holds the leases of a call until the transaction ends that its caller has already: that commits after the method, and until
+ * then nobody else may see the old state. Loaded only where spring-tx is there.
+ *
+ * @param held the same in each call of one transaction: it is registered once
+ */
+record TransactionEnd(HeldLeases.Entry held) implements TransactionSynchronization {
 
-    private TransactionEnd() {}
-
-    static boolean isAwaited() {
-        return TransactionSynchronizationManager.isActualTransactionActive()
-                && TransactionSynchronizationManager.isSynchronizationActive();
+    /** Does nothing outside of a transaction. */
+    static void await(HeldLeases.Entry held) {
+        if (!TransactionSynchronizationManager.isActualTransactionActive()
+                || !TransactionSynchronizationManager.isSynchronizationActive()) {
+            return;
+        }
+        TransactionEnd end = new TransactionEnd(held);
+        if (!TransactionSynchronizationManager.getSynchronizations().contains(end) && held.enter()) {
+            TransactionSynchronizationManager.registerSynchronization(end);
+        }
     }
 
-    /** Runs the action when it has been committed (then with true) or rolled back, on the thread of it. */
-    static void await(Consumer<Boolean> action) {
-        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-            @Override
-            public void afterCompletion(int status) {
-                action.accept(status == STATUS_COMMITTED);
+    /** On any thread: a transaction manager like JTA's may complete it on one of its own. */
+    @Override
+    public void afterCompletion(int status) {
+        try {
+            held.leave();
+        } catch (LeaseLostException e) {
+            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else
+            // would hear.
+            if (status == STATUS_COMMITTED) {
+                throw e;
             }
-        });
+        }
     }
 }

@@ -89,6 +89,11 @@ class TransactionTest {
         public void sellInCallersTransaction() {
             EVENTS.add("sell");
         }
+
+        @Locked("stock")
+        public void sellWhile(Runnable other) {
+            other.run();
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -242,13 +247,17 @@ class TransactionTest {
             atTheEnd.addAll(synchronizations);
         }
 
-        void commitElsewhere() throws InterruptedException {
+        void commitElsewhere() {
             Thread other = new Thread(() -> {
                 atTheEnd.forEach(each -> each.afterCompletion(TransactionSynchronization.STATUS_COMMITTED));
                 atTheEnd.clear();
             });
             other.start();
-            other.join();
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
         }
     }
 
@@ -287,6 +296,53 @@ class TransactionTest {
                 ForeignTransaction.class,
                 DefaultOrder.class);
         assertThat(EVENTS).containsExactly("sell", "sell");
+    }
+
+    @Test
+    void a_call_is_locked_to_its_end_when_the_transaction_whose_lock_it_uses_ends_on_another_thread() {
+        run(
+                context -> {
+                    LockClient client = context.getBean(LockClient.class);
+                    Stock stock = context.getBean(Stock.class);
+                    Foreign manager = context.getBean(Foreign.class);
+                    new TransactionTemplate(manager).executeWithoutResult(status -> stock.sellInCallersTransaction());
+                    Object token = client.inspect("stock").fencingToken();
+                    // What the same thread serves next.
+                    stock.sellWhile(() -> {
+                        manager.commitElsewhere();
+                        assertThat(client.inspect("stock").isLocked()).isTrue();
+                        stock.sellWhile(() -> assertThat(client.inspect("stock").fencingToken())
+                                .isEqualTo(token));
+                        assertThat(client.inspect("stock").isLocked()).isTrue();
+                    });
+                    assertThat(client.inspect("stock").isLocked()).isFalse();
+                    assertThat(client.localLocks()).isEmpty();
+                },
+                ForeignTransaction.class,
+                DefaultOrder.class);
+    }
+
+    @Test
+    void the_lock_of_an_older_transaction_is_held_until_the_younger_one_that_uses_it_ended() {
+        run(
+                context -> {
+                    LockClient client = context.getBean(LockClient.class);
+                    Stock stock = context.getBean(Stock.class);
+                    Foreign manager = context.getBean(Foreign.class);
+                    TransactionTemplate template = new TransactionTemplate(manager);
+                    template.executeWithoutResult(status -> stock.sellInCallersTransaction());
+                    template.executeWithoutResult(status -> {
+                        stock.sellInCallersTransaction();
+                        manager.commitElsewhere();
+                        assertThat(client.inspect("stock").isLocked()).isTrue();
+                    });
+                    assertThat(client.inspect("stock").isLocked()).isTrue();
+                    manager.commitElsewhere();
+                    assertThat(client.inspect("stock").isLocked()).isFalse();
+                    assertThat(client.localLocks()).isEmpty();
+                },
+                ForeignTransaction.class,
+                DefaultOrder.class);
     }
 
     private static void run(
