@@ -30,9 +30,9 @@ record TransactionEnd(HeldLeases.Entry held) implements TransactionSynchronizati
         try {
             held.leave();
         } catch (LeaseLostException e) {
-            // After a rollback nothing was done that was not protected. After a commit Spring logs it; nobody else
-            // would hear.
-            if (status == STATUS_COMMITTED) {
+            // After a rollback nothing was done that was not protected. After a commit, or what may be one, Spring logs
+            // it; nobody else would hear.
+            if (status != STATUS_ROLLED_BACK) {
                 throw e;
             }
         }

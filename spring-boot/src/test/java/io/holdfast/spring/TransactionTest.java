@@ -2,6 +2,7 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
@@ -247,6 +248,11 @@ class TransactionTest {
             atTheEnd.addAll(synchronizations);
         }
 
+        void end(int status) {
+            atTheEnd.forEach(each -> each.afterCompletion(status));
+            atTheEnd.clear();
+        }
+
         void commitElsewhere() {
             Thread other = new Thread(() -> {
                 atTheEnd.forEach(each -> each.afterCompletion(TransactionSynchronization.STATUS_COMMITTED));
@@ -340,6 +346,37 @@ class TransactionTest {
                     manager.commitElsewhere();
                     assertThat(client.inspect("stock").isLocked()).isFalse();
                     assertThat(client.localLocks()).isEmpty();
+                },
+                ForeignTransaction.class,
+                DefaultOrder.class);
+    }
+
+    /** Of an unknown outcome it is not known that nothing was done. */
+    @Test
+    void a_loss_is_told_unless_the_transaction_was_rolled_back() {
+        run(
+                context -> {
+                    LockClient client = context.getBean(LockClient.class);
+                    Stock stock = context.getBean(Stock.class);
+                    Foreign manager = context.getBean(Foreign.class);
+                    for (int status : new int[] {
+                        TransactionSynchronization.STATUS_COMMITTED,
+                        TransactionSynchronization.STATUS_UNKNOWN,
+                        TransactionSynchronization.STATUS_ROLLED_BACK
+                    }) {
+                        new TransactionTemplate(manager)
+                                .executeWithoutResult(scope -> stock.sellInCallersTransaction());
+                        client.forceRelease("stock");
+                        org.awaitility.Awaitility.await()
+                                .until(() -> client.localLocks().isEmpty());
+                        Throwable told = catchThrowable(() -> manager.end(status));
+                        if (status == TransactionSynchronization.STATUS_ROLLED_BACK) {
+                            assertThat(told).isNull();
+                        } else {
+                            assertThat(told).as("status " + status).isInstanceOf(LeaseLostException.class);
+                            manager.atTheEnd.clear();
+                        }
+                    }
                 },
                 ForeignTransaction.class,
                 DefaultOrder.class);
