@@ -70,11 +70,7 @@ final class StageCall {
         } finally {
             held.remove();
         }
-        try {
-            cancelTogether(work.toCompletableFuture());
-        } catch (UnsupportedOperationException e) {
-            // A stage may refuse that: then this work cannot be cancelled.
-        }
+        cancelIfPossible(work);
         work.whenComplete((value, why) -> {
             Throwable failure = unwrapped(why);
             leases.releaseAsync(call.operation().holdAtLeast())
@@ -101,7 +97,7 @@ final class StageCall {
             Object instead = call.alternative(busy);
             CompletionStage<?> stage =
                     instead == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) instead;
-            cancelTogether(stage.toCompletableFuture());
+            cancelIfPossible(stage);
             stage.whenComplete((value, failure) -> end(value, unwrapped(failure)));
         } catch (Throwable e) {
             end(null, e);
@@ -125,6 +121,14 @@ final class StageCall {
         cancellable.set(running);
         if (result.isCancelled()) {
             running.cancel(true);
+        }
+    }
+
+    private void cancelIfPossible(CompletionStage<?> running) {
+        try {
+            cancelTogether(running.toCompletableFuture());
+        } catch (RuntimeException e) {
+            // A stage may refuse that, and with what it likes: then its work, which goes on, cannot be cancelled.
         }
     }
 

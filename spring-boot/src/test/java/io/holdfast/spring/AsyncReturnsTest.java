@@ -42,6 +42,18 @@ class AsyncReturnsTest {
             return stage;
         }
 
+        @Locked(name = "async", waitTime = "0", fallback = "foreignInstead")
+        public CompletionStage<String> foreign() {
+            calls.incrementAndGet();
+            return stage;
+        }
+
+        CompletionStage<String> foreignInstead() {
+            Foreign instead = new Foreign();
+            instead.complete("instead");
+            return instead;
+        }
+
         @Locked(name = "async", waitTime = "0", onBusy = OnBusy.SKIP)
         public CompletionStage<String> skipped() {
             return stage;
@@ -65,6 +77,14 @@ class AsyncReturnsTest {
         @Locked(name = "async", waitTime = "0", onBusy = OnBusy.SKIP)
         public Flux<String> skippedFlux() {
             return sink.asFlux();
+        }
+    }
+
+    /** A stage of another library, which refuses in its own way. */
+    static class Foreign extends CompletableFuture<String> {
+        @Override
+        public CompletableFuture<String> toCompletableFuture() {
+            throw new IllegalStateException("not here");
         }
     }
 
@@ -113,6 +133,24 @@ class AsyncReturnsTest {
             cancelled.cancel(true);
             await().until(() -> !isHeld(client));
             assertThat(Work.stage).isCancelled();
+        });
+    }
+
+    @Test
+    void a_stage_that_refuses_to_be_a_future_holds_the_lock_until_it_is_complete() {
+        run("foreign", (work, client) -> {
+            Work.stage = new Foreign();
+            CompletableFuture<String> result = work.foreign().toCompletableFuture();
+            await().until(() -> Work.calls.get() == 1);
+            // Busy still, and a fallback may return such a stage, too.
+            assertThat(work.foreign().toCompletableFuture())
+                    .succeedsWithin(Duration.ofSeconds(10))
+                    .isEqualTo("instead");
+            assertThat(isHeld(client)).isTrue();
+            Work.stage.complete("done");
+            assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
+            assertThat(isHeld(client)).isFalse();
+            assertThat(Work.calls).hasValue(1);
         });
     }
 
