@@ -2,6 +2,7 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
 import java.util.Map;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -25,10 +26,14 @@ public final class HoldfastBoot3HealthAutoConfiguration {
     /** For Spring. */
     public HoldfastBoot3HealthAutoConfiguration() {}
 
+    /**
+     * @param clients only asked for when health is: Spring makes a factory bean to know what it makes, and may do so while it
+     *     makes the client
+     */
     @Bean
     @ConditionalOnMissingBean(name = "locksHealthIndicator")
-    Boot3HealthIndicator locksHealthIndicator(Map<String, LockClient> clients) {
-        return new Boot3HealthIndicator(() -> LockHealth.of(clients));
+    Boot3HealthIndicator locksHealthIndicator(ObjectProvider<Map<String, LockClient>> clients) {
+        return new Boot3HealthIndicator(() -> LockHealth.of(clients.getObject()));
     }
 
     /** As Boot's own condition, whose class has moved. */
