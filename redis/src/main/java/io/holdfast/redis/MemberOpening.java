@@ -2,9 +2,14 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.concurrent.ExecutionException;
 
 /** Connects to one member of a quorum. Blocks. */
 final class MemberOpening {
+
+    private static final System.Logger LOG = System.getLogger(RedlockProvider.class.getName());
 
     private final RedisSettings settings;
     private final StoreContext context;
@@ -42,7 +47,13 @@ final class MemberOpening {
         MemberMessages messages = new MemberMessages(keys.clientChannels() + context.clientId());
         steps.connect(connections.connect(messages::resubscribed));
         Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
-        steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
+        SameLife life = new SameLife(messages::resubscribed);
+        DedicatedConnections dedicated = withScripts(scripts, keys)
+                ? null
+                : new DedicatedConnections(key -> life.checked(connections.dedicated(key)), key -> "");
+        if (dedicated == null) {
+            steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
+        }
         // A server that forbids the messages can still vote; those who wait find out by polls or from other members.
         steps.subscribe(
                 connections.connectMessages().thenCompose(messages::attach),
@@ -51,12 +62,70 @@ final class MemberOpening {
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             messages.subscribeAgain();
             var unused = connections.commands().ping();
+            if (dedicated != null) {
+                dedicated.beat();
+            }
         });
         heartbeat.start();
-        return new RedisQuorumMember(
-                context.clientId(), settings, keys, scripts, commandErrors, connections, messages, () -> {
-                    heartbeat.stop();
-                    disconnect();
-                });
+        Runnable closing = () -> {
+            heartbeat.stop();
+            if (dedicated != null) {
+                dedicated.close();
+            }
+            disconnect();
+        };
+        if (dedicated == null) {
+            return new RedisQuorumMember(
+                    context.clientId(), settings, keys, scripts, commandErrors, connections, messages, closing);
+        }
+        CommandsQuorumMember member = new CommandsQuorumMember(
+                context.clientId(),
+                settings,
+                keys,
+                commandErrors,
+                connections,
+                new MemberTransactions(dedicated, commandErrors),
+                messages,
+                closing);
+        check(member, closing);
+        return member;
+    }
+
+    /** Whether this member is used by scripts. A server that answers the first script with a refusal for good runs none. */
+    private boolean withScripts(Scripts scripts, RedisKeys keys) {
+        if (settings.mode() == RedisMode.COMMANDS) {
+            return false;
+        }
+        try {
+            steps.await(scripts.run(
+                    LuaScript.QUORUM_LOOK,
+                    new String[] {keys.birth()},
+                    new String[0],
+                    (reply, outcome) -> outcome.complete(reply)));
+            return true;
+        } catch (ExecutionException e) {
+            StoreException failure = commandErrors.of(e);
+            boolean refused = failure.outcome() == StoreException.Outcome.FATAL
+                    && failure.getCause() instanceof RedisCommandExecutionException;
+            if (!refused || settings.mode() == RedisMode.LUA) {
+                throw failure;
+            }
+            LOG.log(
+                    System.Logger.Level.INFO,
+                    settings.describe()
+                            + " runs no scripts for this user, so it is used by WATCH/MULTI (mode commands): "
+                            + failure.getMessage());
+            return false;
+        }
+    }
+
+    /** Finds out at once if the server refuses transactions as well. */
+    private void check(CommandsQuorumMember member, Runnable closing) {
+        try {
+            steps.await(member.check());
+        } catch (ExecutionException e) {
+            closing.run();
+            throw commandErrors.of(e);
+        }
     }
 }

@@ -10,8 +10,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -188,65 +186,22 @@ final class RedisQuorumMember implements QuorumMember {
     @Override
     public CompletionStage<Identity> identify() {
         // INFO and the birth by two commands: what matters is decided by admit, which compares again.
-        CompletionStage<String> info = connections.commands().info();
-        CompletionStage<List<Object>> admitted =
-                scripts.run(LuaScript.QUORUM_LOOK, new String[] {keys.birth()}, new String[0], (reply, outcome) -> {
-                    outcome.complete(reply);
-                });
-        return info.handle((text, error) -> {
-                    if (error != null) {
-                        throw errors.of(error);
-                    }
-                    return text;
-                })
-                .thenCombine(admitted, this::identity);
-    }
-
-    private Identity identity(String info, List<Object> looked) {
-        String runId = field(info, "run_id");
-        Standing standing = standing(looked);
-        String[] birth = standing.birth().split(":", -1);
-        boolean ofThisLife = birth.length == 3 && birth[1].equals(runId);
-        List<String> doubts = new ArrayList<>();
-        if (field(info, "role").equals("slave")) {
-            doubts.add("is a replica of " + field(info, "master_host") + ":" + field(info, "master_port")
-                    + ", so it cannot vote, and is not independent (name masters only)");
-        }
-        if (field(info, "aof_enabled").equals("0")) {
-            doubts.add(
-                    "has no append-only file, so it forgets its locks at a restart, and does not vote for the longest"
-                            + " lease after one (set appendonly yes and appendfsync always, or keep it so)");
-        }
-        String uptime = field(info, "uptime_in_seconds");
-        return new Identity(
-                runId,
-                field(info, "master_replid"),
-                ofThisLife ? standing : new Standing("", 0),
-                uptime.isEmpty() ? 0 : Long.parseLong(uptime) * 1_000,
-                List.copyOf(doubts));
+        CompletionStage<Standing> looked = scripts.run(
+                LuaScript.QUORUM_LOOK,
+                new String[] {keys.birth()},
+                new String[0],
+                (reply, outcome) -> outcome.complete(standing(reply)));
+        return MemberInfo.of(connections, errors).thenCombine(looked, MemberInfo::identity);
     }
 
     @Override
     public CompletionStage<Standing> admit(long quarantineMillis) {
-        return connections
-                .commands()
-                .info("server")
-                .handle((text, error) -> {
-                    if (error != null) {
-                        throw errors.of(error);
-                    }
-                    return field(text, "run_id");
-                })
-                .thenCompose(runId -> scripts.<Standing>run(
+        return MemberInfo.of(connections, errors)
+                .thenCompose(info -> scripts.<Standing>run(
                         LuaScript.QUORUM_ADMIT,
                         new String[] {keys.birth()},
-                        new String[] {runId, UUID.randomUUID().toString(), Long.toString(quarantineMillis)},
+                        new String[] {info.runId(), UUID.randomUUID().toString(), Long.toString(quarantineMillis)},
                         (reply, outcome) -> outcome.complete(standing(reply))));
-    }
-
-    private static String field(String info, String name) {
-        Matcher matcher = Pattern.compile("(?m)^" + name + ":([^\\r\\n]*)").matcher(info);
-        return matcher.find() ? matcher.group(1) : "";
     }
 
     // --- the rest ---

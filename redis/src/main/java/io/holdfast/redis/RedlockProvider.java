@@ -24,7 +24,8 @@ import java.util.Set;
  * </ul>
  *
  * <p>A lock of a name is a string key of that name at each server, as other RedLock libraries and a hand-written
- * {@code SET NX PX} have it. Needs the right to run scripts.
+ * {@code SET NX PX} have it. Servers that run no scripts are used by {@code WATCH} and {@code MULTI} ({@code mode}: {@code
+ * auto}, {@code lua} or {@code commands}); what is kept there is the same, so clients of different modes share locks.
  */
 public final class RedlockProvider implements LockStoreProvider {
 

@@ -48,13 +48,6 @@ record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
                 case "clockDrift" -> settings.clockDrift(fraction(option, value));
                 case "bootstrap" -> settings.bootstrap(truth(option, value));
                 case "tls" -> tls = truth(option, value);
-                case "mode" -> {
-                    if (!value.equals("auto") && !value.equals("lua")) {
-                        throw wrong(
-                                "mode: \"" + value + "\"",
-                                "auto or lua: a quorum's servers must run scripts, also for tokens");
-                    }
-                }
                 case "minReplicas" ->
                     throw wrong("minReplicas", "not with redlock: its servers are independent, without replicas");
                 default -> forServers.add(pair);

@@ -13,19 +13,38 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-/** The contract on quorums of real servers; of all the kinds that run on this machine, mixed. */
-@ParameterizedClass(name = "{0} servers")
-@ValueSource(ints = {3, 5})
+/**
+ * The contract on quorums of real servers; of all the kinds that run on this machine, mixed. With scripts, without, and
+ * with clients of both kinds at once. {@code -Dholdfast.matrix} runs each of these with 3 and with 5.
+ */
+@ParameterizedClass(name = "{0} servers, {1}")
+@MethodSource("quorums")
 class RedlockContractTest extends LockStoreContract {
 
     private static final List<RedisServer> SERVERS = new ArrayList<>();
 
-    RedlockContractTest(int number) {}
+    private final String modes;
+    private int opened;
+
+    RedlockContractTest(int number, String modes) {
+        this.modes = modes;
+    }
+
+    static List<Arguments> quorums() {
+        List<Arguments> quorums = new ArrayList<>(
+                List.of(Arguments.of(3, "lua"), Arguments.of(3, "commands"), Arguments.of(5, "lua and commands")));
+        if (Boolean.getBoolean("holdfast.matrix")) {
+            quorums.addAll(
+                    List.of(Arguments.of(5, "lua"), Arguments.of(5, "commands"), Arguments.of(3, "lua and commands")));
+        }
+        return quorums;
+    }
 
     @BeforeParameterizedClassInvocation
-    static void start(int number) {
+    static void start(int number, String modes) {
         var installations = RedisServer.available();
         for (int i = 0; i < number; i++) {
             SERVERS.add(RedisServer.builder()
@@ -46,8 +65,9 @@ class RedlockContractTest extends LockStoreContract {
                 .map(server -> server.host() + ":" + server.port())
                 .collect(Collectors.joining(","));
         // Patient, because this machine may be slow.
+        String mode = modes.length() < 10 ? modes : opened++ % 2 == 0 ? "lua" : "commands";
         return new RedlockProvider()
-                .open(URI.create("redlock://" + hosts + "?bootstrap=true&memberTimeout=5s"), context);
+                .open(URI.create("redlock://" + hosts + "?bootstrap=true&memberTimeout=5s&mode=" + mode), context);
     }
 
     @Override

@@ -1,0 +1,149 @@
+package io.holdfast.redis;
+
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a script does in one step at a quorum's member, by {@code WATCH}, reads, {@code MULTI}, writes and {@code EXEC}: all
+ * keys that are read are watched, so the writes happen only where nothing has changed since. Else all is read again.
+ *
+ * <p>Invariant: as in {@link WatchWay}, the connection is nobody else's meanwhile, and never connects again by itself.
+ */
+final class MemberTransactions {
+
+    /** Each try fails because another client has succeeded; the quorum's own patience is shorter than so many. */
+    private static final int TRIES = 100;
+
+    /** A write of a transaction. */
+    interface Write {
+        RedisFuture<?> send(RedisAsyncCommands<String, String> commands);
+    }
+
+    /**
+     * What follows from a view.
+     *
+     * @param reply the answer, once the writes are made
+     */
+    record Step<T>(T reply, List<Write> writes) {}
+
+    private final DedicatedConnections connections;
+    private final RedisErrors errors;
+
+    MemberTransactions(DedicatedConnections connections, RedisErrors errors) {
+        this.connections = connections;
+        this.errors = errors;
+    }
+
+    /**
+     * About one lock.
+     *
+     * @param keys as {@link RedisKeys#ofMember}
+     * @param decision may be asked several times; has no effects of its own
+     */
+    <T> CompletableFuture<T> run(String[] keys, Function<MemberView, Step<T>> decision) {
+        return run(keys, commands -> read(commands, keys), decision);
+    }
+
+    /**
+     * @param watched all keys that are read
+     * @param reader reads what the decision needs
+     * @param decision may be asked several times; has no effects of its own
+     */
+    <V, T> CompletableFuture<T> run(
+            String[] watched,
+            Function<RedisAsyncCommands<String, String>, CompletionStage<V>> reader,
+            Function<V, Step<T>> decision) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        connections
+                .with(watched[0], connection -> attempt(connection, watched, reader, decision, TRIES))
+                .whenComplete((reply, error) -> {
+                    if (error != null) {
+                        outcome.completeExceptionally(errors.of(error));
+                    } else {
+                        outcome.complete(reply);
+                    }
+                });
+        return outcome;
+    }
+
+    private <V, T> CompletionStage<T> attempt(
+            StatefulRedisConnection<String, String> connection,
+            String[] watched,
+            Function<RedisAsyncCommands<String, String>, CompletionStage<V>> reader,
+            Function<V, Step<T>> decision,
+            int triesLeft) {
+        RedisAsyncCommands<String, String> commands = connection.async();
+        CompletionStage<String> watching = commands.watch(watched);
+        CompletionStage<V> reading = reader.apply(commands);
+        return watching.thenCompose(ok -> reading).thenCompose(view -> {
+            Step<T> step = decision.apply(view);
+            if (step.writes().isEmpty()) {
+                return commands.unwatch().thenApply(unwatched -> step.reply());
+            }
+            var unused = commands.multi();
+            List<CompletableFuture<?>> writing = new ArrayList<>();
+            for (Write write : step.writes()) {
+                writing.add(write.send(commands).toCompletableFuture());
+            }
+            return commands.exec().thenCompose(results -> {
+                if (!results.wasDiscarded()) {
+                    // A command of the transaction that failed has failed for itself.
+                    return CompletableFuture.allOf(writing.toArray(new CompletableFuture<?>[0]))
+                            .thenApply(done -> step.reply());
+                }
+                if (triesLeft == 1) {
+                    return CompletableFuture.failedFuture(RedisErrors.keepsChanging(watched[0]));
+                }
+                return attempt(connection, watched, reader, decision, triesLeft - 1);
+            });
+        });
+    }
+
+    /**
+     * Reads everything about a lock. The birth is read last: where the data are lost while this reads, the answer shows
+     * that it does not count.
+     */
+    static CompletionStage<MemberView> read(RedisClusterAsyncCommands<String, String> commands, String[] keys) {
+        CompletableFuture<List<String>> time = commands.time().toCompletableFuture();
+        CompletableFuture<String> lock = commands.get(keys[0]).toCompletableFuture();
+        CompletableFuture<String> type = commands.type(keys[0]).toCompletableFuture();
+        CompletableFuture<Long> remaining = commands.pttl(keys[0]).toCompletableFuture();
+        CompletableFuture<String> register = commands.get(keys[1]).toCompletableFuture();
+        CompletableFuture<Map<String, String>> waiting =
+                commands.hgetall(keys[2]).toCompletableFuture();
+        CompletableFuture<Long> waitingExpiry = commands.pttl(keys[2]).toCompletableFuture();
+        CompletableFuture<String> sequence = commands.get(keys[3]).toCompletableFuture();
+        CompletableFuture<String> birth = commands.get(keys[4]).toCompletableFuture();
+        CompletableFuture<String> holder = lock.handle((value, error) -> error)
+                .thenCombine(type, (error, kind) -> error == null || kind.equals("string") || kind.equals("none"))
+                .thenCompose(isString -> isString ? lock : type.thenApply(kind -> "foreign " + kind));
+        return CompletableFuture.allOf(time, holder, remaining, register, waiting, waitingExpiry, sequence, birth)
+                .thenApply(all -> new MemberView(
+                        millis(time.join()),
+                        text(birth.join()),
+                        text(holder.join()),
+                        Math.max(-1, remaining.join()),
+                        text(register.join()),
+                        waiting.join(),
+                        waitingExpiry.join(),
+                        text(sequence.join())));
+    }
+
+    static long millis(List<String> time) {
+        return Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000;
+    }
+
+    /** The driver answers null where there is no key. */
+    static String text(@Nullable String value) {
+        return value == null ? "" : value;
+    }
+}

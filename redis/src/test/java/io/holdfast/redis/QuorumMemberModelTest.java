@@ -1,0 +1,226 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.QuorumMember.Extension;
+import io.holdfast.spi.QuorumMember.Take;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RespClient;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Members with scripts and members without do the same, on the same keys of one server, and the same as the member in
+ * memory, which the simulation and the tests of the quorum use.
+ */
+class QuorumMemberModelTest {
+
+    private static final int CLIENTS = 3;
+    private static RedisServer server;
+
+    private final List<QuorumMember> open = new ArrayList<>();
+
+    @BeforeAll
+    static void start() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stop() {
+        server.close();
+    }
+
+    @AfterEach
+    void close() {
+        open.forEach(QuorumMember::close);
+    }
+
+    private QuorumMember connect(String clientId, RedisMode mode) {
+        RedisSettings settings =
+                RedisUris.parse(URI.create(server.uri() + "?mode=" + mode.name().toLowerCase(Locale.ROOT)));
+        SharedThreads threads = new SharedThreads();
+        QuorumMember member = MemberOpening.open(settings, threads, new StoreContext(clientId, TimeSource.system()));
+        assertThat(member).isInstanceOf(mode == RedisMode.LUA ? RedisQuorumMember.class : CommandsQuorumMember.class);
+        open.add(member);
+        return member;
+    }
+
+    private static <T> T get(CompletionStage<T> stage) {
+        return stage.toCompletableFuture().orTimeout(10, TimeUnit.SECONDS).join();
+    }
+
+    /** A client as the model has it, and at the server with scripts and without. */
+    private record Client(QuorumMember model, QuorumMember lua, QuorumMember commands) {}
+
+    @Test
+    void random_sequences_have_the_same_answers() {
+        MemoryQuorumNode node = new MemoryQuorumNode("model", TimeSource.system());
+        List<Client> clients = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            String id = "hf-c" + i;
+            clients.add(new Client(
+                    node.connect(new StoreContext(id, TimeSource.system())),
+                    connect(id, RedisMode.LUA),
+                    connect(id, RedisMode.COMMANDS)));
+        }
+        get(clients.get(0).model.admit(0));
+        get(clients.get(0).commands.admit(0));
+        for (int round = 0; round < 60; round++) {
+            play(round, clients);
+        }
+    }
+
+    private static void play(long seed, List<Client> clients) {
+        SplittableRandom random = new SplittableRandom(seed);
+        String name = "model:" + seed;
+        List<String> done = new ArrayList<>();
+        for (int step = 0; step < 25; step++) {
+            int number = random.nextInt(clients.size());
+            Client client = clients.get(number);
+            QuorumMember real = random.nextBoolean() ? client.lua : client.commands;
+            String id = "hf-c" + number + ":" + random.nextInt(2) + "~1";
+            long lease = 20_000L + random.nextInt(60_000);
+            long token = 1L + random.nextInt(12);
+            long sequence = random.nextInt(4);
+            boolean flag = random.nextBoolean();
+            boolean leaves = random.nextInt(6) == 0;
+            Function<QuorumMember, Object> command = switch (random.nextInt(7)) {
+                case 0, 1, 2 ->
+                    member -> {
+                        var vote = get(member.take(new Take(name, id, lease, sequence, token, flag ? 5_000 : 0)));
+                        return List.of(vote.holds(), vote.holder(), vote.accepted(), vote.register(), vote.waiting());
+                    };
+                case 3 ->
+                    member -> get(member.extend(new Extension(name, id, lease, sequence, flag)))
+                            .found();
+                case 4 ->
+                    member -> {
+                        var released = get(member.release(name, id, flag));
+                        return List.of(released.wasHeld(), released.waiting());
+                    };
+                case 5 ->
+                    member -> {
+                        var written = get(member.commit(name, id, token));
+                        return List.of(written.accepted(), written.register());
+                    };
+                default ->
+                    member -> {
+                        if (leaves) {
+                            return get(member.leave(name));
+                        }
+                        var seen = get(member.inspect(name));
+                        return List.of(seen.holder(), seen.register(), seen.waiting());
+                    };
+            };
+            Object expected = command.apply(client.model);
+            done.add(step + " " + real.getClass().getSimpleName() + " " + id + " " + expected);
+            assertThat(command.apply(real)).as("seed %s: %s", seed, done).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void each_tells_the_other_of_releases_and_of_waiters() {
+        QuorumMember lua = connect("hf-l", RedisMode.LUA);
+        QuorumMember commands = connect("hf-k", RedisMode.COMMANDS);
+        for (QuorumMember holder : List.of(lua, commands)) {
+            QuorumMember waiter = holder == lua ? commands : lua;
+            String held = (holder == lua ? "hf-l" : "hf-k") + ":1~1";
+            String waits = (holder == lua ? "hf-k" : "hf-l") + ":1~1";
+            List<String> heard = new CopyOnWriteArrayList<>();
+            holder.listen(new Hearing("holder", heard));
+            waiter.listen(new Hearing("waiter", heard));
+            get(holder.take(new Take("told", held, 20_000, 0, 1, 0)));
+            get(waiter.take(new Take("told", waits, 20_000, 0, 1, 5_000)));
+            await().until(() -> heard.contains("holder: told, somebody waits behind " + held));
+            get(holder.release("told", held, true));
+            await().until(() -> heard.contains("waiter: told is released, rank 0"));
+        }
+    }
+
+    @Test
+    void many_who_take_at_once_without_scripts_get_one_holder() {
+        List<QuorumMember> members = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            members.add(connect("hf-m" + i, i == 0 ? RedisMode.LUA : RedisMode.COMMANDS));
+        }
+        for (int round = 0; round < 20; round++) {
+            String name = "once:" + round;
+            List<CompletionStage<QuorumMember.Vote>> votes = new ArrayList<>();
+            for (int i = 0; i < 32; i++) {
+                votes.add(members.get(i % 4)
+                        .take(new Take(name, "hf-m" + i % 4 + ":" + i + "~1", 20_000, 0, 100 + i, 5_000)));
+            }
+            assertThat(votes.stream()
+                            .map(QuorumMemberModelTest::get)
+                            .filter(QuorumMember.Vote::holds)
+                            .count())
+                    .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_flush_takes_the_vote_until_the_member_is_admitted_again() throws Exception {
+        QuorumMember commands = connect("hf-f", RedisMode.COMMANDS);
+        QuorumMember lua = connect("hf-g", RedisMode.LUA);
+        get(commands.admit(0));
+        String birth = get(lua.identify()).standing().birth();
+        assertThat(birth).isNotEmpty();
+        assertThat(get(commands.identify()).standing().birth()).isEqualTo(birth);
+        assertThat(get(commands.take(new Take("f", "hf-f:1~1", 20_000, 0, 5, 0)))
+                        .standing())
+                .isEqualTo(new QuorumMember.Standing(birth, 0));
+        try (RespClient client = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            client.call("FLUSHALL");
+        }
+        assertThat(get(commands.take(new Take("f", "hf-f:2~1", 20_000, 0, 6, 0)))
+                        .standing()
+                        .birth())
+                .isEmpty();
+        for (QuorumMember member : List.of(commands, lua)) {
+            assertThat(get(member.identify()).uptimeMillis()).isZero();
+        }
+        QuorumMember.Standing admitted = get(commands.admit(60_000));
+        assertThat(admitted.quarantineMillis()).isEqualTo(60_000);
+        assertThat(get(lua.admit(1)).birth()).isEqualTo(admitted.birth());
+        assertThat(get(lua.take(new Take("f", "hf-g:1~1", 20_000, 0, 7, 0)))
+                        .standing()
+                        .quarantineMillis())
+                .isBetween(30_000L, 60_000L);
+        // For the other tests.
+        try (RespClient client = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            client.call("FLUSHALL");
+        }
+    }
+
+    private record Hearing(String who, List<String> heard) implements QuorumMember.Listener {
+        @Override
+        public void released(String name, int rank) {
+            heard.add(who + ": " + name + " is released, rank " + rank);
+        }
+
+        @Override
+        public void contended(String name, String id) {
+            heard.add(who + ": " + name + ", somebody waits behind " + id);
+        }
+
+        @Override
+        public void reconnected() {}
+    }
+}
