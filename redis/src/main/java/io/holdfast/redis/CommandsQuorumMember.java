@@ -102,7 +102,7 @@ final class CommandsQuorumMember implements QuorumMember {
             writes.add(commands -> commands.set(all[0], take.id(), lasting(take.leaseMillis())));
             remember(take.sequence(), take.id(), take.leaseMillis(), all, writes);
         } else if (take.sequence() >= view.settings(take.id()) && view.remaining() < take.leaseMillis()) {
-            writes.add(commands -> commands.pexpire(all[0], take.leaseMillis()));
+            writes.add(commands -> commands.set(all[0], take.id(), lasting(take.leaseMillis())));
             remember(take.sequence(), take.id(), take.leaseMillis(), all, writes);
         }
         if (view.waiting().containsKey(client)) {
@@ -175,7 +175,8 @@ final class CommandsQuorumMember implements QuorumMember {
         }
         remember(extension.sequence(), extension.id(), Math.max(view.remaining(), lease), all, writes);
         if (extension.exact() || view.remaining() < lease) {
-            writes.add(commands -> commands.pexpire(all[0], lease));
+            // Not PEXPIRE: before 6.0.9, EXEC does not notice that a watched key has ended, and there would be none.
+            writes.add(commands -> commands.set(all[0], extension.id(), lasting(lease)));
         }
         return Found.HELD;
     }
@@ -232,7 +233,9 @@ final class CommandsQuorumMember implements QuorumMember {
 
     @Override
     public CompletionStage<Boolean> leave(String name) {
-        return told(connections.commands().hdel(keys.ofMember(name)[2], clientId))
+        String[] all = keys.ofMember(name);
+        return transactions
+                .<Long>inTurn(all[0], () -> connections.commands().hdel(all[2], clientId))
                 .thenApply(left -> left == 1);
     }
 
@@ -253,13 +256,16 @@ final class CommandsQuorumMember implements QuorumMember {
 
     @Override
     public CompletionStage<Seen> inspect(String name) {
-        return told(MemberTransactions.read(connections.commands(), keys.ofMember(name)))
-                .thenApply(view -> new Seen(
-                        view.standing(),
-                        view.holder(),
-                        view.holder().isEmpty() ? 0 : view.remaining(),
-                        view.token(),
-                        view.waitingBeside("").size()));
+        return transactions.run(
+                keys.ofMember(name),
+                view -> new Step<>(
+                        new Seen(
+                                view.standing(),
+                                view.holder(),
+                                view.holder().isEmpty() ? 0 : view.remaining(),
+                                view.token(),
+                                view.waitingBeside("").size()),
+                        List.of()));
     }
 
     @Override
@@ -320,9 +326,7 @@ final class CommandsQuorumMember implements QuorumMember {
     /** Fails if the server refuses transactions. Changes nothing. */
     CompletionStage<Standing> check() {
         return transactions.run(
-                new String[] {keys.birth()},
-                this::life,
-                life -> new Step<>(life.standing(), List.of(commands -> commands.get(keys.birth()))));
+                new String[] {keys.birth()}, this::life, life -> new Step<>(life.standing(), List.of()));
     }
 
     // --- the rest ---

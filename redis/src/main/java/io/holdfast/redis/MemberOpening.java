@@ -87,7 +87,13 @@ final class MemberOpening {
                 new MemberTransactions(dedicated, commandErrors),
                 messages,
                 closing);
-        check(member, closing);
+        try {
+            check(member);
+        } catch (RuntimeException e) {
+            heartbeat.stop();
+            dedicated.close();
+            throw e;
+        }
         return member;
     }
 
@@ -120,11 +126,10 @@ final class MemberOpening {
     }
 
     /** Finds out at once if the server refuses transactions as well. */
-    private void check(CommandsQuorumMember member, Runnable closing) {
+    private void check(CommandsQuorumMember member) {
         try {
             steps.await(member.check());
         } catch (ExecutionException e) {
-            closing.run();
             throw commandErrors.of(e);
         }
     }

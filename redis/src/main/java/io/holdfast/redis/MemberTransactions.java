@@ -9,12 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a script does in one step at a quorum's member, by {@code WATCH}, reads, {@code MULTI}, writes and {@code EXEC}: all
- * keys that are read are watched, so the writes happen only where nothing has changed since. Else all is read again.
+ * keys that are read are watched, so the writes happen only where nothing has changed since. Else all is read again. That
+ * goes for answers without writes, too: what was read is of one moment only if {@code EXEC} says so.
+ *
+ * <p>Invariant: a client's commands about one lock are executed in the order in which they were asked for, as on one
+ * connection: a release that overtook its own take would leave the vote behind.
  *
  * <p>Invariant: as in {@link WatchWay}, the connection is nobody else's meanwhile, and never connects again by itself.
  */
@@ -38,6 +45,9 @@ final class MemberTransactions {
     private final DedicatedConnections connections;
     private final RedisErrors errors;
 
+    /** Lock key → completed when the last command about it has ended. */
+    private final ConcurrentMap<String, CompletableFuture<Boolean>> last = new ConcurrentHashMap<>();
+
     MemberTransactions(DedicatedConnections connections, RedisErrors errors) {
         this.connections = connections;
         this.errors = errors;
@@ -54,7 +64,7 @@ final class MemberTransactions {
     }
 
     /**
-     * @param watched all keys that are read
+     * @param watched all keys that are read; the lock first, the birth last
      * @param reader reads what the decision needs
      * @param decision may be asked several times; has no effects of its own
      */
@@ -62,17 +72,40 @@ final class MemberTransactions {
             String[] watched,
             Function<RedisAsyncCommands<String, String>, CompletionStage<V>> reader,
             Function<V, Step<T>> decision) {
+        return inTurn(
+                watched[0],
+                () -> connections.with(
+                        watched[0], connection -> attempt(connection, watched, reader, decision, TRIES)));
+    }
+
+    /** Sends a command when those about the same lock that were asked for before it have ended, in whatever way. */
+    <T> CompletableFuture<T> inTurn(String lock, Supplier<CompletionStage<T>> command) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
-        connections
-                .with(watched[0], connection -> attempt(connection, watched, reader, decision, TRIES))
-                .whenComplete((reply, error) -> {
-                    if (error != null) {
-                        outcome.completeExceptionally(errors.of(error));
-                    } else {
-                        outcome.complete(reply);
-                    }
-                });
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        Runnable turn = () -> sent(command).whenComplete((reply, error) -> {
+            last.remove(lock, ended);
+            ended.complete(true);
+            if (error != null) {
+                outcome.completeExceptionally(errors.of(error));
+            } else {
+                outcome.complete(reply);
+            }
+        });
+        CompletableFuture<Boolean> before = last.put(lock, ended);
+        if (before == null) {
+            turn.run();
+        } else {
+            var unused = before.thenRun(turn);
+        }
         return outcome;
+    }
+
+    private static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
+        try {
+            return command.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private <V, T> CompletionStage<T> attempt(
@@ -86,18 +119,21 @@ final class MemberTransactions {
         CompletionStage<V> reading = reader.apply(commands);
         return watching.thenCompose(ok -> reading).thenCompose(view -> {
             Step<T> step = decision.apply(view);
-            if (step.writes().isEmpty()) {
-                return commands.unwatch().thenApply(unwatched -> step.reply());
-            }
             var unused = commands.multi();
-            List<CompletableFuture<?>> writing = new ArrayList<>();
+            List<RedisFuture<?>> writing = new ArrayList<>();
             for (Write write : step.writes()) {
-                writing.add(write.send(commands).toCompletableFuture());
+                writing.add(write.send(commands));
             }
-            return commands.exec().thenCompose(results -> {
+            if (writing.isEmpty()) {
+                // EXEC must say whether anything changed; this gives it something to execute.
+                writing.add(commands.get(watched[watched.length - 1]));
+            }
+            return WatchWay.executed(commands.exec(), writing).thenCompose(results -> {
                 if (!results.wasDiscarded()) {
                     // A command of the transaction that failed has failed for itself.
-                    return CompletableFuture.allOf(writing.toArray(new CompletableFuture<?>[0]))
+                    return CompletableFuture.allOf(writing.stream()
+                                    .map(write -> write.toCompletableFuture())
+                                    .toArray(CompletableFuture<?>[]::new))
                             .thenApply(done -> step.reply());
                 }
                 if (triesLeft == 1) {
@@ -131,7 +167,7 @@ final class MemberTransactions {
                         millis(time.join()),
                         text(birth.join()),
                         text(holder.join()),
-                        Math.max(-1, remaining.join()),
+                        remaining.join() == -2 ? 0 : remaining.join(), // it has just ended
                         text(register.join()),
                         waiting.join(),
                         waitingExpiry.join(),

@@ -6,6 +6,7 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.TransactionResult;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -105,33 +106,39 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
                             }
                             var unused = commands.multi();
                             var commanding = queued.apply(commands);
-                            return executed(commands.exec(), commanding).thenCompose(results -> {
-                                if (!results.wasDiscarded()) {
-                                    // A command of the transaction that failed has failed for itself.
-                                    return commanding.thenApply(done -> outcome.apply(results));
-                                }
-                                if (triesLeft == 1) {
-                                    return CompletableFuture.failedFuture(RedisErrors.keepsChanging(key));
-                                }
-                                return attempt(connection, key, expected, otherwise, queued, outcome, triesLeft - 1);
-                            });
+                            return executed(commands.exec(), List.of(commanding))
+                                    .thenCompose(results -> {
+                                        if (!results.wasDiscarded()) {
+                                            // A command of the transaction that failed has failed for itself.
+                                            return commanding.thenApply(done -> outcome.apply(results));
+                                        }
+                                        if (triesLeft == 1) {
+                                            return CompletableFuture.failedFuture(RedisErrors.keepsChanging(key));
+                                        }
+                                        return attempt(
+                                                connection, key, expected, otherwise, queued, outcome, triesLeft - 1);
+                                    });
                         },
                         between);
     }
 
     /** If the whole was refused (EXECABORT), fails with what the server said to the command: it names the cause. */
-    private static CompletionStage<TransactionResult> executed(
-            CompletionStage<TransactionResult> exec, RedisFuture<?> commanding) {
+    static CompletionStage<TransactionResult> executed(
+            CompletionStage<TransactionResult> exec, List<? extends RedisFuture<?>> commanding) {
         CompletableFuture<TransactionResult> outcome = new CompletableFuture<>();
         exec.whenComplete((results, error) -> {
-            String said = commanding.getError();
             if (error == null) {
                 outcome.complete(results);
-            } else if (error instanceof RedisCommandExecutionException && said != null) {
-                outcome.completeExceptionally(new RedisCommandExecutionException(said, error));
-            } else {
-                outcome.completeExceptionally(error);
+                return;
             }
+            for (RedisFuture<?> command : commanding) {
+                String said = command.getError();
+                if (error instanceof RedisCommandExecutionException && said != null) {
+                    outcome.completeExceptionally(new RedisCommandExecutionException(said, error));
+                    return;
+                }
+            }
+            outcome.completeExceptionally(error);
         });
         return outcome;
     }

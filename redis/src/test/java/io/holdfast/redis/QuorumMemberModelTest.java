@@ -11,6 +11,8 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -172,6 +174,60 @@ class QuorumMemberModelTest {
                             .filter(QuorumMember.Vote::holds)
                             .count())
                     .isEqualTo(1);
+        }
+    }
+
+    @Test
+    void what_a_client_asks_for_is_executed_in_that_order() {
+        QuorumMember commands = connect("hf-o", RedisMode.COMMANDS);
+        for (int round = 0; round < 50; round++) {
+            String name = "order:" + round;
+            String id = "hf-o:" + round + "~1";
+            var taken = commands.take(new Take(name, id, 20_000, 0, 1, 0));
+            var extended = commands.extend(new Extension(name, id, 60_000, 0, false));
+            var seen = commands.inspect(name);
+            var released = commands.release(name, id, false);
+            var after = commands.inspect(name);
+            assertThat(get(taken).holds()).isTrue();
+            assertThat(get(extended).found()).isEqualTo(QuorumMember.Found.HELD);
+            assertThat(get(seen).remainingMillis()).isGreaterThan(20_000);
+            assertThat(get(released).wasHeld()).isTrue();
+            assertThat(get(after).holder()).isEmpty();
+        }
+    }
+
+    @Test
+    void an_answer_without_writes_is_of_one_moment() throws Exception {
+        SharedThreads threads = new SharedThreads();
+        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
+        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
+        get(connections.connect(() -> {}));
+        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        MemberTransactions transactions =
+                new MemberTransactions(dedicated, new RedisErrors(settings.describe(), settings.timeout()));
+        List<String> read = new CopyOnWriteArrayList<>();
+        try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            String holder = get(transactions.run(new RedisKeys("holdfast").ofMember("moment"), view -> {
+                read.add(view.holder());
+                if (read.size() == 1) {
+                    take(other, "moment");
+                }
+                return new MemberTransactions.Step<>(view.holder(), List.of());
+            }));
+            assertThat(holder).isEqualTo("somebody");
+            assertThat(read).containsExactly("", "somebody");
+        } finally {
+            dedicated.close();
+            connections.close();
+            threads.leave();
+        }
+    }
+
+    private static void take(RespClient client, String name) {
+        try {
+            client.call("SET", name, "somebody", "PX", "20000");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
