@@ -84,7 +84,7 @@ class QuorumMemberModelTest {
         }
         get(clients.get(0).model.admit(0));
         get(clients.get(0).commands.admit(0));
-        for (int round = 0; round < 60; round++) {
+        for (int round = 0; round < 30; round++) {
             play(round, clients);
         }
     }
@@ -180,7 +180,7 @@ class QuorumMemberModelTest {
     @Test
     void what_a_client_asks_for_is_executed_in_that_order() {
         QuorumMember commands = connect("hf-o", RedisMode.COMMANDS);
-        for (int round = 0; round < 50; round++) {
+        for (int round = 0; round < 20; round++) {
             String name = "order:" + round;
             String id = "hf-o:" + round + "~1";
             var taken = commands.take(new Take(name, id, 20_000, 0, 1, 0));
