@@ -21,7 +21,7 @@ class SimulationTest {
 
     private static final long SEEDS = Long.getLong("seeds", Long.getLong("holdfast.seeds", 2_000));
     /** Within so many histories each seeded bug must be found. */
-    private static final long SEEDS_FOR_BUGS = 200;
+    private static final long SEEDS_FOR_BUGS = 1_000;
 
     @BeforeAll
     static void quiet() {
