@@ -67,7 +67,7 @@ final class Driver {
                 .replayFilter(command -> true)
                 .timeoutOptions(TimeoutOptions.enabled(settings.timeout()))
                 .socketOptions(SocketOptions.builder()
-                        .connectTimeout(settings.timeout())
+                        .connectTimeout(settings.connectTimeout())
                         .keepAlive(true)
                         .build());
         MaintNotifications.disable(options);

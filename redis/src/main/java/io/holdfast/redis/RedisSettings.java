@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     {@link Topology#CLUSTER}: nodes to learn the others from. With login, TLS, database, client name and timeout in
  *     each. Never changed
  * @param timeout how long to wait for the answer to a command
+ * @param connectTimeout how long to wait for a connection; no longer than for an answer
  * @param prefix what Holdfast's own keys and channels begin with
  * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
  * @param redissonChannels matters only in a cluster of servers 7.0 and newer
@@ -29,6 +30,7 @@ record RedisSettings(
         Topology topology,
         List<RedisURI> nodes,
         Duration timeout,
+        Duration connectTimeout,
         String prefix,
         RedisMode mode,
         int minReplicas,
@@ -63,7 +65,17 @@ record RedisSettings(
     /** The same on these threads. */
     RedisSettings with(ClientResources threads) {
         return new RedisSettings(
-                topology, nodes, timeout, prefix, mode, minReplicas, redissonChannels, files, ssl, threads);
+                topology,
+                nodes,
+                timeout,
+                connectTimeout,
+                prefix,
+                mode,
+                minReplicas,
+                redissonChannels,
+                files,
+                ssl,
+                threads);
     }
 
     /** The file with the certificates to trust; null for those of {@code ssl} or the JVM. */

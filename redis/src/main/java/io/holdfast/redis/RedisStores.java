@@ -73,6 +73,7 @@ public final class RedisStores {
         private @Nullable ClientResources resources;
         private @Nullable SslOptions ssl;
         private Duration timeout = RedisUris.DEFAULT_TIMEOUT;
+        private @Nullable Duration connectTimeout;
         private String prefix = RedisUris.DEFAULT_PREFIX;
         private RedisMode mode = RedisMode.AUTO;
         private int minReplicas;
@@ -102,6 +103,16 @@ public final class RedisStores {
          */
         public Builder timeout(Duration answer) {
             this.timeout = RedisUris.checkTimeout(answer, answer.toString());
+            return this;
+        }
+
+        /**
+         * How long to wait for a connection, if not as long as for an answer; longer than that counts as equally long.
+         *
+         * @throws IllegalArgumentException if it is not from 10 milliseconds to 60 seconds
+         */
+        public Builder connectTimeout(Duration connection) {
+            this.connectTimeout = RedisUris.checkTimeout(connection, connection.toString());
             return this;
         }
 
@@ -157,6 +168,7 @@ public final class RedisStores {
                     topology,
                     List.copyOf(own),
                     timeout,
+                    connectTimeout == null || connectTimeout.compareTo(timeout) > 0 ? timeout : connectTimeout,
                     prefix,
                     mode,
                     minReplicas,

@@ -99,6 +99,7 @@ final class RedisUris {
                 topology,
                 List.copyOf(nodes),
                 timeout,
+                timeout,
                 checkPrefix(options.getOrDefault("prefix", DEFAULT_PREFIX)),
                 oneOf(RedisMode.values(), "mode", options.getOrDefault("mode", "auto")),
                 replicas(options.getOrDefault("minReplicas", "0")),

@@ -59,6 +59,19 @@ class RedisStoresTest {
     }
 
     @Test
+    void aConnectionMayTakeAsLongAsAnAnswerAndLessIfThatIsSaid() {
+        RedisStores.Builder builder =
+                RedisStores.standalone(RedisURI.create("redis://h")).timeout(Duration.ofSeconds(2));
+        assertThat(builder.settings().connectTimeout()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(builder.connectTimeout(Duration.ofMillis(500)).settings().connectTimeout())
+                .isEqualTo(Duration.ofMillis(500));
+        assertThat(builder.connectTimeout(Duration.ofSeconds(9)).settings().connectTimeout())
+                .isEqualTo(Duration.ofSeconds(2));
+        assertThatThrownBy(() -> builder.connectTimeout(Duration.ofMillis(9)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
     void sentinelsAreCopied() {
         RedisURI uri =
                 RedisURI.Builder.sentinel("h1", 7000, "m").withSentinel("h2").build();

@@ -5,6 +5,7 @@ import io.holdfast.redis.RedisStores;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -56,6 +57,10 @@ final class ApplicationRedis {
         redis.client.getClientResources().ifPresent(stores::clientResources);
         redis.client.getClientOptions().map(ClientOptions::getSslOptions).ifPresent(stores::sslOptions);
         redis.timeout(properties).ifPresent(stores::timeout);
+        redis.client
+                .getClientOptions()
+                .flatMap(ApplicationRedis::connectTimeout)
+                .ifPresent(stores::connectTimeout);
         if (properties.prefix() != null) {
             stores.prefix(properties.prefix());
         }
@@ -155,8 +160,20 @@ final class ApplicationRedis {
         if (applications.equals(UNSET_TIMEOUT) || applications.isZero()) {
             return Optional.empty();
         }
-        Duration atLeast = applications.compareTo(TIMEOUT_MIN) < 0 ? TIMEOUT_MIN : applications;
-        return Optional.of(atLeast.compareTo(TIMEOUT_MAX) > 0 ? TIMEOUT_MAX : atLeast);
+        return Optional.of(bounded(applications));
+    }
+
+    /** What {@code spring.data.redis.connect-timeout} has set; empty if it is the driver's default. */
+    static Optional<Duration> connectTimeout(ClientOptions options) {
+        Duration applications = options.getSocketOptions().getConnectTimeout();
+        return applications.equals(SocketOptions.DEFAULT_CONNECT_TIMEOUT_DURATION)
+                ? Optional.empty()
+                : Optional.of(bounded(applications));
+    }
+
+    private static Duration bounded(Duration timeout) {
+        Duration atLeast = timeout.compareTo(TIMEOUT_MIN) < 0 ? TIMEOUT_MIN : timeout;
+        return atLeast.compareTo(TIMEOUT_MAX) > 0 ? TIMEOUT_MAX : atLeast;
     }
 
     /**

@@ -13,10 +13,12 @@ import io.lettuce.core.RedisCredentialsProvider;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -185,6 +187,26 @@ class ApplicationRedisTest {
                                 .allSatisfy(connection -> assertThat(connection).contains(" user=app", " db=2 "));
                     });
         }
+    }
+
+    @Test
+    void a_connect_timeout_that_was_set() {
+        try (RedisServer server = RedisServer.start()) {
+            at(server).run(context -> assertThat(connectTimeout(context)).isEmpty());
+            at(server)
+                    .withPropertyValues("spring.data.redis.connect-timeout=700ms")
+                    .run(context -> {
+                        assertThat(connectTimeout(context)).contains(Duration.ofMillis(700));
+                        takes(context.getBean(LockClient.class));
+                    });
+        }
+    }
+
+    private static Optional<Duration> connectTimeout(ApplicationContext context) {
+        return context.getBean(LettuceConnectionFactory.class)
+                .getClientConfiguration()
+                .getClientOptions()
+                .flatMap(ApplicationRedis::connectTimeout);
     }
 
     private static ApplicationContextRunner at(RedisServer server) {
