@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.TimeSource;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * When commands of a session were sent that the servers have answered: from when on the leader has counted the session's
@@ -19,10 +20,12 @@ final class Contacts {
     private static final int KEPT = 17;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
+    private static final long UNKNOWN = -1;
 
     private final TimeSource time;
-    private final long[] sentNanos = new long[KEPT]; // a ring, by lock on this
-    private int count; // how many there ever were, by lock on this
+    private final ReentrantLock lock = new ReentrantLock();
+    private final long[] sentNanos = new long[KEPT]; // a ring, by lock
+    private int count; // how many there ever were, by lock
 
     Contacts(TimeSource time) {
         this.time = time;
@@ -33,9 +36,14 @@ final class Contacts {
     }
 
     /** A command that was sent then has been answered. */
-    synchronized void answered(long nanos, long timeoutMillis) {
-        if (count == 0 || nanos - sentNanos[(count - 1) % KEPT] >= timeoutMillis * NANOS_PER_MILLI / 32) {
-            sentNanos[count++ % KEPT] = nanos;
+    void answered(long nanos, long timeoutMillis) {
+        lock.lock();
+        try {
+            if (count == 0 || nanos - sentNanos[(count - 1) % KEPT] >= timeoutMillis * NANOS_PER_MILLI / 32) {
+                sentNanos[count++ % KEPT] = nanos;
+            }
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -48,16 +56,28 @@ final class Contacts {
      * another no more than half the timeout earlier. A process that was paused for longer than that, and no longer than
      * two thirds (for then it disconnects), is where this assumption ends.
      */
-    synchronized long promiseMillis(long timeoutMillis) {
-        long now = time.nanoTime();
-        long most = timeoutMillis * 2 / 3;
+    long promiseMillis(long timeoutMillis) {
         long least = timeoutMillis / 4;
-        for (int i = count - 1; i >= Math.max(0, count - KEPT); i--) {
-            long age = now - sentNanos[i % KEPT];
-            if (age >= timeoutMillis * NANOS_PER_MILLI / 4) {
-                return Math.max(least, Math.min(most, timeoutMillis - age / NANOS_PER_MILLI - 1));
+        long age = ageOfKnown(timeoutMillis * NANOS_PER_MILLI / 4);
+        return age == UNKNOWN
+                ? least
+                : Math.max(least, Math.min(timeoutMillis * 2 / 3, timeoutMillis - age / NANOS_PER_MILLI - 1));
+    }
+
+    /** How long ago the last contact was that is at least so old. */
+    private long ageOfKnown(long leastNanos) {
+        lock.lock();
+        try {
+            long now = time.nanoTime();
+            for (int i = count - 1; i >= Math.max(0, count - KEPT); i--) {
+                long age = now - sentNanos[i % KEPT];
+                if (age >= leastNanos) {
+                    return age;
+                }
             }
+            return UNKNOWN;
+        } finally {
+            lock.unlock();
         }
-        return least;
     }
 }
