@@ -98,10 +98,8 @@ final class CommandsQuorumMember implements QuorumMember {
 
     private static Step<Vote> taken(MemberView view, Take take, String client, String[] all) {
         List<Write> writes = new ArrayList<>();
-        if (view.holder().isEmpty()) {
-            writes.add(commands -> commands.set(all[0], take.id(), lasting(take.leaseMillis())));
-            remember(take.sequence(), take.id(), take.leaseMillis(), all, writes);
-        } else if (take.sequence() >= view.settings(take.id()) && view.remaining() < take.leaseMillis()) {
+        boolean lengthens = take.sequence() >= view.settings(take.id()) && view.remaining() < take.leaseMillis();
+        if (view.holder().isEmpty() || lengthens) {
             writes.add(commands -> commands.set(all[0], take.id(), lasting(take.leaseMillis())));
             remember(take.sequence(), take.id(), take.leaseMillis(), all, writes);
         }
@@ -306,7 +304,7 @@ final class CommandsQuorumMember implements QuorumMember {
     @Override
     public CompletionStage<Identity> identify() {
         return MemberInfo.of(connections, errors)
-                .thenCombine(told(life(connections.commands())), (info, life) -> info.identity(life.standing()));
+                .thenCombine(errors.told(life(connections.commands())), (info, life) -> info.identity(life.standing()));
     }
 
     @Override
@@ -352,18 +350,6 @@ final class CommandsQuorumMember implements QuorumMember {
     @Override
     public String toString() {
         return describe();
-    }
-
-    private <T> CompletionStage<T> told(CompletionStage<T> answer) {
-        CompletableFuture<T> outcome = new CompletableFuture<>();
-        answer.whenComplete((reply, error) -> {
-            if (error != null) {
-                outcome.completeExceptionally(errors.of(error));
-            } else {
-                outcome.complete(reply);
-            }
-        });
-        return outcome;
     }
 
     private static String clientOf(String id) {

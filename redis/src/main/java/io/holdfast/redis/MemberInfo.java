@@ -26,15 +26,7 @@ record MemberInfo(String runId, String dataId, long keptMillis, List<String> dou
         CompletableFuture<String> info = connections.commands().info().toCompletableFuture();
         CompletableFuture<String> commands =
                 connections.commands().info("commandstats").toCompletableFuture();
-        CompletableFuture<MemberInfo> outcome = new CompletableFuture<>();
-        var unused = info.thenCombine(commands, MemberInfo::parse).whenComplete((parsed, error) -> {
-            if (error != null) {
-                outcome.completeExceptionally(errors.of(error));
-            } else {
-                outcome.complete(parsed);
-            }
-        });
-        return outcome;
+        return errors.told(info.thenCombine(commands, MemberInfo::parse));
     }
 
     static MemberInfo parse(String info, String commandStats) {

@@ -14,7 +14,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -66,6 +68,19 @@ final class RedisErrors {
         this.server = server;
         this.timeout = timeout;
         this.cluster = cluster;
+    }
+
+    /** The driver's answer; a failure of the driver's is one of the store's. */
+    <T> CompletionStage<T> told(CompletionStage<T> answer) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        answer.whenComplete((reply, error) -> {
+            if (error != null) {
+                outcome.completeExceptionally(of(error));
+            } else {
+                outcome.complete(reply);
+            }
+        });
+        return outcome;
     }
 
     /** Why a command of a connected store failed. */
