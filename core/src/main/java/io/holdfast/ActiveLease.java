@@ -59,9 +59,13 @@ final class ActiveLease implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
-    final Holds holds = new Holds();
+    /** Null if no thread owns it. */
+    private final @Nullable Holds holds;
 
-    private final long token;
+    /** Which one of the leases on its hold it is. */
+    private final int handOff;
+
+    private volatile String lostWhy = "";
     private volatile State state = State.HELD; // changed through STATE only
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
@@ -71,13 +75,14 @@ final class ActiveLease implements Lease {
      */
     private @Nullable CompletableFuture<Boolean> ended;
 
-    ActiveLease(Hold hold, long token, long grantedNanos, long limitNanos, boolean renewed, @Nullable Thread owner) {
+    ActiveLease(Hold hold, int handOff, long grantedNanos, long limitNanos, boolean renewed, @Nullable Thread owner) {
         this.hold = hold;
-        this.token = token;
+        this.handOff = handOff;
         this.grantedNanos = grantedNanos;
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         this.owner = owner;
+        this.holds = owner == null ? null : new Holds();
     }
 
     @Override
@@ -87,7 +92,12 @@ final class ActiveLease implements Lease {
 
     @Override
     public long fencingToken() {
-        return token;
+        return hold.token(handOff);
+    }
+
+    /** Only for a lease that a thread owns. */
+    Holds holds() {
+        return requireNonNull(holds);
     }
 
     @Override
@@ -242,7 +252,10 @@ final class ActiveLease implements Lease {
 
     /** By the engine: HELD → LOST. False if it has ended before. */
     boolean lose(String why) {
-        holds.lostWhy = why;
+        lostWhy = why;
+        if (holds != null) {
+            holds.lostWhy = why;
+        }
         return STATE.compareAndSet(this, State.HELD, State.LOST);
     }
 
@@ -279,12 +292,12 @@ final class ActiveLease implements Lease {
     }
 
     private LeaseLostException unknownAtRelease() {
-        return new LeaseLostException("The lease on " + name() + " with token " + token
+        return new LeaseLostException("The lease on " + name() + " with token " + fencingToken()
                 + " was lost: at its release the store no longer knew it");
     }
 
     private LeaseLostException lostException() {
         return new LeaseLostException(
-                "The lease on " + name() + " with token " + token + " was lost: " + holds.lostWhy);
+                "The lease on " + name() + " with token " + fencingToken() + " was lost: " + lostWhy);
     }
 }

@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class Attempt {
 
+    /** Its number, from which its holder id is made. */
+    final long acquisition;
+
     final String holderId;
     final long leaseNanos;
 
@@ -51,7 +54,8 @@ final class Attempt {
     /** The last answer said that the name is held by something without expiry. */
     boolean endless;
 
-    Attempt(String holderId, long leaseNanos, boolean queue, long nowNanos) {
+    Attempt(long acquisition, String holderId, long leaseNanos, boolean queue, long nowNanos) {
+        this.acquisition = acquisition;
         this.holderId = holderId;
         this.leaseNanos = leaseNanos;
         this.queue = queue;

@@ -54,7 +54,7 @@ final class Contention {
 
     /** Starts to contend if somebody waits. */
     void begin() {
-        Waiter first = state.waiters.first();
+        Waiter first = state.firstWaiter();
         if (first != null) {
             attempt = state.effects.newAttempt(state.storeLease(first), !first.makesOneAttempt());
             ask(attempt);
@@ -175,7 +175,7 @@ final class Contention {
     /** Whether the attempt was given up. */
     boolean giveUpIfNobodyWaits() {
         Attempt given = attempt;
-        if (given == null || !state.waiters.isEmpty()) {
+        if (given == null || !state.nobodyWaits()) {
             return false;
         }
         attempt = null;
@@ -198,9 +198,9 @@ final class Contention {
         Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), promised);
         if (deadline.hasPassed(time)) {
             state.effects.abandon(answered.holderId, answered.leaseNanos);
-            Waiter first = state.waiters.first();
+            Waiter first = state.firstWaiter();
             if (first != null && first.makesOneAttempt()) {
-                state.waiters.remove(first);
+                state.waiters().remove(first);
                 state.effects.ended(first, Waiter.State.FAILED, tooLate(answered));
             }
             begin();
@@ -221,9 +221,9 @@ final class Contention {
         answered.busy = true;
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
-        Waiter first = state.waiters.first();
+        Waiter first = state.firstWaiter();
         if (!answered.queue && first != null && first.makesOneAttempt()) {
-            state.waiters.remove(first);
+            state.waiters().remove(first);
             state.timedOut(first);
             if (giveUpIfNobodyWaits()) {
                 return;
@@ -274,9 +274,9 @@ final class Contention {
         answered.lastError = error;
         answered.mayBeKnown |= error.outcome() == StoreException.Outcome.UNKNOWN;
         LockStoreException why = new LockStoreException(error);
-        Waiter first = state.waiters.first();
+        Waiter first = state.firstWaiter();
         if (first != null && first.makesOneAttempt()) {
-            state.waiters.remove(first);
+            state.waiters().remove(first);
             state.effects.ended(first, Waiter.State.FAILED, why);
             if (giveUpIfNobodyWaits()) {
                 return;

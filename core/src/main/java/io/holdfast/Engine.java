@@ -46,7 +46,7 @@ final class Engine {
     private final Retention retention;
     private final LostHolds lostHolds = new LostHolds();
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
-    private final AtomicLong holderIds = new AtomicLong();
+    private final AtomicLong acquisitions = new AtomicLong();
     private volatile @Nullable CompletionStage<Void> closing;
 
     Engine(LockStore store, EngineSettings settings) {
@@ -240,8 +240,13 @@ final class Engine {
         return lostHolds;
     }
 
-    String newHolderId() {
-        return settings.clientId + ":" + holderIds.incrementAndGet();
+    long nextAcquisition() {
+        return acquisitions.incrementAndGet();
+    }
+
+    /** Of the acquisition with this number. */
+    String holderId(long acquisition) {
+        return settings.clientId + ":" + acquisition;
     }
 
     /**

@@ -3,19 +3,24 @@ package io.holdfast;
 /**
  * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
  *
+ * <p>There are very many of these in some clients: the sizes of the fields were chosen so that one takes 112 bytes.
+ *
  * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name's engine; these two are written
- * under it and read anywhere. The fields for the {@link DueQueue} are guarded by the lock of {@link Renewals}.
+ * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link Renewals}.
  */
 final class Hold {
 
-    /** Hand-offs count in the low 16 bits of the token. */
-    private static final int HAND_OFFS_MAX = 1 << 16;
+    /** Hand-offs count in the low 16 bits of the token; one value less than they have, as the count itself has no more. */
+    private static final int HAND_OFFS_MAX = Character.MAX_VALUE;
 
     /** No renewal is needed any more. */
     static final long NEVER = Long.MAX_VALUE;
 
     final NameEngine engine;
-    final String holderId;
+
+    /** Which acquisition of the client it is. Its holder id is made from it when it is needed: as a field, it would be large. */
+    private final long acquisition;
+
     final long base;
     final long acquiredNanos;
 
@@ -41,7 +46,7 @@ final class Hold {
     long storeEndNanos;
 
     /** How many exact settings were sent. */
-    long sequence;
+    int sequence;
 
     /** When to renew next. */
     long renewAtNanos;
@@ -55,20 +60,17 @@ final class Hold {
     /** Whether somebody waits at another client. */
     boolean contended;
 
-    private int handOffs;
+    /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
+    boolean open;
 
-    /** Guarded by the lock of {@link Renewals}: when to look at this hold. */
-    long dueNanos;
-
-    /** Among those of the same time, who was scheduled first. Compared by difference: it may overflow. */
-    int dueOrder;
+    private char handOffs;
 
     /** Its place in the {@link DueQueue}; −1: nowhere. */
     int dueIndex = -1;
 
     Hold(
             NameEngine engine,
-            String holderId,
+            long acquisition,
             long base,
             Deadline deadline,
             long nowNanos,
@@ -76,7 +78,7 @@ final class Hold {
             long leaseNanos,
             long longestNanos) {
         this.engine = engine;
-        this.holderId = holderId;
+        this.acquisition = acquisition;
         this.base = base;
         this.acquiredNanos = nowNanos;
         this.lookedOutNanos = nowNanos;
@@ -86,6 +88,14 @@ final class Hold {
         this.longestNanos = longestNanos;
         this.storeEndNanos = nowNanos + leaseNanos;
         this.renewAtNanos = sinceNanos + leaseNanos / 3;
+    }
+
+    String holderId() {
+        return engine.holderId(acquisition);
+    }
+
+    boolean isOf(String holderId) {
+        return holderId().equals(holderId);
     }
 
     /** A command for this length is about to be sent. */
@@ -124,11 +134,16 @@ final class Hold {
         return handOffs < HAND_OFFS_MAX;
     }
 
-    /** The next fencing token of this hold. */
-    long nextToken() {
+    /** Counts one more hand-off. */
+    int nextHandOff() {
         if (!hasTokenLeft()) {
-            throw new IllegalStateException("No fencing token left in " + holderId);
+            throw new IllegalStateException("No fencing token left in " + holderId());
         }
-        return (base << 16) + handOffs++;
+        return handOffs++;
+    }
+
+    /** The fencing token of the lease that was handed out as this one. */
+    long token(int handOff) {
+        return (base << 16) + handOff;
     }
 }

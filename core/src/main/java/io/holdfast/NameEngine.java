@@ -59,6 +59,10 @@ final class NameEngine implements Effects {
         return settings.time;
     }
 
+    String holderId(long acquisition) {
+        return engine.holderId(acquisition);
+    }
+
     Callbacks callbacks() {
         return engine.callbacks();
     }
@@ -173,7 +177,7 @@ final class NameEngine implements Effects {
         lock.lock();
         try {
             ActiveLease lease = state.lease();
-            Waiter first = state.waiters.first();
+            Waiter first = state.firstWaiter();
             if (retired || (lease == null && first == null)) {
                 return null;
             }
@@ -181,7 +185,7 @@ final class NameEngine implements Effects {
                     name,
                     Optional.ofNullable(lease),
                     Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
-                    state.waiters.size(),
+                    state.waiting(),
                     Duration.ofNanos(first == null ? 0 : Math.max(0, now - first.arrivedNanos)));
         } finally {
             lock.unlock();
@@ -266,11 +270,11 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendRelease(Hold hold, @Nullable ActiveLease lease) {
-        var command = engine.store().release(new ReleaseRequest(name, hold.holderId, null));
+        var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), null));
         engine.compensation().track(command);
         command.whenComplete((reply, error) -> {
             if (error != null) {
-                abandon(hold.holderId, hold.longestNanos());
+                abandon(hold.holderId(), hold.longestNanos());
             }
             if (lease != null) {
                 boolean wasGone = error == null && !reply.wasHeld();
@@ -282,14 +286,14 @@ final class NameEngine implements Effects {
     @Override
     public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention()
-                .keep(name, hold.holderId, endNanos, hold.sequence, hold.longestNanos())
+                .keep(name, hold.holderId(), endNanos, hold.sequence, hold.longestNanos())
                 .whenComplete((wasGone, never) -> handle(() -> released(lease, wasGone)));
     }
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
         LeaseRules.Sent sent = attempt.sending(settings.time);
-        var command = engine.store().release(new ReleaseRequest(name, hold.holderId, request(attempt)));
+        var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), request(attempt)));
         engine.compensation().track(command);
         command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
     }
@@ -329,14 +333,15 @@ final class NameEngine implements Effects {
 
     @Override
     public Attempt newAttempt(long leaseNanos, boolean queue) {
-        return new Attempt(engine.newHolderId(), leaseNanos, queue, settings.time.nanoTime());
+        long acquisition = engine.nextAcquisition();
+        return new Attempt(acquisition, engine.holderId(acquisition), leaseNanos, queue, settings.time.nanoTime());
     }
 
     @Override
     public Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos) {
         return new Hold(
                 this,
-                attempt.holderId,
+                attempt.acquisition,
                 base,
                 deadline,
                 settings.time.nanoTime(),
@@ -387,7 +392,7 @@ final class NameEngine implements Effects {
     @Override
     public void lost(ActiveLease lease, String why) {
         if (lease.owner != null) {
-            engine.lostHolds().add(lease.owner, name, lease.holds);
+            engine.lostHolds().add(lease.owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
         tell(l -> l.lost(name, lease.fencingToken(), why));
@@ -459,6 +464,7 @@ final class NameEngine implements Effects {
             pollTimer.cancel();
             pollTimer = null;
         }
+        state.tidy();
         if (!retired && state.isFree()) {
             retired = true;
             engine.retire(this);

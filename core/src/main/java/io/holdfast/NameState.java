@@ -39,25 +39,67 @@ final class NameState {
     final String name;
     final EngineSettings settings;
     final Effects effects;
-    final WaitQueue waiters = new WaitQueue();
 
-    private final Contention contention;
     private final Tenure tenure;
+
+    /** Null while nobody waits: most names of a client that holds very many locks. */
+    private @Nullable WaitQueue queue;
+
+    /** Null while the name is not asked for, for the same reason. */
+    private @Nullable Contention contender;
 
     NameState(String name, EngineSettings settings, Effects effects) {
         this.name = name;
         this.settings = settings;
         this.effects = effects;
-        this.contention = new Contention(this);
         this.tenure = new Tenure(this);
     }
 
     boolean isFree() {
-        return !contention.isActive() && !tenure.isActive() && waiters.isEmpty();
+        return !isContending() && !tenure.isActive() && nobodyWaits();
     }
 
     boolean isContending() {
-        return contention.isActive();
+        return contender != null && contender.isActive();
+    }
+
+    boolean nobodyWaits() {
+        return queue == null || queue.isEmpty();
+    }
+
+    int waiting() {
+        return queue == null ? 0 : queue.size();
+    }
+
+    @Nullable
+    Waiter firstWaiter() {
+        return queue == null ? null : queue.first();
+    }
+
+    /** To be used by one event only. */
+    WaitQueue waiters() {
+        if (queue == null) {
+            queue = new WaitQueue();
+        }
+        return queue;
+    }
+
+    /** To be used by one event only. */
+    private Contention contention() {
+        if (contender == null) {
+            contender = new Contention(this);
+        }
+        return contender;
+    }
+
+    /** After each event: gives up what holds nothing. */
+    void tidy() {
+        if (nobodyWaits()) {
+            queue = null;
+        }
+        if (!isContending()) {
+            contender = null;
+        }
     }
 
     @Nullable
@@ -71,15 +113,15 @@ final class NameState {
         if (tenure.tryBarge(waiter)) {
             return;
         }
-        boolean idle = !contention.isActive() && !tenure.isActive();
+        boolean idle = !isContending() && !tenure.isActive();
         if (!idle && waiter.makesOneAttempt()) {
             // Held or contended for here already: a command could tell nothing new.
             timedOut(waiter);
             return;
         }
-        waiters.add(waiter);
+        waiters().add(waiter);
         if (idle) {
-            contention.begin();
+            contention().begin();
         }
     }
 
@@ -92,18 +134,18 @@ final class NameState {
         if (!isFree()) {
             return null;
         }
-        waiters.add(waiter);
-        return contention.beginTogether(waiter);
+        waiters().add(waiter);
+        return contention().beginTogether(waiter);
     }
 
     /** The command for the names together was not sent, or has changed nothing. */
     void notTakenTogether(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
-            waiters.remove(waiter);
+            waiters().remove(waiter);
             waiter.foundBusy = true;
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);
         }
-        contention.notTakenTogether(attempt);
+        contention().notTakenTogether(attempt);
     }
 
     /**
@@ -116,21 +158,21 @@ final class NameState {
             return;
         }
         if (waiter.state == Waiter.State.PENDING) {
-            waiters.remove(waiter);
+            waiters().remove(waiter);
             effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
         }
-        contention.failedTogether(attempt, error);
+        contention().failedTogether(attempt, error);
     }
 
     /** A waiter gives up. Only called while it is pending. */
     void leave(Waiter waiter, Waiter.State outcome) {
-        waiters.remove(waiter);
+        waiters().remove(waiter);
         if (outcome == Waiter.State.TIMED_OUT) {
             timedOut(waiter);
         } else {
             effects.ended(waiter, outcome, null);
         }
-        contention.giveUpIfNobodyWaits();
+        contention().giveUpIfNobodyWaits();
         tenure.waiterLeft();
     }
 
@@ -171,7 +213,7 @@ final class NameState {
         watchForLate(attempt, error);
         // A pushed grant may have overtaken the answer.
         if (!tenure.isOf(attempt.holderId)) {
-            contention.answered(attempt, sent, reply, error);
+            contention().answered(attempt, sent, reply, error);
         }
     }
 
@@ -183,10 +225,10 @@ final class NameState {
             @Nullable Throwable error) {
         watchForLate(attempt, error);
         if (error != null) {
-            effects.abandon(released.holderId, released.longestNanos());
+            effects.abandon(released.holderId(), released.longestNanos());
         }
         if (!tenure.isOf(attempt.holderId)) {
-            contention.requeued(attempt, sent, reply, error);
+            contention().requeued(attempt, sent, reply, error);
         }
     }
 
@@ -217,26 +259,26 @@ final class NameState {
 
     /** A message, or the sight of a reconnect: ask now rather than at the next poll. */
     void hint() {
-        contention.hint();
+        contention().hint();
     }
 
     /** The store says that it granted the name to this holder id. Asking again is what confirms it. */
     void pushedGrant(String holderId) {
         if (isAwaited(holderId)) {
-            contention.hint();
+            contention().hint();
         }
     }
 
     /** As above, with what may make the asking unnecessary. */
     void pushedGrant(PushedGrant grant) {
         if (isAwaited(grant.holderId())) {
-            contention.pushed(grant);
+            contention().pushed(grant);
         }
     }
 
     /** Whether a grant is for the attempt under way. One that nobody here waits for is given back at once. */
     private boolean isAwaited(String holderId) {
-        if (contention.isFor(holderId)) {
+        if (contention().isFor(holderId)) {
             return true;
         }
         if (!tenure.isOf(holderId)) {
@@ -250,7 +292,7 @@ final class NameState {
      * was done with is nobody's.
      */
     void unusedLate(String holderId, long leaseNanos) {
-        if (!contention.isFor(holderId) && !tenure.isOf(holderId)) {
+        if (!contention().isFor(holderId) && !tenure.isOf(holderId)) {
             effects.abandon(holderId, leaseNanos);
         }
     }
@@ -267,7 +309,7 @@ final class NameState {
     // --- events from time ---
 
     void poll() {
-        contention.poll();
+        contention().poll();
     }
 
     /** The hold's time has come: end what is over, or return the renewal to send. */
@@ -283,7 +325,7 @@ final class NameState {
     // --- between the parts ---
 
     void startContention() {
-        contention.begin();
+        contention().begin();
     }
 
     void startTenure(Hold hold) {
@@ -292,23 +334,23 @@ final class NameState {
 
     /** Continues an attempt that was begun by a release-and-requeue. */
     void continueContention(Attempt attempt) {
-        contention.resume(attempt);
+        contention().resume(attempt);
     }
 
     void failAll(LockException why) {
-        for (Waiter waiter : waiters.drain()) {
+        for (Waiter waiter : waiters().drain()) {
             effects.ended(waiter, Waiter.State.FAILED, why);
         }
-        contention.giveUpIfNobodyWaits();
+        contention().giveUpIfNobodyWaits();
     }
 
     void timedOut(Waiter waiter) {
-        StoreException error = contention.lastError();
+        StoreException error = contention().lastError();
         if (error != null) {
             // The store failed for the last part of the wait: not known to be busy (design rule 11).
             effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
         } else {
-            waiter.foundBusy = tenure.isActive() || contention.isBusy();
+            waiter.foundBusy = tenure.isActive() || contention().isBusy();
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);
         }
     }

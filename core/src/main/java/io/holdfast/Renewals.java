@@ -110,13 +110,13 @@ final class Renewals {
             // Those due a little later go along: locks taken one after the other fill whole commands this way.
             long until = time.nanoTime() + earlyNanos;
             Hold next = holds.first();
-            while (next != null && next.dueNanos - until <= 0) {
+            while (next != null && holds.firstNanos() - until <= 0) {
                 holds.remove(next);
                 due.add(next);
                 next = holds.first();
             }
             if (next != null) {
-                arm(next.dueNanos);
+                arm(holds.firstNanos());
             }
         } finally {
             lock.unlock();

@@ -21,19 +21,18 @@ final class Tenure {
     private static final int HAND_OFF_MARGIN = 5;
 
     private final NameState state;
-    private final TimeSource time;
     private @Nullable Hold hold;
     private @Nullable ActiveLease lease;
-
-    /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
-    private boolean open;
 
     /** When a waiter was last woken to take the lock: the beginning of its turn. */
     private long turnNanos;
 
     Tenure(NameState state) {
         this.state = state;
-        this.time = state.settings.time;
+    }
+
+    private TimeSource time() {
+        return state.settings.time;
     }
 
     boolean isActive() {
@@ -41,7 +40,7 @@ final class Tenure {
     }
 
     boolean isOf(String holderId) {
-        return hold != null && hold.holderId.equals(holderId);
+        return hold != null && hold.isOf(holderId);
     }
 
     @Nullable
@@ -55,13 +54,13 @@ final class Tenure {
     }
 
     void contended(String holderId) {
-        if (hold != null && hold.holderId.equals(holderId)) {
+        if (hold != null && hold.isOf(holderId)) {
             hold.contended = true;
         }
     }
 
     void lost(String holderId) {
-        if (hold != null && hold.holderId.equals(holderId)) {
+        if (hold != null && hold.isOf(holderId)) {
             holdLost(hold, "the store says that it expired, was removed or was taken");
         }
     }
@@ -73,14 +72,14 @@ final class Tenure {
             return;
         }
         lease = null;
-        if (state.waiters.isEmpty()) {
+        if (state.nobodyWaits()) {
             drop(held);
             state.effects.sendRelease(held, ended);
         } else {
             state.effects.released(ended, false);
             if (mayLeaveOpen(held)) {
-                open = true;
-                state.effects.nudge(requireNonNull(state.waiters.first()));
+                held.open = true;
+                state.effects.nudge(requireNonNull(state.firstWaiter()));
                 watch(held);
             } else {
                 handOut(held, 0);
@@ -102,7 +101,7 @@ final class Tenure {
         drop(held);
         held.sequence++;
         state.effects.sendRetain(held, ended, endNanos);
-        if (!state.waiters.isEmpty()) {
+        if (!state.nobodyWaits()) {
             state.startContention();
         }
     }
@@ -110,7 +109,7 @@ final class Tenure {
     /** Somebody removed a hold on this name at the store, perhaps this one: ask now, not at the next renewal. */
     void verify() {
         if (hold != null && lease != null && isRenewed(lease)) {
-            hold.renewAtNanos = time.nanoTime();
+            hold.renewAtNanos = time().nanoTime();
             watch(hold);
         }
     }
@@ -118,7 +117,7 @@ final class Tenure {
     /** A running thread takes a lock that was left open, before the one that was woken for it. */
     boolean tryBarge(Waiter arriving) {
         Hold held = hold;
-        if (held == null || !open || arriving.options.isFair() || !canTakeAtOnce(held, arriving)) {
+        if (held == null || !held.open || arriving.options.isFair() || !canTakeAtOnce(held, arriving)) {
             return false;
         }
         grant(held, arriving);
@@ -126,13 +125,13 @@ final class Tenure {
     }
 
     void claim(Waiter woken) {
-        if (hold != null && open) {
-            state.waiters.remove(woken);
+        if (hold != null && hold.open) {
+            state.waiters().remove(woken);
             if (canTakeAtOnce(hold, woken)) {
-                turnNanos = time.nanoTime();
+                turnNanos = time().nanoTime();
                 grant(hold, woken);
             } else {
-                state.waiters.addFirst(woken);
+                state.waiters().addFirst(woken);
                 handOut(hold, 0);
             }
         }
@@ -140,7 +139,7 @@ final class Tenure {
 
     /** The one who was woken for an open lock may be gone: it must not stay unused. */
     void waiterLeft() {
-        if (hold != null && open) {
+        if (hold != null && hold.open) {
             handOut(hold, 0);
         }
     }
@@ -179,7 +178,7 @@ final class Tenure {
         } else if (error != null) {
             state.effects.renewalFailed(error);
             // Sooner than the regular renewals: what is left of the lease is all there is.
-            renewed.renewAtNanos = time.nanoTime() + state.settings.leaseNanos / 12;
+            renewed.renewAtNanos = time().nanoTime() + state.settings.leaseNanos / 12;
             watch(renewed);
         }
     }
@@ -211,7 +210,7 @@ final class Tenure {
         if (due != hold || endIfOver(due)) {
             return null;
         }
-        long now = time.nanoTime();
+        long now = time().nanoTime();
         ActiveLease out = lease;
         if (out == null
                 || !isKeptUp(due, out)
@@ -235,11 +234,11 @@ final class Tenure {
         watch(due);
         due.asking(length);
         // Who waits elsewhere matters only to those who pass the lock on here.
-        boolean counted = !state.waiters.isEmpty() || due.wasHandedOn();
+        boolean counted = !state.nobodyWaits() || due.wasHandedOn();
         if (counted) {
             due.lookedOutNanos = now;
         }
-        return new RenewRequest(state.name, due.holderId, length / 1_000_000, due.sequence, false, counted);
+        return new RenewRequest(state.name, due.holderId(), length / 1_000_000, due.sequence, false, counted);
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
@@ -250,7 +249,7 @@ final class Tenure {
             return 0;
         }
         long due = held.unconfirmedNanos != Hold.NEVER ? held.unconfirmedNanos : held.renewAtNanos;
-        return due == Hold.NEVER ? 0 : Math.max(0, time.nanoTime() - due);
+        return due == Hold.NEVER ? 0 : Math.max(0, time().nanoTime() - due);
     }
 
     // --- handing out ---
@@ -261,12 +260,12 @@ final class Tenure {
      * @param lengthNanos the length that the store has just confirmed, or zero if that was some time ago
      */
     private void handOut(Hold held, long lengthNanos) {
-        open = false;
-        Waiter next = state.waiters.first();
+        held.open = false;
+        Waiter next = state.firstWaiter();
         if (next == null) {
             drop(held);
             state.effects.sendRelease(held, null);
-        } else if (held.deadline.hasPassed(time)) {
+        } else if (held.deadline.hasPassed(time())) {
             holdLost(held, "");
         } else if (tenureIsOver(held, next)) {
             drop(held);
@@ -274,8 +273,8 @@ final class Tenure {
             state.continueContention(attempt);
             state.effects.sendReleaseAndRequeue(held, attempt);
         } else if (lengthNanos == state.storeLease(next) || hasRightLength(held, next)) {
-            state.waiters.remove(next);
-            turnNanos = time.nanoTime();
+            state.waiters().remove(next);
+            turnNanos = time().nanoTime();
             grant(held, next);
         } else {
             prepare(held, next);
@@ -288,20 +287,20 @@ final class Tenure {
      * starves, and yet a wake-up is not the price of each acquisition when very many wait.
      */
     private boolean mayLeaveOpen(Hold held) {
-        Waiter next = requireNonNull(state.waiters.first());
-        long now = time.nanoTime();
+        Waiter next = requireNonNull(state.firstWaiter());
+        long now = time().nanoTime();
         boolean patient = now - next.arrivedNanos < state.settings.bargeNanos;
         boolean inTurn = now - turnNanos < state.settings.turnNanos;
         return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {
-        return !held.deadline.hasPassed(time) && !tenureIsOver(held, next) && hasRightLength(held, next);
+        return !held.deadline.hasPassed(time()) && !tenureIsOver(held, next) && hasRightLength(held, next);
     }
 
     private boolean tenureIsOver(Hold held, Waiter next) {
         long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
-        boolean longEnough = time.nanoTime() - held.acquiredNanos >= most;
+        boolean longEnough = time().nanoTime() - held.acquiredNanos >= most;
         boolean shared = held.contended && !held.isFresh();
         return !held.hasTokenLeft() || (shared && longEnough);
     }
@@ -313,7 +312,7 @@ final class Tenure {
      */
     private boolean hasRightLength(Hold held, Waiter next) {
         return next.boundNanos() == 0
-                && held.deadline.remainingNanos(time)
+                && held.deadline.remainingNanos(time())
                         >= Math.min(state.settings.leaseNanos, held.leaseNanos) / HAND_OFF_MARGIN;
     }
 
@@ -324,25 +323,25 @@ final class Tenure {
         }
         held.asking(Math.max(held.leaseNanos, state.storeLease(next)));
         RenewRequest request =
-                new RenewRequest(state.name, held.holderId, state.storeLease(next) / 1_000_000, held.sequence, exact);
+                new RenewRequest(state.name, held.holderId(), state.storeLease(next) / 1_000_000, held.sequence, exact);
         watch(held);
         state.effects.sendPreparation(held, request);
     }
 
     /** The waiter is not in the queue (any more). */
     private void grant(Hold held, Waiter next) {
-        open = false;
-        long now = time.nanoTime();
+        held.open = false;
+        long now = time().nanoTime();
         long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
         boolean renewed = next.options.leaseFor().isEmpty();
-        ActiveLease granted = new ActiveLease(held, held.nextToken(), now, limit, renewed, next.owner);
+        ActiveLease granted = new ActiveLease(held, held.nextHandOff(), now, limit, renewed, next.owner);
         lease = granted;
         if (reachesLimit(held, granted)) {
             held.renewAtNanos = Hold.NEVER;
         } else if (held.renewAtNanos == Hold.NEVER) {
             held.renewAtNanos = now;
         } else if (!held.contended
-                && !state.waiters.isEmpty()
+                && !state.nobodyWaits()
                 && now - held.lookedOutNanos >= state.settings.lookOutNanos) {
             held.renewAtNanos = Math.min(held.renewAtNanos, now);
         }
@@ -354,13 +353,13 @@ final class Tenure {
 
     /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
     private boolean extend(Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply) {
-        if (!state.settings.rules.renewalCounts(renewed.deadline, time)) {
+        if (!state.settings.rules.renewalCounts(renewed.deadline, time())) {
             holdLost(renewed, "its time ran out before the store confirmed a renewal");
             return false;
         }
         long asked = request.leaseMillis() * 1_000_000;
         long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
-        LeaseRules.Sent now = LeaseRules.Sent.now(time);
+        LeaseRules.Sent now = LeaseRules.Sent.now(time());
         Deadline deadline = state.settings.rules.deadline(sent, now, length);
         if (request.exact()) {
             renewed.asked = state.settings.rules.deadline(sent, now, asked);
@@ -384,7 +383,7 @@ final class Tenure {
     /** Ends the lease, or hold and lease, if its time has passed. */
     private boolean endIfOver(Hold held) {
         ActiveLease out = lease;
-        boolean holdOver = held.deadline.hasPassed(time);
+        boolean holdOver = held.deadline.hasPassed(time());
         if (!holdOver && (out == null || !out.isOver())) {
             return false;
         }
@@ -413,7 +412,7 @@ final class Tenure {
         loseLease(why);
         drop(held);
         // It may still be there (we stop before the store does), and then others need not wait for its end.
-        state.effects.abandon(held.holderId, held.longestNanos());
+        state.effects.abandon(held.holderId(), held.longestNanos());
         state.startContention();
     }
 
@@ -427,7 +426,6 @@ final class Tenure {
 
     private void drop(Hold held) {
         hold = null;
-        open = false;
         state.effects.forget(held);
     }
 
@@ -458,7 +456,7 @@ final class Tenure {
 
     /** Sets when to look at the hold next: at its end, at its lease's end, or for its renewal. */
     private void watch(Hold held) {
-        long now = time.nanoTime();
+        long now = time().nanoTime();
         long at = held.deadline.nanos();
         ActiveLease out = lease;
         if (out != null) {

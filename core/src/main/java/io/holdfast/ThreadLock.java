@@ -82,11 +82,11 @@ final class ThreadLock implements DistributedLock {
             }
             throw notHeld("unlock");
         }
-        if (mine.holds.count > 1) {
-            mine.holds.count--;
+        if (mine.holds().count > 1) {
+            mine.holds().count--;
             mine.ensureValid();
         } else {
-            mine.holds.count = 0;
+            mine.holds().count = 0;
             mine.release();
         }
     }
@@ -110,7 +110,7 @@ final class ThreadLock implements DistributedLock {
     @Override
     public int getHoldCount() {
         ActiveLease mine = mine();
-        return mine != null && mine.isValid() ? mine.holds.count : 0;
+        return mine != null && mine.isValid() ? mine.holds().count : 0;
     }
 
     @Override
@@ -148,7 +148,7 @@ final class ThreadLock implements DistributedLock {
         if (mine == null || !mine.isValid()) {
             return false;
         }
-        mine.holds.count = Math.incrementExact(mine.holds.count);
+        mine.holds().count = Math.incrementExact(mine.holds().count);
         return true;
     }
 

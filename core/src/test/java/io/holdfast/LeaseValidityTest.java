@@ -100,7 +100,7 @@ class LeaseValidityTest extends EngineFixture {
         advance(1);
 
         assertThat(events).containsExactly("lost");
-        assertThat(now(next).hold.holderId).isNotEqualTo(lease.hold.holderId);
+        assertThat(now(next).hold.holderId()).isNotEqualTo(lease.hold.holderId());
         assertThat(now(next).fencingToken()).isGreaterThan(lease.fencingToken());
     }
 

@@ -122,7 +122,7 @@ class PartlyPromisedTest extends EngineFixture {
         StoreListener listener = Objects.requireNonNull(shy.listener);
         listener.lost("a", "somebody else's");
         assertThat(lease.isValid()).isTrue();
-        listener.lost("a", ((ActiveLease) lease).hold.holderId);
+        listener.lost("a", ((ActiveLease) lease).hold.holderId());
         assertThat(lease.isValid()).isFalse();
         assertThat(events).containsExactly("lost");
     }

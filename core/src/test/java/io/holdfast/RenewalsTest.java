@@ -19,6 +19,7 @@ class RenewalsTest extends EngineFixture {
         LockClient many = clientWith(batches, "");
         for (int i = 0; i < 5; i++) {
             now(acquire(many, "n" + i));
+            advance(1);
         }
         advance(1_000);
 

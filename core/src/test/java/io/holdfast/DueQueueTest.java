@@ -1,0 +1,67 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DueQueueTest extends EngineFixture {
+
+    private final NameEngine engine = new NameEngine(client.engine(), "a");
+
+    private Hold hold() {
+        return new Hold(engine, 1, 1, new Deadline(0, 0), 0, 0, 0, 0);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, Long.MAX_VALUE - 20, Long.MIN_VALUE + 20})
+    void gives_the_first_whatever_enters_moves_and_leaves(long origin) {
+        for (int seed = 1; seed <= 50; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            DueQueue queue = new DueQueue();
+            Map<Hold, Long> expected = new HashMap<>();
+            List<Hold> holds = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                holds.add(hold());
+            }
+            for (int step = 0; step < 2_000; step++) {
+                Hold hold = holds.get(random.nextInt(holds.size()));
+                if (random.nextInt(5) < 3) {
+                    // Nearby times, so that many are equal; around an overflow of the clock.
+                    long due = origin + random.nextInt(40);
+                    queue.schedule(hold, due);
+                    expected.put(hold, due - origin);
+                } else {
+                    queue.remove(hold);
+                    expected.remove(hold);
+                }
+                assertThat(queue.size()).isEqualTo(expected.size());
+                Hold first = queue.first();
+                assertThat(first == null).isEqualTo(expected.isEmpty());
+                if (first != null) {
+                    long earliest = expected.values().stream()
+                            .mapToLong(Long::longValue)
+                            .min()
+                            .orElseThrow();
+                    assertThat(queue.firstNanos() - origin).isEqualTo(earliest);
+                    assertThat(expected.get(first)).isEqualTo(earliest);
+                }
+            }
+            for (long last = Long.MIN_VALUE; !expected.isEmpty(); ) {
+                Hold first = queue.first();
+                long due = queue.firstNanos() - origin;
+                assertThat(due).isGreaterThanOrEqualTo(last);
+                last = due;
+                queue.remove(requireNonNull(first));
+                assertThat(expected.remove(first)).isEqualTo(due);
+            }
+            assertThat(queue.size()).isZero();
+        }
+    }
+}
