@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** Several processes want one name all the time; the size is their number. */
 record ProcessesCase(String id, int threads) implements Case {
@@ -21,7 +22,13 @@ record ProcessesCase(String id, int threads) implements Case {
 
     @Override
     public List<String> peers(Profile profile) {
-        return PairCases.with(List.of("holdfast", "redisson", "spring-spin", "lettuce"), profile);
+        List<String> always = List.of("holdfast", "redisson", "spring-spin", "lettuce");
+        return PairCases.with(
+                threads == 1
+                        ? Stream.concat(always.stream(), Stream.of("lettuce-queue"))
+                                .toList()
+                        : always,
+                profile);
     }
 
     @Override

@@ -67,6 +67,13 @@ public enum Peer {
             return new LettuceScriptsHandle(uri, lease);
         }
     },
+    /** Between processes only. */
+    LETTUCE_QUEUE("lettuce-queue", Traits.NONE) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return new LettuceQueueHandle(uri);
+        }
+    },
     /** On ZooKeeper only. */
     CURATOR("curator", Traits.REENTRANT) {
         @Override

@@ -89,12 +89,19 @@ final class Goals {
         }
         flat("processes × 1 thread: commands per acquisition, most / least over J", "processes-x1", "commands");
         flat("processes × 1 thread: bytes out of the server, most / least over J", "processes-x1", "bytesOut");
-        atMost("hand-off between processes, p50, × Redisson, J = 2", 0.5, handoff(2));
-        atMost("hand-off between processes, p50, × Redisson, J = 8", 0.25, handoff(8));
+        handoff(2, 0.5);
+        handoff(8, 0.25);
     }
 
-    private double handoff(int jvms) {
-        return results.ratio("processes-x1", jvms, "handoffP50us", US, "redisson");
+    private void handoff(int jvms, double goal) {
+        String question = "hand-off between processes, J = " + jvms + ": ";
+        atMost(question + "p50, × Redisson", goal, results.ratio("processes-x1", jvms, "handoffP50us", US, "redisson"));
+        inform(
+                question + "limit: p50 of a list and a message on plain Lettuce, × Redisson",
+                results.ratio("processes-x1", jvms, "handoffP50us", "lettuce-queue", "redisson"));
+        inform(
+                question + "p50, × a list and a message on plain Lettuce",
+                results.ratio("processes-x1", jvms, "handoffP50us", US, "lettuce-queue"));
     }
 
     private void crowded() {
