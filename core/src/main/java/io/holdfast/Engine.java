@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreHealth;
@@ -246,7 +247,7 @@ final class Engine {
 
     /** Of the acquisition with this number. */
     String holderId(long acquisition) {
-        return settings.clientId + ":" + acquisition;
+        return HolderId.of(settings.clientId, acquisition);
     }
 
     /**

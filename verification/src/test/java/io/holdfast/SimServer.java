@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.TogetherReply;
 import java.util.ArrayDeque;
@@ -238,7 +239,7 @@ final class SimServer implements SimLine.Host {
         }
 
         private @Nullable SimStore receiver(String holderId) {
-            SimStore client = clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
+            SimStore client = clients.get(HolderId.client(holderId));
             return client != null && client.isListening() ? client : null;
         }
     }

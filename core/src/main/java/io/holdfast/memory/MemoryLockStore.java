@@ -2,6 +2,7 @@ package io.holdfast.memory;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -201,7 +202,7 @@ public final class MemoryLockStore implements LockStore {
         }
 
         private @Nullable MemoryLockStore client(String holderId) {
-            return clients.get(holderId.substring(0, Math.max(0, holderId.lastIndexOf(':'))));
+            return clients.get(HolderId.client(holderId));
         }
     }
 }

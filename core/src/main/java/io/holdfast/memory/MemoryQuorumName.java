@@ -1,5 +1,6 @@
 package io.holdfast.memory;
 
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Extended;
 import io.holdfast.spi.QuorumMember.Extension;
@@ -43,7 +44,7 @@ final class MemoryQuorumName {
     }
 
     Vote take(Take take) {
-        String client = clientOf(take.id());
+        String client = HolderId.client(take.id());
         String held = holder();
         if (!held.isEmpty() && !held.equals(take.id())) {
             if (take.waitMillis() > 0) {
@@ -69,7 +70,7 @@ final class MemoryQuorumName {
 
     Extended extend(Extension extension) {
         Found found = found(extension);
-        return new Extended(node.standing(), found, waitingBeside(clientOf(extension.id())));
+        return new Extended(node.standing(), found, waitingBeside(HolderId.client(extension.id())));
     }
 
     private Found found(Extension extension) {
@@ -101,7 +102,7 @@ final class MemoryQuorumName {
                 wakeFirst();
             }
         }
-        return new Released(node.standing(), held, waitingBeside(clientOf(id)));
+        return new Released(node.standing(), held, waitingBeside(HolderId.client(id)));
     }
 
     boolean leave(String clientId) {
@@ -132,7 +133,7 @@ final class MemoryQuorumName {
         boolean first = waitingBeside(client) == 0 && !waiting.containsKey(client);
         waiting.put(client, node.nanoTime() + 3 * waitMillis * 1_000_000);
         if (first) {
-            node.send(clientOf(held), listener -> listener.contended(name, held));
+            node.send(HolderId.client(held), listener -> listener.contended(name, held));
         }
     }
 
@@ -174,9 +175,5 @@ final class MemoryQuorumName {
 
     private long remainingMillis() {
         return Math.max(1, (expiresNanos - node.nanoTime()) / 1_000_000);
-    }
-
-    private static String clientOf(String id) {
-        return id.substring(0, Math.max(0, id.lastIndexOf(':')));
     }
 }

@@ -17,8 +17,8 @@ import java.util.concurrent.CompletionStage;
  *       its lease has run out, when it is released, or when it is removed by force.
  *   <li><b>Late and twice is harmless.</b> Any command may be executed later than it was sent, and more than once. No
  *       repetition counts twice, touches the hold of another holder id, or shortens a hold.
- *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition, as
- *       {@code <client id>:<number>}. So a store may address the client that waits under a holder id.
+ *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition ({@link HolderId}).
+ *       So a store may address the client that waits under a holder id.
  *   <li><b>Messages are hints.</b> {@link StoreListener} events affect how fast a waiter proceeds, never whether it is
  *       right: a waiter also sends its acquire again at intervals.
  *   <li><b>Errors are told apart</b> by {@link StoreException.Outcome}; an error is never reported as "busy".

@@ -5,6 +5,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -187,12 +188,9 @@ final class CommandsLockStore implements LockStore {
 
     /** A holder of Holdfast's own passes the lock on sooner when it knows that another client waits. */
     private void tellContended(AcquireRequest request, String holder) {
-        int end = holder.lastIndexOf(':');
-        if (ways.choice().publishes() && holder.startsWith("hf-") && end > 0) {
-            String client = holder.substring(0, end);
-            if (!client.equals(parts.clientId())) {
-                hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
-            }
+        String client = HolderId.client(holder);
+        if (ways.choice().publishes() && client.startsWith("hf-") && !client.equals(parts.clientId())) {
+            hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
         }
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.redis.MemberTransactions.Step;
 import io.holdfast.redis.MemberTransactions.Write;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TokenRegister;
 import io.lettuce.core.SetArgs;
@@ -57,7 +58,7 @@ final class CommandsQuorumMember implements QuorumMember {
     @Override
     public CompletionStage<Vote> take(Take take) {
         String[] all = keys.ofMember(take.name());
-        String client = clientOf(take.id());
+        String client = HolderId.client(take.id());
         boolean[] first = new boolean[1];
         CompletableFuture<Vote> vote = transactions.run(all, view -> {
             boolean busy = !view.holder().isEmpty() && !view.holder().equals(take.id());
@@ -69,7 +70,7 @@ final class CommandsQuorumMember implements QuorumMember {
         });
         return vote.thenApply(answer -> {
             if (first[0]) {
-                tell(clientOf(answer.holder()), "c", answer.holder(), take.name());
+                tell(HolderId.client(answer.holder()), "c", answer.holder(), take.name());
             }
             return answer;
         });
@@ -191,7 +192,7 @@ final class CommandsQuorumMember implements QuorumMember {
                     new Released(
                             view.standing(),
                             held,
-                            view.waitingBeside(clientOf(id)).size()),
+                            view.waitingBeside(HolderId.client(id)).size()),
                     held ? deletion(all) : List.of());
         });
         return released.thenApply(answer -> {
@@ -350,10 +351,5 @@ final class CommandsQuorumMember implements QuorumMember {
     @Override
     public String toString() {
         return describe();
-    }
-
-    private static String clientOf(String id) {
-        int colon = id.lastIndexOf(':');
-        return colon < 0 ? id : id.substring(0, colon);
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
@@ -48,9 +49,9 @@ final class Hints {
     }
 
     private void tell(String kind, String holderId, String name) {
-        int client = holderId.lastIndexOf(':');
-        if (client > 0) {
-            publish(keys.clientChannels() + holderId.substring(0, client), kind + " " + holderId + " " + name);
+        String client = HolderId.client(holderId);
+        if (!client.isEmpty()) {
+            publish(keys.clientChannels() + client, kind + " " + holderId + " " + name);
         }
     }
 

@@ -1,0 +1,25 @@
+package io.holdfast.spi;
+
+/**
+ * How a holder id is made: {@code <client id>:<number>}. A store may address the client behind one, for example with a grant.
+ * Whatever else holds a name (another library, a hand-written lock) may have any text as its id.
+ */
+public final class HolderId {
+
+    private HolderId() {}
+
+    /**
+     * The id of one remote acquisition.
+     *
+     * @param clientId of the client, unique among all
+     * @param number of the acquisition, unique in this client
+     */
+    public static String of(String clientId, long number) {
+        return clientId + ':' + number;
+    }
+
+    /** The id of the client that made this holder id; empty if no client of Holdfast did. */
+    public static String client(String holderId) {
+        return holderId.substring(0, Math.max(0, holderId.lastIndexOf(':')));
+    }
+}
