@@ -135,8 +135,11 @@ final class Renewing {
             for (Seat seat = absent.poll(); seat != null && !hold.claim().over; seat = absent.poll()) {
                 Seat filled = seat;
                 filled.send(member -> member.take(take)).whenComplete((vote, error) -> {
-                    if (vote != null) {
-                        votes.returning(hold.claim()).answered(filled, vote);
+                    Round.Observer<Vote> returning = votes.returning(hold.claim());
+                    if (error == null) {
+                        returning.answered(filled, vote);
+                    } else {
+                        returning.failed(filled, Round.storeError(filled, error));
                     }
                 });
             }

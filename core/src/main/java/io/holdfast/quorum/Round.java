@@ -134,7 +134,7 @@ final class Round<R, T> {
         }
     }
 
-    private static StoreException storeError(Seat seat, Throwable error) {
+    static StoreException storeError(Seat seat, Throwable error) {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         return cause instanceof StoreException known
                 ? known

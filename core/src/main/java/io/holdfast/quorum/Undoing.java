@@ -15,6 +15,9 @@ final class Undoing {
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
+    /** Requests to members carry no time after which they are refused, so this is a guess; as that of other such stores. */
+    private static final long LATE_NANOS = 5_000_000_000L;
+
     private final TimeSource time;
     private final long patienceNanos;
     private final AtomicInteger pending = new AtomicInteger();
@@ -24,6 +27,18 @@ final class Undoing {
         this.time = members.time();
         // A request for the lock may still be executed a little later; then its lease begins.
         this.patienceNanos = members.settings().quarantineMillis() * 1_000_000 + RETRY_MAX_NANOS;
+    }
+
+    /**
+     * A request for the lock failed, and may still be executed: after the release of its claim, which then was of no use. So
+     * one more follows when it cannot be executed any more.
+     */
+    void undoWhatIsLate(Seat seat, Claim claim) {
+        time.schedule(LATE_NANOS, () -> {
+            if (claim.over && !closed) {
+                undo(seat, claim);
+            }
+        });
     }
 
     /** Releases at one member. */

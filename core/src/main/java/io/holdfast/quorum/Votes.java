@@ -40,13 +40,20 @@ final class Votes {
                 .thenCompose(Outcome::stage);
     }
 
-    /** Gives votes back that come for a claim which is over. */
+    /** Gives votes back that come for a claim which is over, and those of which no answer tells. */
     Round.Observer<Vote> returning(Claim claim) {
         return new Round.Observer<>() {
             @Override
             public void answered(Seat seat, Vote vote) {
                 if (vote.holds() && claim.over) {
                     undoing.undo(seat, claim);
+                }
+            }
+
+            @Override
+            public void failed(Seat seat, StoreException why) {
+                if (why.outcome() == StoreException.Outcome.UNKNOWN) {
+                    undoing.undoWhatIsLate(seat, claim);
                 }
             }
         };

@@ -424,6 +424,20 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     @Test
+    void a_vote_for_a_request_that_is_executed_after_the_release_of_its_claim_is_given_back() {
+        Client a = new Client();
+        a.troubles.get(2).lateTakesNanos = Duration.ofSeconds(4).toNanos();
+        String holder = a.newId();
+        a.granted(holder);
+        a.release(holder);
+        time.advance(Duration.ofMillis(4_500));
+        assertThat(nodes.get(2).size()).isEqualTo(1);
+        // Long before its lease of ten seconds is over.
+        time.advance(Duration.ofMillis(4_500));
+        assertThat(nodes.get(2).size()).isZero();
+    }
+
+    @Test
     void a_split_vote_is_tried_again_and_told_as_busy_for_a_moment_only() {
         Client a = new Client();
         for (int i = 0; i < 2; i++) {

@@ -21,6 +21,8 @@ final class TroubledMember implements QuorumMember {
         boolean stopped;
         /** Requests are executed, but their answers never arrive. */
         boolean mute;
+        /** Requests for the lock are executed so much later than others, which overtake them. */
+        long lateTakesNanos;
         /** Each way takes up to this. */
         long delayNanosMax;
         /** The share of requests that arrive twice, the second time up to ten times later. */
@@ -89,7 +91,17 @@ final class TroubledMember implements QuorumMember {
 
     @Override
     public CompletionStage<Vote> take(Take take) {
-        return send(() -> member.take(take));
+        long late = trouble.lateTakesNanos;
+        if (late == 0) {
+            return send(() -> member.take(take));
+        }
+        CompletableFuture<Vote> answer = new CompletableFuture<>();
+        time.schedule(late, () -> member.take(take));
+        time.schedule(
+                DRIVER_TIMEOUT_NANOS,
+                () -> answer.completeExceptionally(
+                        new StoreException(StoreException.Outcome.UNKNOWN, describe() + " did not answer", null)));
+        return answer;
     }
 
     @Override
