@@ -317,18 +317,22 @@ public final class RedisReplication implements AutoCloseable {
         }
     }
 
+    private static long offset(RedisServer server, String field) {
+        return Long.parseLong(Topology.info(server, "replication", field));
+    }
+
     private void awaitInStep(RedisServer master) {
         for (RedisServer server : servers) {
             if (server != master && server.isUp()) {
-                Topology.await(
-                        server + " is in step with " + master,
-                        START_TIMEOUT,
-                        () -> Topology.info(server, "replication", "master_link_status")
-                                        .equals("up")
-                                && Topology.info(server, "replication", "master_port")
-                                        .equals(String.valueOf(master.announcedPort()))
-                                && Long.parseLong(Topology.info(server, "replication", "slave_repl_offset"))
-                                        >= Long.parseLong(Topology.info(master, "replication", "master_repl_offset")));
+                Topology.await(server + " is in step with " + master, START_TIMEOUT, () -> {
+                    // Asked first: a master in use is ahead again by the time that it answers.
+                    long offset = offset(master, "master_repl_offset");
+                    return Topology.info(server, "replication", "master_link_status")
+                                    .equals("up")
+                            && Topology.info(server, "replication", "master_port")
+                                    .equals(String.valueOf(master.announcedPort()))
+                            && offset(server, "slave_repl_offset") >= offset;
+                });
             }
         }
         // A replica that was sent everything anew confirms nothing before its first message.
