@@ -229,9 +229,8 @@ final class Tenure {
         if (due.unconfirmedNanos == Hold.NEVER) {
             due.unconfirmedNanos = due.renewAtNanos;
         }
-        // If this one stays unanswered, the next goes out while there is still time for it; not sooner: a server that
-        // is
-        // late because it has too much to do would get more to do.
+        // If this one stays unanswered, the next goes out while there is still time for it. Not sooner: a server that
+        // is late because it has too much to do would get more to do.
         due.renewAtNanos = now + Math.max(length / 12, due.deadline.remainingNanos(time()) / 2);
         watch(due);
         due.asking(length);
