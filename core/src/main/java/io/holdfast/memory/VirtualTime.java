@@ -2,7 +2,6 @@ package io.holdfast.memory;
 
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.PriorityQueue;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -19,61 +18,49 @@ public final class VirtualTime implements TimeSource {
 
     private static final long NANOS_START = 1_000_000_000L;
 
-    private static final class Task {
-        final long dueNanos;
-        final long order;
-        final Runnable body;
+    /** Scheduled here; cancelled by its timer. */
+    private final class ScheduledTask extends TaskHeap.Task implements Timer {
 
-        /** Left in the queue until its time, since taking it out means a search. */
-        boolean cancelled; // by lock
-
-        Task(long dueNanos, long order, Runnable body) {
-            this.dueNanos = dueNanos;
-            this.order = order;
-            this.body = body;
+        ScheduledTask(long dueNanos, long order, Runnable body) {
+            super(dueNanos, order, body);
         }
 
-        static int compare(Task one, Task other) {
-            int byTime = Long.compare(one.dueNanos, other.dueNanos);
-            return byTime != 0 ? byTime : Long.compare(one.order, other.order);
+        @Override
+        public void cancel() {
+            lock.lock();
+            try {
+                tasks.remove(this);
+            } finally {
+                lock.unlock();
+            }
         }
     }
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final PriorityQueue<Task> tasks = new PriorityQueue<>(Task::compare); // by lock
-    private long nowNanos = NANOS_START; // by lock
-    private long wallOffsetMillis; // by lock
+    private final TaskHeap tasks = new TaskHeap(); // by lock
+    private volatile long nowNanos = NANOS_START; // written by lock
+    private volatile long wallOffsetMillis; // written by lock
     private long scheduled; // by lock
 
     public VirtualTime() {}
 
     @Override
     public long nanoTime() {
-        lock.lock();
-        try {
-            return nowNanos;
-        } finally {
-            lock.unlock();
-        }
+        return nowNanos;
     }
 
     @Override
     public long wallMillis() {
-        lock.lock();
-        try {
-            return WALL_START_MILLIS + wallOffsetMillis + (nowNanos - NANOS_START) / 1_000_000;
-        } finally {
-            lock.unlock();
-        }
+        return WALL_START_MILLIS + wallOffsetMillis + (nowNanos - NANOS_START) / 1_000_000;
     }
 
     @Override
     public Timer schedule(long delayNanos, Runnable body) {
         lock.lock();
         try {
-            Task task = new Task(nowNanos + Math.max(0, delayNanos), scheduled++, body);
+            ScheduledTask task = new ScheduledTask(nowNanos + Math.max(0, delayNanos), scheduled++, body);
             tasks.add(task);
-            return () -> cancel(task);
+            return task;
         } finally {
             lock.unlock();
         }
@@ -83,7 +70,8 @@ public final class VirtualTime implements TimeSource {
     public void stepWall(Duration step) {
         lock.lock();
         try {
-            wallOffsetMillis += step.toMillis();
+            long offset = wallOffsetMillis;
+            wallOffsetMillis = offset + step.toMillis();
         } finally {
             lock.unlock();
         }
@@ -110,39 +98,26 @@ public final class VirtualTime implements TimeSource {
     public int pending() {
         lock.lock();
         try {
-            return (int) tasks.stream().filter(task -> !task.cancelled).count();
+            return tasks.size();
         } finally {
             lock.unlock();
         }
     }
 
     private boolean runNextUntil(long endNanos) {
-        Task task;
+        TaskHeap.Task task;
         lock.lock();
         try {
-            task = tasks.peek();
-            while (task != null && task.cancelled) {
-                tasks.remove();
-                task = tasks.peek();
-            }
+            task = tasks.first();
             if (task == null || task.dueNanos > endNanos) {
                 return false;
             }
-            tasks.remove();
+            tasks.remove(task);
             nowNanos = Math.max(nowNanos, task.dueNanos);
         } finally {
             lock.unlock();
         }
         task.body.run();
         return true;
-    }
-
-    private void cancel(Task task) {
-        lock.lock();
-        try {
-            task.cancelled = true;
-        } finally {
-            lock.unlock();
-        }
     }
 }
