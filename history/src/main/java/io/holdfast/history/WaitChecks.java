@@ -52,12 +52,17 @@ final class WaitChecks {
 
     private static void idle(Recording recording, String lock, List<Operation> operations, List<String> violations) {
         long freeSince = 0;
-        List<Operation> grants = new ArrayList<>(recording.grants.getOrDefault(lock, List.of()));
+        List<Operation> grants = recording.grants.getOrDefault(lock, List.of());
+        long[] untils = operations.stream()
+                .mapToLong(o -> Math.min(o.outcome(), recording.death(o.process)))
+                .toArray();
         for (int i = 0; i <= grants.size(); i++) {
             long freeUntil = i < grants.size() ? grants.get(i).granted : recording.ended;
-            for (Operation waiting : operations) {
+            // In the order of their asking: the rest came later.
+            for (int j = 0; j < untils.length && operations.get(j).asked < freeUntil; j++) {
+                Operation waiting = operations.get(j);
                 long from = Math.max(freeSince, waiting.asked);
-                long until = Math.min(freeUntil, Math.min(waiting.outcome(), recording.death(waiting.process)));
+                long until = Math.min(freeUntil, untils[j]);
                 if (until != Operation.NEVER && until - from > recording.settings.idleMax) {
                     violations.add(lock + " was free for " + Operation.millis(until - from) + " ms while " + waiting
                             + " waited, from " + from);
