@@ -73,14 +73,19 @@ final class SimChecks {
     /** A lease is about to be released, or has been lost. */
     void ended(ActiveLease lease) {
         afterEachEvent();
-        given.removeIf(g -> g.lease == lease && leave(g));
+        for (int i = 0; i < given.size(); i++) {
+            if (given.get(i).lease == lease) {
+                leave(i);
+                return;
+            }
+        }
     }
 
-    private boolean leave(Given one) {
+    private void leave(int index) {
+        Given one = given.remove(index);
         if (one.lastValid >= 0) {
             simulation.recorder.validAt(one.lastValid, one.who);
         }
-        return true;
     }
 
     /** A bounded wait overruns by no more than one round trip; one attempt lasts as long as its command. */
@@ -95,9 +100,17 @@ final class SimChecks {
     }
 
     void afterEachEvent() {
-        given.removeIf(g -> (!g.process.isAlive() || g.lease.hasEnded()) && leave(g));
+        for (int i = 0; i < given.size(); ) {
+            Given one = given.get(i);
+            if (!one.process.isAlive() || one.lease.hasEnded()) {
+                leave(i);
+            } else {
+                i++;
+            }
+        }
         long now = simulation.world.nanoTime();
-        for (Given one : given) {
+        for (int i = 0; i < given.size(); i++) {
+            Given one = given.get(i);
             boolean held = one.lease.isHeldNow();
             if (held && one.over) {
                 throw simulation.violation("a lease that was over is valid again: token " + one.lease.fencingToken()

@@ -4,10 +4,9 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.TimeSource;
+import java.util.ArrayDeque;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -46,8 +45,15 @@ final class SimLine {
         NOWHERE,
         BEFORE_THE_SENDING,
         BEFORE_THE_EXECUTION,
-        BEFORE_THE_REPLY
+        BEFORE_THE_REPLY;
+
+        private static final List<Cut> CUTS = List.of(BEFORE_THE_SENDING, BEFORE_THE_EXECUTION, BEFORE_THE_REPLY);
     }
+
+    // Made once: the stack traces of exceptions would be most of what a bad network costs.
+    private final StoreException notConnected = new StoreException(Outcome.NOT_EXECUTED, "not connected", null);
+    private final StoreException noAnswer = new StoreException(Outcome.UNKNOWN, "no answer in time", null);
+    private final StoreException broken = new StoreException(Outcome.UNKNOWN, "the connection broke", null);
 
     private final VirtualTime world;
     private final SimTime process;
@@ -55,8 +61,10 @@ final class SimLine {
     private final Weather weather;
     private final SplittableRandom random;
     private final Listener listener;
-    private final Map<Long, CompletableFuture<?>> inFlight = new TreeMap<>();
-    private long commands;
+
+    /** Commands without an outcome yet, in the order of their sending; some that have one may still be among them. */
+    private final ArrayDeque<Command<?>> inFlight = new ArrayDeque<>();
+
     private long cutOffUntilNanos;
 
     /** False from a break to the next successful connection. */
@@ -85,7 +93,7 @@ final class SimLine {
     }
 
     boolean isQuiet() {
-        return inFlight.isEmpty();
+        return inFlight.stream().noneMatch(command -> command.open);
     }
 
     void die(boolean silently) {
@@ -115,8 +123,10 @@ final class SimLine {
         if (!listening) {
             listener.deaf();
         }
-        for (long command : List.copyOf(inFlight.keySet())) {
-            process.schedule(0, () -> fail(command, "the connection broke"));
+        for (Command<?> command : inFlight) {
+            if (command.open) {
+                process.schedule(0, () -> command.fail(broken));
+            }
         }
         reconnectLater();
     }
@@ -148,44 +158,71 @@ final class SimLine {
     }
 
     <T> CompletionStage<T> send(Supplier<T> command) {
-        CompletableFuture<T> reply = new CompletableFuture<>();
-        Cut cut = random.nextDouble() < weather.cuts ? Cut.values()[1 + random.nextInt(3)] : Cut.NOWHERE;
+        Cut cut = random.nextDouble() < weather.cuts ? Cut.CUTS.get(random.nextInt(3)) : Cut.NOWHERE;
         if (!connected || cut == Cut.BEFORE_THE_SENDING) {
-            StoreException refused = new StoreException(Outcome.NOT_EXECUTED, "not connected", null);
             if (random.nextBoolean()) {
-                return CompletableFuture.failedFuture(refused);
+                return CompletableFuture.failedFuture(notConnected);
             }
-            process.schedule(0, () -> reply.completeExceptionally(refused));
+            CompletableFuture<T> reply = new CompletableFuture<>();
+            process.schedule(0, () -> reply.completeExceptionally(notConnected));
             return reply;
         }
-        long number = commands++;
-        inFlight.put(number, reply);
-        TimeSource.Timer patience = process.schedule(COMMAND_TIMEOUT_NANOS, () -> fail(number, "no answer in time"));
-        var unused = reply.whenComplete((answer, error) -> patience.cancel());
+        Command<T> sent = new Command<>(command, cut == Cut.NOWHERE);
+        inFlight.add(sent);
         if (cut != Cut.NOWHERE) {
-            process.schedule(random.nextLong(weather.delayNanosMax), () -> fail(number, "cut " + cut));
+            process.schedule(
+                    random.nextLong(weather.delayNanosMax),
+                    () -> sent.fail(new StoreException(Outcome.UNKNOWN, "cut " + cut, null)));
         }
         if (cut != Cut.BEFORE_THE_EXECUTION || weather.executesWhatWasCut) {
-            travel(() -> host.receive(() -> execute(command, number, reply, cut == Cut.NOWHERE)));
+            travel(() -> host.receive(sent));
         }
-        return reply;
+        return sent.reply;
     }
 
-    private <T> void execute(Supplier<T> command, long number, CompletableFuture<T> reply, boolean answered) {
-        T answer = command.get();
-        if (answered) {
-            travel(() -> process.deliver(() -> {
-                if (connected && inFlight.remove(number) != null) {
-                    reply.complete(answer);
-                }
-            }));
-        }
-    }
+    /** One that was sent. Run by the server: it executes the command. */
+    private final class Command<T> implements Runnable {
+        private final Supplier<T> body;
+        private final boolean answered;
+        final CompletableFuture<T> reply = new CompletableFuture<>();
+        private final TimeSource.Timer patience = process.schedule(COMMAND_TIMEOUT_NANOS, () -> fail(noAnswer));
 
-    private void fail(long number, String why) {
-        CompletableFuture<?> reply = inFlight.remove(number);
-        if (reply != null) {
-            reply.completeExceptionally(new StoreException(Outcome.UNKNOWN, why, null));
+        /** It has no outcome yet. */
+        private boolean open = true;
+
+        Command(Supplier<T> body, boolean answered) {
+            this.body = body;
+            this.answered = answered;
+        }
+
+        @Override
+        public void run() {
+            T answer = body.get();
+            if (answered) {
+                travel(() -> process.deliver(() -> {
+                    if (connected && end()) {
+                        reply.complete(answer);
+                    }
+                }));
+            }
+        }
+
+        void fail(StoreException why) {
+            if (end()) {
+                reply.completeExceptionally(why);
+            }
+        }
+
+        private boolean end() {
+            if (!open) {
+                return false;
+            }
+            open = false;
+            patience.cancel();
+            while (!inFlight.isEmpty() && !inFlight.getFirst().open) {
+                inFlight.removeFirst();
+            }
+            return true;
         }
     }
 

@@ -24,8 +24,17 @@ final class SimRecorder {
         long value;
     }
 
+    /** A line of the timeline, put into words only when somebody wants to read it. */
+    @SuppressWarnings("ArrayRecordComponent")
+    private record Line(long nanos, String format, Object[] arguments) {
+        @SuppressWarnings("AnnotateFormatMethod")
+        String text() {
+            return "%9.3f  ".formatted(nanos / 1e9 - 1) + format.formatted(arguments);
+        }
+    }
+
     private final VirtualTime world;
-    private final List<String> timeline = new ArrayList<>();
+    private final List<Line> timeline = new ArrayList<>();
     private final List<Event> events = new ArrayList<>();
     private final Map<String, Register> registers = new HashMap<>();
     private final Map<String, Long> counters = new HashMap<>();
@@ -35,16 +44,17 @@ final class SimRecorder {
     }
 
     List<String> timeline() {
-        return timeline;
+        return timeline.stream().map(Line::text).toList();
     }
 
     History history() {
         return new History(events);
     }
 
+    /** @param arguments that never change: they are looked at later */
     @SuppressWarnings("AnnotateFormatMethod")
     void log(String format, Object... arguments) {
-        timeline.add("%9.3f  ".formatted(world.nanoTime() / 1e9 - 1) + format.formatted(arguments));
+        timeline.add(new Line(world.nanoTime(), format, arguments));
     }
 
     void event(Kind kind, String who, Object... details) {

@@ -45,7 +45,7 @@ final class SimServer implements SimLine.Host {
     private final Map<String, Long> highestBase = new HashMap<>();
 
     /** Holds whose release was confirmed to the client, if they cannot come back. */
-    private final Set<String> released = new HashSet<>();
+    private final Map<String, Set<String>> released = new HashMap<>();
 
     private boolean mayComeBack;
 
@@ -85,7 +85,7 @@ final class SimServer implements SimLine.Host {
         long baseBefore = state.base();
         T reply = command.apply(state, new Messages(name));
         String held = state.holder(now());
-        if (released.contains(name + ' ' + held)) {
+        if (held != null && released.getOrDefault(name, Set.of()).contains(held)) {
             throw new AssertionError(held + " holds " + name + " again after its confirmed release");
         }
         if (held != null && (!held.equals(heldBefore) || state.base() != baseBefore)) {
@@ -128,7 +128,7 @@ final class SimServer implements SimLine.Host {
     /** The client knows that this hold has been released. */
     void released(String name, String holderId) {
         if (!mayComeBack) {
-            released.add(name + ' ' + holderId);
+            released.computeIfAbsent(name, n -> new HashSet<>()).add(holderId);
         }
     }
 

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
 /** The store of one simulated process: a {@link SimServer} at the other end of a {@link SimLine}. */
 final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
 
+    private final StoreException tooLate = new StoreException(Outcome.NOT_EXECUTED, "executed too late", null);
+
     private final SimServer server;
     private final SimTime process;
     private final Weather weather;
@@ -212,7 +214,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
             serverOffsetNanos = executed.serverNanos() - process.nanoTime();
             T answer = executed.answer();
             if (answer == null) {
-                reply.completeExceptionally(new StoreException(Outcome.NOT_EXECUTED, "executed too late", null));
+                reply.completeExceptionally(tooLate);
             } else {
                 reply.complete(answer);
             }

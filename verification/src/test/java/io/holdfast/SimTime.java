@@ -41,21 +41,39 @@ final class SimTime implements TimeSource {
 
     @Override
     public Timer schedule(long delayNanos, Runnable task) {
-        boolean[] cancelled = new boolean[1];
-        // Rounded up: a timer that ran a nanosecond early would find nothing due, for ever.
-        Timer timer = world.schedule((long) (delayNanos / rate) + 2, () -> {
-            if (!cancelled[0]) {
-                deliver(() -> {
-                    if (!cancelled[0]) {
-                        task.run();
-                    }
-                });
+        return new ProcessTask(delayNanos, task);
+    }
+
+    /** Something that the process wants to do later; its time may come while it is paused. */
+    private final class ProcessTask implements Runnable, Timer {
+        private final Runnable body;
+        private final Timer timer;
+        private boolean cancelled;
+
+        ProcessTask(long delayNanos, Runnable body) {
+            this.body = body;
+            // Rounded up: a timer that ran a nanosecond early would find nothing due, for ever.
+            timer = world.schedule((long) (delayNanos / rate) + 2, this);
+        }
+
+        @Override
+        public void run() {
+            if (cancelled || dead) {
+                return;
             }
-        });
-        return () -> {
-            cancelled[0] = true;
+            long pause = pausedUntilNanos - world.nanoTime();
+            if (pause > 0) {
+                world.schedule(pause, this);
+            } else {
+                body.run();
+            }
+        }
+
+        @Override
+        public void cancel() {
+            cancelled = true;
             timer.cancel();
-        };
+        }
     }
 
     /** Something reaches the process from outside: at once, after the pause, or never. */
