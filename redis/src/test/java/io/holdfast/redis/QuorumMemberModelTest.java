@@ -141,10 +141,11 @@ class QuorumMemberModelTest {
     void each_tells_the_other_of_releases_and_of_waiters() {
         QuorumMember lua = connect("hf-l", RedisMode.LUA);
         QuorumMember commands = connect("hf-k", RedisMode.COMMANDS);
-        for (QuorumMember holder : List.of(lua, commands)) {
-            QuorumMember waiter = holder == lua ? commands : lua;
-            String held = (holder == lua ? "hf-l" : "hf-k") + ":1~1";
-            String waits = (holder == lua ? "hf-k" : "hf-l") + ":1~1";
+        for (boolean luaHolds : List.of(true, false)) {
+            QuorumMember holder = luaHolds ? lua : commands;
+            QuorumMember waiter = luaHolds ? commands : lua;
+            String held = (luaHolds ? "hf-l" : "hf-k") + ":1~1";
+            String waits = (luaHolds ? "hf-k" : "hf-l") + ":1~1";
             List<String> heard = new CopyOnWriteArrayList<>();
             holder.listen(new Hearing("holder", heard));
             waiter.listen(new Hearing("waiter", heard));
