@@ -61,7 +61,7 @@ final class TaskHeap {
         task.place = -1;
         Task last = at(--size);
         heap[size] = null;
-        if (last == task) {
+        if (hole == size) {
             return;
         }
         if (hole > 0 && last.isBefore(at((hole - 1) / 2))) {
