@@ -24,6 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +42,11 @@ final class CommandsLockStore implements LockStore {
     /** For how long a client that lets others go first does not ask by itself. */
     private static final long LEFT_FREE_MILLIS = 50;
 
-    /** What this store is made of by those who open it. */
+    /**
+     * What this store is made of by those who open it.
+     *
+     * @param random a number below the one it is given, by chance
+     */
     record Parts(
             String server,
             String clientId,
@@ -50,7 +55,8 @@ final class CommandsLockStore implements LockStore {
             CompareWays ways,
             RedisErrors errors,
             RedisMessages messages,
-            TimeSource time) {}
+            TimeSource time,
+            LongUnaryOperator random) {}
 
     private final Parts parts;
     private final Runnable closing;
@@ -309,7 +315,7 @@ final class CommandsLockStore implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        parts.messages().listen(new SpreadListener(listener, parts.time()));
+        parts.messages().listen(new SpreadListener(listener, parts.time(), parts.random()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.StoreContext;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongUnaryOperator;
 
 /** Opens the store without scripts, and chooses its commands again when the server may be another one. */
 final class CommandsOpening {
@@ -53,8 +54,11 @@ final class CommandsOpening {
         return ways.choice();
     }
 
-    /** @param closing closes the connections */
-    CommandsLockStore store(RedisKeys keys, RedisMessages messages, Runnable closing) {
+    /**
+     * @param random a number below the one it is given, by chance
+     * @param closing closes the connections
+     */
+    CommandsLockStore store(RedisKeys keys, RedisMessages messages, LongUnaryOperator random, Runnable closing) {
         return new CommandsLockStore(
                 new CommandsLockStore.Parts(
                         settings.describe(),
@@ -64,7 +68,8 @@ final class CommandsOpening {
                         ways,
                         errors,
                         messages,
-                        context.time()),
+                        context.time(),
+                        random),
                 () -> {
                     dedicated.close();
                     closing.run();

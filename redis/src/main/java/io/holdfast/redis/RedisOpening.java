@@ -8,6 +8,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -101,7 +102,8 @@ final class RedisOpening {
             connections.close();
         };
         return commands != null
-                ? commands.store(keys, messages, closing)
+                ? commands.store(
+                        keys, messages, below -> ThreadLocalRandom.current().nextLong(below), closing)
                 : new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
     }
 

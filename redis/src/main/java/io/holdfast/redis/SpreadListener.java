@@ -3,7 +3,7 @@ package io.holdfast.redis;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongUnaryOperator;
 
 /**
  * Tells of releases a little later, by chance: every client that waits for the name hears of it, and they should not all
@@ -15,10 +15,13 @@ final class SpreadListener implements StoreListener {
 
     private final StoreListener listener;
     private final TimeSource time;
+    private final LongUnaryOperator random;
 
-    SpreadListener(StoreListener listener, TimeSource time) {
+    /** @param random a number below the one it is given, by chance */
+    SpreadListener(StoreListener listener, TimeSource time, LongUnaryOperator random) {
         this.listener = listener;
         this.time = time;
+        this.random = random;
     }
 
     @Override
@@ -43,7 +46,7 @@ final class SpreadListener implements StoreListener {
 
     @Override
     public void released(String name) {
-        var unused = time.schedule(ThreadLocalRandom.current().nextLong(SPREAD_NANOS), () -> listener.released(name));
+        var unused = time.schedule(random.applyAsLong(SPREAD_NANOS), () -> listener.released(name));
     }
 
     @Override
