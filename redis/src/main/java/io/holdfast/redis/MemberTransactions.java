@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: a client's commands about one lock are executed in the order in which they were asked for, as on one
  * connection: a release that overtook its own take would leave the vote behind.
  *
- * <p>Invariant: as in {@link WatchWay}, the connection is nobody else's meanwhile, and never connects again by itself.
+ * <p>Invariants: as in {@link WatchWay}, the connection is nobody else's meanwhile, and never connects again by itself; and
+ * nothing is written before the server has said that the transaction has begun.
  */
 final class MemberTransactions {
 
@@ -65,7 +66,7 @@ final class MemberTransactions {
 
     /**
      * @param watched all keys that are read; the lock first, the birth last
-     * @param reader reads what the decision needs
+     * @param reader reads what the decision needs; sends all its commands at once
      * @param decision may be asked several times; has no effects of its own
      */
     <V, T> CompletableFuture<T> run(
@@ -117,31 +118,33 @@ final class MemberTransactions {
         RedisAsyncCommands<String, String> commands = connection.async();
         CompletionStage<String> watching = commands.watch(watched);
         CompletionStage<V> reading = reader.apply(commands);
-        return watching.thenCompose(ok -> reading).thenCompose(view -> {
-            Step<T> step = decision.apply(view);
-            var unused = commands.multi();
-            List<RedisFuture<?>> writing = new ArrayList<>();
-            for (Write write : step.writes()) {
-                writing.add(write.send(commands));
-            }
-            if (writing.isEmpty()) {
-                // EXEC must say whether anything changed; this gives it something to execute.
-                writing.add(commands.get(watched[watched.length - 1]));
-            }
-            return WatchWay.executed(commands.exec(), writing).thenCompose(results -> {
-                if (!results.wasDiscarded()) {
-                    // A command of the transaction that failed has failed for itself.
-                    return CompletableFuture.allOf(writing.stream()
-                                    .map(write -> write.toCompletableFuture())
-                                    .toArray(CompletableFuture<?>[]::new))
-                            .thenApply(done -> step.reply());
-                }
-                if (triesLeft == 1) {
-                    return CompletableFuture.failedFuture(RedisErrors.keepsChanging(watched[0]));
-                }
-                return attempt(connection, watched, reader, decision, triesLeft - 1);
-            });
-        });
+        CompletionStage<String> beginning = commands.multi();
+        return watching.thenCompose(ok -> reading)
+                .thenCombine(beginning, (view, begun) -> view)
+                .thenCompose(view -> {
+                    Step<T> step = decision.apply(view);
+                    List<RedisFuture<?>> writing = new ArrayList<>();
+                    for (Write write : step.writes()) {
+                        writing.add(write.send(commands));
+                    }
+                    if (writing.isEmpty()) {
+                        // EXEC must say whether anything changed; this gives it something to execute.
+                        writing.add(commands.get(watched[watched.length - 1]));
+                    }
+                    return WatchWay.executed(commands.exec(), writing).thenCompose(results -> {
+                        if (!results.wasDiscarded()) {
+                            // A command of the transaction that failed has failed for itself.
+                            return CompletableFuture.allOf(writing.stream()
+                                            .map(write -> write.toCompletableFuture())
+                                            .toArray(CompletableFuture<?>[]::new))
+                                    .thenApply(done -> step.reply());
+                        }
+                        if (triesLeft == 1) {
+                            return CompletableFuture.failedFuture(RedisErrors.keepsChanging(watched[0]));
+                        }
+                        return attempt(connection, watched, reader, decision, triesLeft - 1);
+                    });
+                });
     }
 
     /**

@@ -15,6 +15,10 @@ import java.util.function.Function;
 /**
  * Comparisons by {@code WATCH}, {@code GET}, {@code MULTI} … {@code EXEC}: on any server, in two round trips.
  *
+ * <p>Invariant: what changes the key is sent only after the server has begun the transaction. MULTI comes with the question,
+ * so that this costs nothing: a server that refuses MULTI but not DEL (its rights were changed meanwhile) would else
+ * delete whatever the key has become.
+ *
  * <p>Invariant: the connection is nobody else's from WATCH to EXEC, and it is one that never connects again by itself. On
  * a shared one somebody else's EXEC ends the watch; on a new one there is none. Either way EXEC would delete whatever the
  * key has become.
@@ -98,13 +102,15 @@ final class WatchWay implements ConditionalDelete, ConditionalSet {
         RedisAsyncCommands<String, String> commands = connection.async();
         var watching = commands.watch(key);
         CompletionStage<String> value = commands.get(key);
+        var beginning = commands.multi();
         return watching.thenCompose(watched -> value)
+                .thenCombine(beginning, (found, begun) -> expected.equals(found))
                 .thenComposeAsync(
-                        found -> {
-                            if (!expected.equals(found)) {
-                                return commands.unwatch().thenApply(unwatched -> otherwise);
+                        isEqual -> {
+                            if (!isEqual) {
+                                // Of nothing: it ends the watch, too.
+                                return commands.exec().thenApply(nothing -> otherwise);
                             }
-                            var unused = commands.multi();
                             var commanding = queued.apply(commands);
                             return executed(commands.exec(), List.of(commanding))
                                     .thenCompose(results -> {

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.memory.MemoryQuorumNode;
@@ -218,6 +219,32 @@ class QuorumMemberModelTest {
             assertThat(holder).isEqualTo("somebody");
             assertThat(read).containsExactly("", "somebody");
         } finally {
+            dedicated.close();
+            connections.close();
+            threads.leave();
+        }
+    }
+
+    @Test
+    void a_server_that_refuses_multi_writes_nothing() throws Exception {
+        SharedThreads threads = new SharedThreads();
+        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
+        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
+        get(connections.connect(() -> {}));
+        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        MemberTransactions transactions =
+                new MemberTransactions(dedicated, new RedisErrors(settings.describe(), settings.timeout()));
+        try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            var written = transactions.run(new RedisKeys("holdfast").ofMember("refused"), view -> {
+                // Its rights change after it was read.
+                take(other, "refused");
+                server.command("ACL", "SETUSER", "default", "-multi");
+                return new MemberTransactions.Step<>("", List.of(commands -> commands.del("refused")));
+            });
+            assertThatThrownBy(() -> get(written)).hasMessageContaining("multi");
+            assertThat(other.call("GET", "refused")).isEqualTo("somebody");
+        } finally {
+            server.command("ACL", "SETUSER", "default", "+multi");
             dedicated.close();
             connections.close();
             threads.leave();

@@ -82,6 +82,19 @@ class WatchWayTest {
         assertThat(dedicated.size()).isZero();
     }
 
+    /** Its rights may have been changed meanwhile: DEL alone would delete theirs. */
+    @Test
+    void aServerThatRefusesMultiDeletesNothing() throws Exception {
+        var deleting = way.delete("n", "mine", "c").toCompletableFuture();
+        Runnable rest = second.take();
+        server.command("SET", "n", "theirs", "PX", "60000");
+        server.command("ACL", "SETUSER", "default", "-multi");
+        rest.run();
+        assertThatThrownBy(() -> deleting.get(10, TimeUnit.SECONDS)).hasMessageContaining("multi");
+        assertThat(server.command("GET", "n")).isEqualTo("theirs");
+        assertThat(dedicated.size()).isZero();
+    }
+
     @Test
     void connectionsAreLentOnceAndNotMoreThanEight() throws Exception {
         List<CompletableFuture<?>> all = new ArrayList<>();
