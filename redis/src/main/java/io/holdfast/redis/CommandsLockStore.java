@@ -21,8 +21,6 @@ import io.lettuce.core.SetArgs;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Supplier;
@@ -64,7 +62,8 @@ final class CommandsLockStore implements LockStore {
     private final CommandsTokens tokens;
     private final CommandsHolds holds;
     private final ForeignKeys foreign;
-    private final ConcurrentMap<String, CompletableFuture<AcquireReply>> acquiring = new ConcurrentHashMap<>();
+    private final Acquisitions acquisitions = new Acquisitions();
+
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
@@ -79,29 +78,9 @@ final class CommandsLockStore implements LockStore {
 
     // --- taking ---
 
-    /** One after the other for one id: two at once could each make a token for the same hold. */
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        String id = request.holderId();
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        CompletableFuture<AcquireReply> before = acquiring.put(id, outcome);
-        if (before == null) {
-            begin(request, outcome);
-        } else {
-            var unused = before.whenComplete((reply, error) -> begin(request, outcome));
-        }
-        return outcome;
-    }
-
-    private void begin(AcquireRequest request, CompletableFuture<AcquireReply> outcome) {
-        guarded(request.name(), () -> take(request, TRIES)).whenComplete((reply, error) -> {
-            acquiring.remove(request.holderId(), outcome);
-            if (error == null) {
-                outcome.complete(reply);
-            } else {
-                outcome.completeExceptionally(error);
-            }
-        });
+        return acquisitions.next(request.holderId(), () -> guarded(request.name(), () -> take(request, TRIES)));
     }
 
     private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
@@ -227,21 +206,33 @@ final class CommandsLockStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        String name = request.name();
         AcquireRequest again = request.requeue();
-        return guarded(request.name(), () -> end(request.name(), request.holderId()))
-                .thenCompose(deletion -> {
-                    if (!deletion.done() || again == null) {
-                        return CompletableFuture.completedFuture(new ReleaseReply(deletion.done(), null));
+        if (again == null) {
+            return guarded(name, () -> end(name, request.holderId()))
+                    .thenApply(deletion -> new ReleaseReply(deletion.done(), null));
+        }
+        CompletableFuture<AcquireReply> requeued = acquisitions.announce(again.holderId());
+        return guarded(name, () -> end(name, request.holderId()))
+                .whenComplete((deletion, error) -> {
+                    if (error != null || !deletion.done()) {
+                        acquisitions.cancel(again.holderId(), requeued);
+                    } else {
+                        acquisitions.begin(
+                                again.holderId(),
+                                requeued,
+                                () -> guarded(again.name(), () -> afterOthers(again, deletion)));
                     }
-                    return guarded(again.name(), () -> afterOthers(again, deletion))
-                            .thenApply(reply -> new ReleaseReply(true, reply));
-                });
+                })
+                .thenCompose(deletion -> deletion.done()
+                        ? requeued.thenApply(reply -> new ReleaseReply(true, reply))
+                        : CompletableFuture.completedFuture(new ReleaseReply(false, null)));
     }
 
     /** Those who were just told get the time to take it: else a client with many waiting threads would always win. */
     private CompletionStage<AcquireReply> afterOthers(AcquireRequest again, Deletion deletion) {
         if (deletion.heard() <= 0) {
-            return acquire(again);
+            return take(again, TRIES);
         }
         parts.messages().redisson().watch(again.name(), again.holderId());
         return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "left free for those who wait"));
@@ -255,7 +246,8 @@ final class CommandsLockStore implements LockStore {
     /** Deletes the key if this id holds it, and tells those who wait. */
     private CompletionStage<Deletion> end(String name, String id) {
         CommandsHold hold = holds.remove(name, id);
-        parts.messages().redisson().unwatch(name, id);
+        // Not before: what is under way for this id may still begin to listen.
+        acquisitions.afterwards(id, () -> parts.messages().redisson().unwatch(name, id));
         return end(name, id, hold == null ? id : hold.value, TRIES);
     }
 
@@ -343,6 +335,13 @@ final class CommandsLockStore implements LockStore {
     /** For tests. */
     CompareWays.Choice choice() {
         return ways.choice();
+    }
+
+    /** For tests: what is remembered of acquisitions and holds. */
+    String left() {
+        return acquisitions.size() == 0 && holds.size() == 0
+                ? ""
+                : acquisitions.size() + " acquisitions, " + holds.size() + " holds at the store";
     }
 
     private boolean streams() {
