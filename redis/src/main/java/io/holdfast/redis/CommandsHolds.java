@@ -8,6 +8,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +36,9 @@ final class CommandsHolds {
     /** Each from the grant until it is released, withdrawn or found gone. */
     private final Map<Key, CommandsHold> holds = new ConcurrentHashMap<>();
 
+    /** Those not known yet that were lengthened, with an unknown outcome: that write may still be executed, at any time. */
+    private final Set<Key> uncertain = ConcurrentHashMap.newKeySet();
+
     CommandsHolds(CompareWays ways, ForeignKeys foreign, RedisErrors errors, TimeSource time) {
         this.ways = ways;
         this.foreign = foreign;
@@ -44,19 +48,28 @@ final class CommandsHolds {
 
     /** The id holds, for this long from this instant on the local clock. A hold that is known already stays as it is. */
     void begin(String name, String id, String value, long base, long sentNanos, long leaseMillis) {
-        holds.computeIfAbsent(
-                new Key(name, id), key -> new CommandsHold(id, value, base, until(sentNanos, leaseMillis)));
+        known(new Key(name, id), value, base, until(sentNanos, leaseMillis));
+    }
+
+    private CommandsHold known(Key key, String value, long base, long untilNanos) {
+        return holds.computeIfAbsent(key, k -> {
+            CommandsHold hold = new CommandsHold(key.id(), value, base, untilNanos);
+            hold.uncertain = uncertain.contains(key);
+            return hold;
+        });
     }
 
     /** Forgets a hold, for its end. */
     @Nullable
     CommandsHold remove(String name, String id) {
-        return holds.remove(new Key(name, id));
+        Key key = new Key(name, id);
+        uncertain.remove(key);
+        return holds.remove(key);
     }
 
     /** For tests. */
     int size() {
-        return holds.size();
+        return holds.size() + uncertain.size();
     }
 
     /**
@@ -65,9 +78,14 @@ final class CommandsHolds {
      * @return false if the key has changed meanwhile
      */
     CompletionStage<Boolean> lengthen(String name, String id, String value, long leaseMillis) {
-        CommandsHold known = holds.get(new Key(name, id));
+        Key key = new Key(name, id);
+        CommandsHold known = holds.get(key);
         if (known == null) {
-            return ways.set(name, value, value, leaseMillis);
+            return ways.set(name, value, value, leaseMillis).whenComplete((done, error) -> {
+                if (error != null && errors.of(error).outcome() == StoreException.Outcome.UNKNOWN) {
+                    uncertain.add(key);
+                }
+            });
         }
         return known.next(() -> renewed(name, known, leaseMillis, known.sequence, false, TRIES))
                 .thenApply(reply -> reply instanceof Renewed);
@@ -86,9 +104,7 @@ final class CommandsHolds {
             }
             // Nothing is known of its length.
             long now = time.nanoTime();
-            return base.get()
-                    .thenCompose(number -> renew(
-                            request, holds.computeIfAbsent(key, k -> new CommandsHold(key.id(), value, number, now))));
+            return base.get().thenCompose(number -> renew(request, known(key, value, number, now)));
         });
     }
 
