@@ -174,7 +174,7 @@ final class SimChecks {
 
     private HistoryChecker checker() {
         HistoryChecker.Builder checker =
-                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(SimLine.COMMAND_TIMEOUT_NANOS + 60_000_000);
+                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(simulation.site.attemptNanosMax() + 60_000_000);
         if (simulation.calm) {
             checker.idleAtMost(simulation.site.idleNanosMax(vanished));
         }

@@ -33,7 +33,7 @@ final class SimProcess {
                 .leaseTime(Duration.ofMillis(LEASE_MILLIS))
                 .callbackExecutor(task -> time.schedule(0, task))
                 .settings(settings -> {
-                    settings.clientId = id;
+                    settings.clientId = site.clientId(id);
                     settings.random = jitter::nextLong;
                     settings.rules = rules;
                     settings.pollNanos = POLL_MILLIS * 1_000_000;

@@ -23,6 +23,11 @@ interface SimSite {
         String left();
     }
 
+    /** What the client of a process is called. */
+    default String clientId(String processId) {
+        return processId;
+    }
+
     Link connect(String processId, SimTime time, SplittableRandom random);
 
     /** Schedules what goes wrong here in a rough history, beside what goes wrong with processes. */

@@ -1,0 +1,93 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.redis.CommandsBug;
+import io.holdfast.redis.RedisLockStoreProvider;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The real engine and the real store of the mode without Lua, with the driver's own encoding and decoding, under virtual
+ * time over a model of Redis; many histories. Options: see {@link SimRuns}.
+ */
+class CommandsSimulationTest {
+
+    private static final long SEEDS = Long.getLong("seeds", Long.getLong("holdfast.seeds", 2_000) / 20);
+
+    /** Within so many histories each seeded bug must be found; from one on from which a build need not play many. */
+    private static final long SEEDS_FOR_BUGS = 24;
+
+    private static final long FIRST_FOR_BUGS = 50;
+
+    /** The store says each time that it has chosen other commands. Held, because loggers are collected otherwise. */
+    private static final Logger STORE = Logger.getLogger(RedisLockStoreProvider.class.getName());
+
+    @BeforeAll
+    static void quiet() {
+        SimRuns.quiet();
+        STORE.setLevel(Level.OFF);
+    }
+
+    @AfterAll
+    static void loud() {
+        SimRuns.loud();
+        STORE.setLevel(null);
+    }
+
+    private static Simulation simulation(long seed, CommandsBug bug) {
+        return new Simulation(seed, new LeaseRules(), simulation -> new SimCommandsSite(simulation, bug));
+    }
+
+    @Test
+    void histories_without_a_violation() {
+        SimRuns.Tally tally = SimRuns.play(SEEDS, seed -> simulation(seed, CommandsBug.NONE));
+        if (SimRuns.isReplay()) {
+            return;
+        }
+        // A run that never got far enough to break a rule proves nothing.
+        assertThat(tally.granted()).isGreaterThan(20 * SEEDS);
+        assertThat(tally.lost()).isPositive();
+        assertThat(tally.timedOut()).isPositive();
+        assertThat(tally.withdrawn()).isPositive();
+        assertThat(tally.rejected()).isPositive();
+        assertThat(tally.damage()).isPositive();
+    }
+
+    @Test
+    void the_same_seed_is_the_same_history() {
+        SimRuns.assertRepeats(4, seed -> simulation(seed, CommandsBug.NONE));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_commands(CommandsBug bug) {
+        long from = switch (bug) {
+            case RENEWAL_WITHOUT_COMPARISON -> 38;
+            case WATCH_IS_FORGOTTEN -> 70;
+            case TOKENS_WITHOUT_THE_LAST -> 90;
+            default -> FIRST_FOR_BUGS;
+        };
+        SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, bug));
+    }
+
+    @Test
+    void finds_validity_that_is_counted_from_the_reply() {
+        LeaseRules wrong = new LeaseRules() {
+            @Override
+            Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
+                return super.deadline(replied, replied, leaseNanos);
+            }
+        };
+        SimRuns.assertFound(
+                "validity from the reply",
+                FIRST_FOR_BUGS,
+                SEEDS_FOR_BUGS,
+                seed -> new Simulation(seed, wrong, simulation -> new SimCommandsSite(simulation, CommandsBug.NONE)));
+    }
+}
