@@ -36,7 +36,7 @@ final class SimServer implements SimLine.Host {
     private final Map<String, ScriptModel> replica = new HashMap<>();
     private final ArrayDeque<Logged> behind = new ArrayDeque<>();
     private long clockNanos;
-    private boolean down;
+    private long downUntilNanos;
 
     /** By name: what separates holds between which exclusion is not promised. Grows with each loss of data. */
     private final Map<String, Integer> epochs = new HashMap<>();
@@ -64,12 +64,12 @@ final class SimServer implements SimLine.Host {
 
     @Override
     public boolean isDown() {
-        return down;
+        return world.nanoTime() < downUntilNanos;
     }
 
     @Override
     public void receive(Runnable event) {
-        if (!down) {
+        if (!isDown()) {
             event.run();
         }
     }
@@ -188,9 +188,9 @@ final class SimServer implements SimLine.Host {
     }
 
     private void stop(long downNanos) {
-        down = true;
+        // A second outage may begin during one, and end after it.
+        downUntilNanos = Math.max(downUntilNanos, world.nanoTime() + downNanos);
         clients.values().forEach(SimStore::breakConnection);
-        world.schedule(downNanos, () -> down = false);
     }
 
     private void catchUp() {
