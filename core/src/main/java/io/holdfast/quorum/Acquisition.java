@@ -85,7 +85,7 @@ final class Acquisition {
                         fail(error);
                     } else if (taken instanceof Taken.Won won) {
                         store.proposals().observe(won.token().highest());
-                        settle(claim, sentNanos, won.token(), won.waiting(), 1);
+                        settle(claim, sentNanos, won, won.token(), 1);
                     } else if (taken instanceof Taken.Held held) {
                         giveUp(claim);
                         done(new AcquireReply.Busy(held.remainingMillis(), 0, Claim.holderOf(held.holder())));
@@ -97,7 +97,7 @@ final class Acquisition {
     }
 
     /** Goes on until the token is committed. Only then is the lock held. */
-    private void settle(Claim claim, long sentNanos, TokenRound round, int waiting, int number) {
+    private void settle(Claim claim, long sentNanos, Taken.Won won, TokenRound round, int number) {
         if (isTooLate(sentNanos)) {
             giveUp(claim);
             fail(new StoreException(
@@ -106,7 +106,7 @@ final class Acquisition {
                             + " had answered (expected: answers in much less than a lease)",
                     null));
         } else if (round.isCommitted()) {
-            grant(claim, round.candidate(), waiting);
+            grant(claim, round.candidate(), won.waiting());
         } else if (number > COMMITS_MAX || round.highest() >= ProposalClock.MAX) {
             giveUp(claim);
             fail(new StoreException(
@@ -116,12 +116,12 @@ final class Acquisition {
                     null));
         } else {
             TokenRound next = round.next();
-            votes.commit(claim, next).whenComplete((after, error) -> {
+            votes.commit(claim, next, won.voters()).whenComplete((after, error) -> {
                 if (error != null) {
                     giveUp(claim);
                     fail(error);
                 } else {
-                    settle(claim, sentNanos, after, waiting, number + 1);
+                    settle(claim, sentNanos, won, after, number + 1);
                 }
             });
         }

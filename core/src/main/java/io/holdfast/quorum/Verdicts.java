@@ -31,8 +31,9 @@ final class Verdicts {
          * A majority granted it.
          *
          * @param token what they said to the proposed token
+         * @param voters bit {@code i}: member {@code i} granted it
          */
-        record Won(TokenRound token, int waiting) implements Taken {}
+        record Won(TokenRound token, int voters, int waiting) implements Taken {}
 
         /** A majority says that one other has it. */
         record Held(String holder, long remainingMillis) implements Taken {}
@@ -48,15 +49,17 @@ final class Verdicts {
         int granted = replies.count(Vote::holds);
         if (granted >= replies.majority()) {
             TokenRound token = TokenRound.propose(replies.members(), proposal);
+            int voters = 0;
             int waiting = 0;
             for (int i = 0; i < replies.members(); i++) {
                 Vote vote = replies.countsAt(i) ? replies.answer(i) : null;
                 if (vote != null) {
+                    voters |= vote.holds() ? 1 << i : 0;
                     token = token.answered(i, vote.accepted(), vote.register());
                     waiting = Math.max(waiting, vote.waiting());
                 }
             }
-            return new Taken.Won(token, waiting);
+            return new Taken.Won(token, voters, waiting);
         }
         if (granted + replies.pending() >= replies.majority()) {
             return null;
@@ -76,11 +79,18 @@ final class Verdicts {
         return new Taken.Split(rival, replies.withoutVote() > 0);
     }
 
-    /** The round of tokens that the answers to a commit lead to; one that is neither committed nor refused has failed. */
-    static @Nullable TokenRound committed(Replies<Written> replies, TokenRound began) {
+    /**
+     * The round of tokens that the answers to a commit lead to; one that is neither committed nor refused has failed.
+     *
+     * <p>Only members that granted the lock count: what is written there is there before any of them grants it to the next.
+     * Another member may have granted it to the next already, and accepted a smaller token for that.
+     *
+     * @param voters as in {@link Taken.Won}
+     */
+    static @Nullable TokenRound committed(Replies<Written> replies, TokenRound began, int voters) {
         TokenRound round = began;
         for (int i = 0; i < replies.members(); i++) {
-            Written written = replies.countsAt(i) ? replies.answer(i) : null;
+            Written written = (voters & 1 << i) != 0 && replies.countsAt(i) ? replies.answer(i) : null;
             if (written != null) {
                 round = round.answered(i, written.accepted(), written.register());
             }

@@ -59,14 +59,18 @@ final class Votes {
         };
     }
 
-    /** Writes the round's candidate to all members. */
-    CompletionStage<TokenRound> commit(Claim claim, TokenRound round) {
+    /**
+     * Writes the round's candidate to all members.
+     *
+     * @param voters the members whose answers count, as in {@link Verdicts.Taken.Won}
+     */
+    CompletionStage<TokenRound> commit(Claim claim, TokenRound round, int voters) {
         return Round.<Written, Outcome<TokenRound>>run(
                         members,
                         seat -> seat.send(member -> member.commit(claim.name, claim.id, round.candidate())),
                         Written::standing,
                         replies -> {
-                            TokenRound after = Verdicts.committed(replies, round);
+                            TokenRound after = Verdicts.committed(replies, round, voters);
                             return after != null && !after.isCommitted() && !after.isRefused()
                                     ? Outcome.failed(members.tooFew(replies))
                                     : Outcome.ofNullable(after);

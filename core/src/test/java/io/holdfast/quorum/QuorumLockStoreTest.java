@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.memory.MemoryQuorumNode;
+import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Take;
 import io.holdfast.spi.RenewReply;
@@ -403,6 +405,37 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(after).isEqualTo(before + 1);
         b.release(second);
         assertThat(a.granted(a.newId()).base()).isGreaterThan(after);
+    }
+
+    /**
+     * As in seed 12665 of the simulation. A rival has the vote of one member, and his smaller token is accepted there; a
+     * larger one that came to be by a commit at that very member could be over before he gets his majority.
+     */
+    @Test
+    void a_token_is_committed_only_where_its_claim_has_a_vote() {
+        Client first = new Client();
+        String before = first.newId();
+        long token = first.granted(before).base();
+        first.release(before);
+        time.stepWall(Duration.ofSeconds(-100)); // so that proposals are refused, and must be followed by commits
+        QuorumMember rival = nodes.get(0).connect(new StoreContext("rival", time));
+        assertThat(rival.take(new QuorumMember.Take(NAME, "rival:0~1", LEASE_MILLIS, 0, token + 5, 0))
+                        .toCompletableFuture()
+                        .join()
+                        .accepted())
+                .isTrue();
+
+        Client second = new Client();
+        second.troubles.forEach(trouble -> trouble.delayNanosMax = 1_000_000);
+        CompletableFuture<AcquireReply> taken = second.take(second.newId());
+        while (nodes.get(1).size() + nodes.get(2).size() < 2) {
+            time.advance(Duration.ofNanos(1_000));
+        }
+        assertThat(taken).isNotDone();
+        second.troubles.get(2).stopped = true;
+        assertThat(failure(taken)).hasMessageContaining("majority");
+        assertThat(nodes.get(0).register(NAME).token()).isGreaterThan(token + 5);
+        assertThat(nodes.get(1).register(NAME).token()).isGreaterThan(token + 5);
     }
 
     @Test
