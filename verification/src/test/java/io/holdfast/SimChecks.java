@@ -42,8 +42,7 @@ final class SimChecks {
     private final Map<String, Long> forgotten = new HashMap<>();
     private final Set<String> tokens = new HashSet<>();
 
-    /** A machine is gone without the server noticing. */
-    private boolean vanished;
+    private SimSite.Vanished vanished = SimSite.Vanished.NOBODY;
 
     SimChecks(Simulation simulation) {
         this.simulation = simulation;
@@ -57,8 +56,11 @@ final class SimChecks {
         }
     }
 
-    void vanished() {
-        vanished = true;
+    /** Its machine is gone without the servers noticing. */
+    void vanished(SimProcess process) {
+        if (vanished != SimSite.Vanished.BRIEF) {
+            vanished = process.waitingBriefly > 0 ? SimSite.Vanished.BRIEF : SimSite.Vanished.SOME;
+        }
     }
 
     void granted(SimProcess process, String who, ActiveLease lease) {
@@ -86,6 +88,11 @@ final class SimChecks {
         if (one.lastValid >= 0) {
             simulation.recorder.validAt(one.lastValid, one.who);
         }
+    }
+
+    /** Somebody has a lease, and goes on with it. */
+    boolean isInUse() {
+        return !given.isEmpty();
     }
 
     /** A bounded wait overruns by no more than one round trip; one attempt lasts as long as its command. */

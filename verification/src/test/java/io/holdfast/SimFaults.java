@@ -77,7 +77,7 @@ final class SimFaults {
         process.time.kill();
         process.link.die(silently);
         if (silently) {
-            simulation.checks.vanished();
+            simulation.checks.vanished(process);
         }
     }
 

@@ -88,6 +88,11 @@ final class SimLine {
         this.listener = listener;
     }
 
+    /** Whether a command that failed so may be executed at any time: its connection ended, and not its patience. */
+    boolean mayBeUnderWay(Throwable why) {
+        return why instanceof StoreException known && known.outcome() == Outcome.UNKNOWN && !known.equals(noAnswer);
+    }
+
     boolean isListening() {
         return listening;
     }

@@ -15,6 +15,10 @@ final class SimProcess {
     final SimSite.Link link;
     final LockClient client;
     int waiting;
+
+    /** How many of them wait for a lease that is shorter than the longest first lease of a granted client. */
+    int waitingBriefly;
+
     boolean closed;
 
     /** How long it has been paused in all. */

@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 /** One process's view of one server of a quorum, at the other end of a bad network; with a {@link QuorumBug}. */
 final class SimQuorumMember implements QuorumMember, SimLine.Listener {
 
-    /** Learns of each number that a member has accepted. */
+    /** Learns of each vote of a member, and of each number that it has accepted. */
     interface Registers {
+        void voted(String name, String id);
+
         void written(String name, String id, long token);
     }
 
@@ -118,6 +120,9 @@ final class SimQuorumMember implements QuorumMember, SimLine.Listener {
     }
 
     private Vote voted(Take take, Vote vote) {
+        if (vote.holds()) {
+            registers.voted(take.name(), take.id());
+        }
         boolean accepted = vote.accepted();
         long register = vote.register();
         if (vote.holds() && hasWrongTokens()) {

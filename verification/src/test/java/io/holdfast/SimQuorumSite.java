@@ -43,10 +43,16 @@ final class SimQuorumSite implements SimSite {
 
     private final Map<String, Integer> epochs = new HashMap<>();
 
-    /** What was first written with a base: its epoch, and whose it is. */
-    private record Origin(int epoch, String id) {}
+    /** By name and base: who wrote it first. */
+    private final Map<String, String> writers = new HashMap<>();
 
-    private final Map<String, Origin> origins = new HashMap<>();
+    /** The members that have voted for an id, until these are a majority; and the epoch in which they became one. */
+    private static final class Election {
+        final Set<SimQuorumNode> voters = new HashSet<>();
+        int epoch;
+    }
+
+    private final Map<String, Election> elections = new HashMap<>();
 
     /** By the id of a hold: the servers whose clocks have jumped while it was there. */
     private final Map<String, Set<SimQuorumNode>> jumped = new HashMap<>();
@@ -85,7 +91,7 @@ final class SimQuorumSite implements SimSite {
         QuorumLink(String processId, SimTime time, SplittableRandom random) {
             for (SimQuorumNode server : servers) {
                 SimQuorumMember member = new SimQuorumMember(
-                        server, processId, simulation.world, time, random.split(), bug, this::written);
+                        server, processId, simulation.world, time, random.split(), bug, registers(server));
                 server.lines.add(member.line);
                 members.add(member);
             }
@@ -93,8 +99,21 @@ final class SimQuorumSite implements SimSite {
             quorum = new QuorumSimulation(processId, members, time, jitter::nextLong, LONGEST_LEASE, MEMBER_TIMEOUT);
         }
 
-        private void written(String name, String id, long token) {
-            origins.putIfAbsent(name + ' ' + token, new Origin(epochs.getOrDefault(name, 0), id));
+        private SimQuorumMember.Registers registers(SimQuorumNode server) {
+            return new SimQuorumMember.Registers() {
+                @Override
+                public void voted(String name, String id) {
+                    Election election = elections.computeIfAbsent(id, i -> new Election());
+                    if (election.voters.size() <= servers.size() / 2 && election.voters.add(server)) {
+                        election.epoch = epochs.getOrDefault(name, 0);
+                    }
+                }
+
+                @Override
+                public void written(String name, String id, long token) {
+                    writers.putIfAbsent(name + ' ' + token, id);
+                }
+            };
         }
 
         @Override
@@ -315,11 +334,12 @@ final class SimQuorumSite implements SimSite {
 
     @Override
     public int epochOf(String name, long base) {
-        Origin origin = origins.get(name + ' ' + base);
-        if (origin == null) {
+        String id = writers.get(name + ' ' + base);
+        Election election = id == null ? null : elections.get(id);
+        if (election == null) {
             return -1;
         }
-        return harm == Harm.LOCKS || cutShort.contains(origin.id()) ? -2 - (int) (base % 1_000_000) : origin.epoch();
+        return harm == Harm.LOCKS || cutShort.contains(id) ? -2 - (int) (base % 1_000_000) : election.epoch;
     }
 
     // --- figures ---
@@ -332,8 +352,8 @@ final class SimQuorumSite implements SimSite {
 
     /** There is no queue: those who wait may miss a message, or split their votes, and then ask again. */
     @Override
-    public long idleNanosMax(boolean machinesHaveVanished) {
-        return 150_000_000 + (machinesHaveVanished ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
+    public long idleNanosMax(Vanished vanished) {
+        return 150_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
     }
 
     @Override

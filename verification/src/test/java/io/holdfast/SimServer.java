@@ -49,6 +49,9 @@ final class SimServer implements SimLine.Host {
 
     private boolean mayComeBack;
 
+    /** Holder ids that something may still be executed for. */
+    private final Set<String> underWay = new HashSet<>();
+
     /** How far the replica lags; negative: there is none, and nothing is logged for it. */
     private final long lagNanos;
 
@@ -127,9 +130,14 @@ final class SimServer implements SimLine.Host {
 
     /** The client knows that this hold has been released. */
     void released(String name, String holderId) {
-        if (!mayComeBack) {
+        if (!mayComeBack && !underWay.contains(name + ' ' + holderId)) {
             released.computeIfAbsent(name, n -> new HashSet<>()).add(holderId);
         }
+    }
+
+    /** What was asked for this id may be executed later than anything that is asked now. */
+    void mayComeBack(String name, String holderId) {
+        underWay.add(name + ' ' + holderId);
     }
 
     /** Names that somebody holds or waits for. */

@@ -53,8 +53,16 @@ interface SimSite {
     /** How long one attempt at a lock may last. */
     long attemptNanosMax();
 
+    /** Machines that are gone without the servers noticing. */
+    enum Vanished {
+        NOBODY,
+        SOME,
+        /** Among those on it somebody waited for a lease that is shorter than what the server gives a granted client first. */
+        BRIEF
+    }
+
     /** In a calm history: for how long a lock may be free while somebody waits. */
-    long idleNanosMax(boolean machinesHaveVanished);
+    long idleNanosMax(Vanished vanished);
 
     /** How long one message may take. */
     long delayNanosMax();

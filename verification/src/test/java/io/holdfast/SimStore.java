@@ -128,8 +128,19 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         long notAfter = notAfter();
-        return send(() -> server.execute(
-                request.name(), (name, messages) -> name.acquire(request, notAfter, server.now(), messages)));
+        return watched(
+                List.of(request),
+                send(() -> server.execute(
+                        request.name(), (name, messages) -> name.acquire(request, notAfter, server.now(), messages))));
+    }
+
+    /** What was asked for on a connection that ended may be executed when it was released by another command. */
+    private <T> CompletionStage<T> watched(List<AcquireRequest> requests, CompletionStage<T> reply) {
+        return reply.whenComplete((answer, error) -> {
+            if (error != null && line.mayBeUnderWay(error)) {
+                requests.forEach(request -> server.mayComeBack(request.name(), request.holderId()));
+            }
+        });
     }
 
     @Override
@@ -140,7 +151,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     @Override
     public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
         long notAfter = notAfter();
-        return send(() -> server.acquireTogether(requests, notAfter));
+        return watched(requests, send(() -> server.acquireTogether(requests, notAfter)));
     }
 
     @Override
@@ -154,6 +165,8 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
         CompletionStage<ReleaseReply> reply = send(() -> server.execute(
                 request.name(), (name, messages) -> name.release(request, notAfter, server.now(), messages)));
         if (!weather.bringsBack) {
+            AcquireRequest requeue = request.requeue();
+            reply = watched(requeue == null ? List.of() : List.of(requeue), reply);
             reply.whenComplete((answer, error) -> {
                 if (error == null && answer.wasHeld()) {
                     server.released(request.name(), request.holderId());

@@ -9,6 +9,7 @@ import io.holdfast.memory.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -86,6 +87,10 @@ final class Simulation {
         site.heal();
         recorder.log("the network heals; nobody asks for locks any more");
         runUntil(world.nanoTime() + QUIET_TIME.toNanos());
+        // Rarely, so many wait one after the other that they are not through by then. Nobody works for longer than this.
+        for (int i = 0; i < USERS * PROCESSES && checks.isInUse(); i++) {
+            runUntil(world.nanoTime() + 3 * SimProcess.LEASE_MILLIS * 1_000_000);
+        }
         return checks.atTheEnd();
     }
 
@@ -152,7 +157,6 @@ final class Simulation {
         Use use = new Use(process, process.id + "/" + operations++, name, options, thread);
         recorder.log("%s: wants %s, %s%s", use.who, name, options, thread ? ", by a thread" : "");
         recorder.asked(use.who, name, options);
-        process.waiting++;
         if (thread) {
             SimThread waiting =
                     new SimThread(process.client.engine().submit(name, options, WaitMode.PATIENT, null), use);
@@ -180,7 +184,6 @@ final class Simulation {
             uses.add(use);
             recorder.log("%s: wants %s of %s, %s", use.who, name, names, options);
             recorder.asked(use.who, name, options);
-            process.waiting++;
         }
         CompletionStage<MultiLease> stage = process.client.acquireAllAsync(names, options);
         givesUp(process, () -> stage.toCompletableFuture().cancel(false));
@@ -233,10 +236,18 @@ final class Simulation {
             this.options = options;
             this.thread = thread;
             this.pausedBefore = process.pausedNanos;
+            process.waiting++;
+            process.waitingBriefly += isBrief() ? 1 : 0;
+        }
+
+        private boolean isBrief() {
+            Optional<Duration> length = options.leaseFor().or(options::holdAtMost);
+            return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
         }
 
         void outcome(@Nullable ActiveLease lease, @Nullable Throwable error) {
             process.waiting--;
+            process.waitingBriefly -= isBrief() ? 1 : 0;
             checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
             if (lease == null) {
                 recorder.refused(who, requireNonNull(error));
@@ -301,6 +312,9 @@ final class Simulation {
         private final Use use;
         private boolean woken;
 
+        /** It was interrupted; perhaps after it had been woken, and before its turn came. */
+        private boolean gone;
+
         SimThread(Waiter waiter, Use use) {
             this.waiter = waiter;
             this.use = use;
@@ -315,6 +329,9 @@ final class Simulation {
 
         private void run() {
             woken = false;
+            if (gone) {
+                return;
+            }
             if (!waiter.isDone()) {
                 waiter.claim();
                 return;
@@ -332,6 +349,7 @@ final class Simulation {
 
         void interrupt() {
             if (!waiter.isDone() && waiter.withdraw()) {
+                gone = true;
                 threads.remove(this);
                 use.outcome(null, new InterruptedException());
             }
