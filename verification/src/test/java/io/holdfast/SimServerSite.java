@@ -123,12 +123,11 @@ final class SimServerSite implements SimSite {
         // A dead client that was granted keeps the lock for three polls, as the server cannot know better; those behind
         // it are seen to be dead by then, but the next that lives may only find out by its own poll. If the first was
         // given the lock for less, because it had asked for less, a second one may still be taken for alive.
-        int polls =
-                switch (vanished) {
-                    case NOBODY -> 0;
-                    case SOME -> 4;
-                    case BRIEF -> 7;
-                };
+        int polls = switch (vanished) {
+            case NOBODY -> 0;
+            case SOME -> 4;
+            case BRIEF -> 7;
+        };
         return IDLE_NANOS + polls * SimProcess.POLL_MILLIS * 1_000_000;
     }
 
