@@ -12,9 +12,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * something to the leader half a tick later: a write, on the same connection as the report and after it. Half a tick is a
  * quarter of a session at most, as a session is two ticks at least.
  *
- * <p>Thread-safe.
+ * <p>Thread-safe. Not final: the simulation has one that is wrong.
  */
-final class Contacts {
+class Contacts {
 
     /** So many of them cover half a session, as they are kept a thirty-second of it apart. */
     private static final int KEPT = 17;

@@ -1,38 +1,25 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.StoreException;
-import io.holdfast.spi.TimeSource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.apache.curator.framework.CuratorFramework;
-import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.state.ConnectionState;
-import org.apache.curator.retry.RetryForever;
-import org.apache.zookeeper.ZooDefs;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.client.ZKClientConfig;
-import org.apache.zookeeper.common.ClientX509Util;
-import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Curator, set up as the store needs it: it connects, logs in, and makes a new session when one is over. Commands are sent
- * on the session itself: Curator would send some of them again, and the engine knows better what to do about a command that
- * failed.
+ * The way to the ensemble: knows the session that commands are sent on now, and tells when one is over. Commands are sent on
+ * the session itself: Curator would send some of them again, and the engine knows better what to do about a command that failed.
  */
 final class Link {
 
     private static final System.Logger LOG = System.getLogger(ZooKeeperLockStoreProvider.class.getName());
-    private static final int CLOSE_MILLIS = 2_000;
+    static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;
-    private final TimeSource time;
-    private final CuratorFramework curator;
-    private final List<ACL> access;
+    private final Connector connector;
+    private final Function<Handle, Session> sessions;
     private volatile @Nullable Session session;
     private volatile boolean connected;
     private final AtomicInteger connection = new AtomicInteger();
@@ -45,23 +32,12 @@ final class Link {
     private volatile Runnable reconnected = () -> {};
     private volatile LongConsumer sessionOver = id -> {};
 
-    Link(ZooKeeperSettings settings, ZooKeeperErrors errors, TimeSource time) {
+    /** @param sessions makes a session of a handle on which one is established */
+    Link(Connector connector, ZooKeeperErrors errors, Function<Handle, Session> sessions) {
+        this.connector = connector;
         this.errors = errors;
-        this.time = time;
-        this.access = access(settings);
-        CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
-                .connectString(settings.servers())
-                .sessionTimeoutMs((int) settings.sessionTimeout().toMillis())
-                .connectionTimeoutMs((int) settings.timeout().toMillis())
-                .retryPolicy(new RetryForever(1_000))
-                .ensembleTracker(false)
-                .maxCloseWaitMs(CLOSE_MILLIS)
-                .zkClientConfig(config(settings));
-        if (settings.login() != null) {
-            builder.authorization("digest", ZooKeeperSettings.bytes(settings.login()));
-        }
-        curator = builder.build();
-        curator.getConnectionStateListenable().addListener((client, state) -> changed(state));
+        this.sessions = sessions;
+        connector.listen(this::changed);
     }
 
     /** @param sessionOver told the id of a session whose nodes must not be relied on any more */
@@ -72,9 +48,8 @@ final class Link {
 
     /** Waits until there is a session, for a bounded time. */
     Session connect(long millis) {
-        curator.start();
         try {
-            if (curator.blockUntilConnected((int) millis, TimeUnit.MILLISECONDS)) {
+            if (connector.connect(millis)) {
                 changed(ConnectionState.CONNECTED);
                 return session();
             }
@@ -123,7 +98,7 @@ final class Link {
      */
     void close() {
         closed = true;
-        Thread closing = new Thread(curator::close, "holdfast-zookeeper-close");
+        Thread closing = new Thread(connector::close, "holdfast-zookeeper-close");
         closing.setDaemon(true);
         closing.start();
         try {
@@ -157,55 +132,20 @@ final class Link {
 
     private void adopt() {
         try {
-            ZooKeeper handle = curator.getZookeeperClient().getZooKeeper();
+            Handle handle = connector.handle();
             Session before = session;
             if (before == null || !before.isOf(handle)) {
-                session = new Session(handle, access, time);
+                session = sessions.apply(handle);
             }
             over = false;
             connected = true;
-            if (before != null && before.id() != handle.getSessionId()) {
+            if (before != null && before.id() != handle.sessionId()) {
                 sessionOver.accept(before.id());
             }
         } catch (Exception e) {
             // The connection has gone again; there will be another event.
             LOG.log(System.Logger.Level.DEBUG, "no session yet", e);
         }
-    }
-
-    private static List<ACL> access(ZooKeeperSettings settings) {
-        return switch (settings.access()) {
-            case OPEN -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
-            case CREATOR -> ZooDefs.Ids.CREATOR_ALL_ACL;
-            case READ -> {
-                List<ACL> both = new ArrayList<>(ZooDefs.Ids.CREATOR_ALL_ACL);
-                both.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
-                yield both;
-            }
-        };
-    }
-
-    private static ZKClientConfig config(ZooKeeperSettings settings) {
-        ZKClientConfig config = new ZKClientConfig();
-        config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");
-        if (settings.tls()) {
-            config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
-            config.setProperty(
-                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
-            try (ClientX509Util names = new ClientX509Util()) {
-                if (settings.ca() != null) {
-                    config.setProperty(
-                            names.getSslTruststoreLocationProperty(),
-                            settings.ca().toString());
-                }
-                if (settings.cert() != null) {
-                    config.setProperty(
-                            names.getSslKeystoreLocationProperty(),
-                            settings.cert().toString());
-                }
-            }
-        }
-        return config;
     }
 
     /** For messages of the constructor's caller. */

@@ -1,6 +1,5 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.spi.TimeSource;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,8 +11,6 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Op;
 import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
@@ -24,31 +21,28 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session {
 
-    private final ZooKeeper handle;
-    private final List<ACL> access;
+    private final Handle handle;
     private final Contacts contacts;
     private final long id;
 
     /** @param handle of a session that is established */
-    Session(ZooKeeper handle, List<ACL> access, TimeSource time) {
+    Session(Handle handle, Contacts contacts) {
         this.handle = handle;
-        this.access = access;
-        this.contacts = new Contacts(time);
-        this.id = handle.getSessionId();
+        this.contacts = contacts;
+        this.id = handle.sessionId();
     }
 
     long id() {
         return id;
     }
 
-    @SuppressWarnings("ReferenceEquality") // the same handle, not an equal one
-    boolean isOf(ZooKeeper other) {
-        return handle == other && id == other.getSessionId();
+    boolean isOf(Handle other) {
+        return handle.equals(other) && id == other.sessionId();
     }
 
     /** What was agreed with the server; another server may agree on something else. */
     int timeoutMillis() {
-        return handle.getSessionTimeout();
+        return handle.sessionTimeout();
     }
 
     /**
@@ -70,7 +64,7 @@ final class Session {
         Reply<Created> reply = new Reply<>();
         AsyncCallback.Create2Callback callback = (code, asked, context, name, stat) ->
                 reply.settle(code, asked, name == null ? null : new Created(name, stat));
-        handle.create(path, data, access, mode, callback, null);
+        handle.create(path, data, mode, callback);
         return reply.outcome;
     }
 
@@ -79,13 +73,13 @@ final class Session {
         Reply<List<String>> reply = new Reply<>();
         AsyncCallback.ChildrenCallback callback =
                 (code, asked, context, children) -> reply.settle(code, asked, children);
-        handle.getChildren(path, watcher, callback, null);
+        handle.children(path, watcher, callback);
         return reply.outcome;
     }
 
     CompletableFuture<Stat> write(String path, byte[] data) {
         Reply<Stat> reply = new Reply<>();
-        handle.setData(path, data, -1, (code, asked, context, stat) -> reply.settle(code, asked, stat), null);
+        handle.write(path, data, (code, asked, context, stat) -> reply.settle(code, asked, stat));
         return reply.outcome;
     }
 
@@ -95,38 +89,39 @@ final class Session {
                 code,
                 asked,
                 stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.US_ASCII), stat));
-        handle.getData(path, false, callback, null);
+        handle.read(path, callback);
         return reply.outcome;
     }
 
     CompletableFuture<Boolean> delete(String path) {
         Reply<Boolean> reply = new Reply<>();
-        handle.delete(path, -1, (code, asked, context) -> reply.settle(code, asked, true), null);
+        handle.delete(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
     }
 
     /** What is sent after this sees what any client was told before it. */
     void sync(String path) {
-        handle.sync(path, (code, asked, context) -> {}, null);
+        handle.sync(path, (code, asked, context) -> {});
     }
 
     /** Deletes one node and creates another, or does neither. The stage has the path of the new one. */
     CompletableFuture<String> replace(String old, String path, byte[] data, CreateMode mode) {
         List<Op> steps = new ArrayList<>();
         steps.add(Op.delete(old, -1));
-        steps.add(Op.create(path, data, access, mode));
+        steps.add(Op.create(path, data, handle.access(), mode));
         return together(steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
     }
 
     /** Creates a node and deletes it in one step: whether that is allowed. */
     CompletableFuture<List<OpResult>> probe(String path) {
-        return together(List.of(Op.create(path, new byte[0], access, CreateMode.EPHEMERAL), Op.delete(path, -1)));
+        return together(
+                List.of(Op.create(path, new byte[0], handle.access(), CreateMode.EPHEMERAL), Op.delete(path, -1)));
     }
 
     private CompletableFuture<List<OpResult>> together(List<Op> steps) {
         Reply<List<OpResult>> reply = new Reply<>();
         AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, asked, results);
-        handle.multi(steps, callback, null);
+        handle.together(steps, callback);
         return reply.outcome;
     }
 

@@ -46,17 +46,23 @@ final class ZooKeeperLockStore implements LockStore {
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile StoreListener listener = new NobodyListens();
 
-    private ZooKeeperLockStore(ZooKeeperSettings settings, StoreContext context) {
+    /** Not connected yet. */
+    ZooKeeperLockStore(
+            ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<Contacts> contacts) {
         this.settings = settings;
         this.time = context.time();
         this.errors = new ZooKeeperErrors(settings);
-        this.link = new Link(settings, errors, time);
+        this.link = new Link(connector, errors, handle -> new Session(handle, contacts.get()));
         this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
         link.listen(() -> listener.reconnected(), this::sessionOver);
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
-        ZooKeeperLockStore store = new ZooKeeperLockStore(settings, context);
+        ZooKeeperLockStore store = new ZooKeeperLockStore(
+                settings,
+                context,
+                new CuratorConnector(settings, Link.CLOSE_MILLIS),
+                () -> new Contacts(context.time()));
         try {
             Session session = store.link.connect(settings.timeout().toMillis());
             // A folder without a lock may vanish between the two.

@@ -1,0 +1,94 @@
+package io.holdfast.zookeeper;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.curator.retry.RetryForever;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.common.ClientX509Util;
+import org.apache.zookeeper.data.ACL;
+
+/** Curator, set up as the store needs it: it connects, logs in, and makes a new session when one is over. */
+final class CuratorConnector implements Connector {
+
+    private final CuratorFramework curator;
+    private final List<ACL> access;
+
+    /** @param closeMillis for how long closing may wait for the servers' answers */
+    CuratorConnector(ZooKeeperSettings settings, int closeMillis) {
+        access = access(settings);
+        CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
+                .connectString(settings.servers())
+                .sessionTimeoutMs((int) settings.sessionTimeout().toMillis())
+                .connectionTimeoutMs((int) settings.timeout().toMillis())
+                .retryPolicy(new RetryForever(1_000))
+                .ensembleTracker(false)
+                .maxCloseWaitMs(closeMillis)
+                .zkClientConfig(config(settings));
+        if (settings.login() != null) {
+            builder.authorization("digest", ZooKeeperSettings.bytes(settings.login()));
+        }
+        curator = builder.build();
+    }
+
+    @Override
+    public void listen(Consumer<ConnectionState> changed) {
+        curator.getConnectionStateListenable().addListener((client, state) -> changed.accept(state));
+    }
+
+    @Override
+    public boolean connect(long millis) throws InterruptedException {
+        curator.start();
+        return curator.blockUntilConnected((int) millis, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public Handle handle() throws Exception {
+        return new ZooKeeperHandle(curator.getZookeeperClient().getZooKeeper(), access);
+    }
+
+    @Override
+    public void close() {
+        curator.close();
+    }
+
+    private static List<ACL> access(ZooKeeperSettings settings) {
+        return switch (settings.access()) {
+            case OPEN -> ZooDefs.Ids.OPEN_ACL_UNSAFE;
+            case CREATOR -> ZooDefs.Ids.CREATOR_ALL_ACL;
+            case READ -> {
+                List<ACL> both = new ArrayList<>(ZooDefs.Ids.CREATOR_ALL_ACL);
+                both.addAll(ZooDefs.Ids.READ_ACL_UNSAFE);
+                yield both;
+            }
+        };
+    }
+
+    private static ZKClientConfig config(ZooKeeperSettings settings) {
+        ZKClientConfig config = new ZKClientConfig();
+        config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");
+        if (settings.tls()) {
+            config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
+            config.setProperty(
+                    ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
+            try (ClientX509Util names = new ClientX509Util()) {
+                if (settings.ca() != null) {
+                    config.setProperty(
+                            names.getSslTruststoreLocationProperty(),
+                            settings.ca().toString());
+                }
+                if (settings.cert() != null) {
+                    config.setProperty(
+                            names.getSslKeystoreLocationProperty(),
+                            settings.cert().toString());
+                }
+            }
+        }
+        return config;
+    }
+}
