@@ -336,6 +336,9 @@ final class Contender {
     /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes the first one of ours. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return turns.add(() -> {
+            if (finished || place != Place.NONE) {
+                return other.releaseOnly(this, request);
+            }
             wanted = request;
             lifetime.lastAtLeast(3 * request.pollMillis());
             Session now = requireNonNull(other.session);
@@ -369,6 +372,19 @@ final class Contender {
                 }
                 return CompletableFuture.<ReleaseReply>failedFuture(error);
             });
+        });
+    }
+
+    /**
+     * The release took so long that the engine has given it up, and asked for the next id, or withdrawn that: what has become of it
+     * counts. Another node for it would be nobody's, and stay for as long as the session.
+     */
+    private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
+        return delete().thenCompose(deleted -> {
+            if (!deleted || next.finished) {
+                return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+            }
+            return next.acquireNow(request).thenApply(reply -> new ReleaseReply(true, reply));
         });
     }
 
