@@ -1,0 +1,20 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.TimeSource;
+
+/** Takes every write for something that the leader counts from. */
+final class WrongContacts extends Contacts {
+
+    private WrongContacts(TimeSource time) {
+        super(time);
+    }
+
+    static Contacts of(EnsembleBug bug, TimeSource time) {
+        return bug == EnsembleBug.PROMISE_FROM_THE_WRITE ? new WrongContacts(time) : new Contacts(time);
+    }
+
+    @Override
+    long promiseMillis(long timeoutMillis) {
+        return timeoutMillis * 2 / 3;
+    }
+}
