@@ -218,8 +218,8 @@ final class SimCommandsSite implements SimSite {
 
     /** There is no queue: a client that left the lock free for others asks after 50 ms itself. */
     @Override
-    public long idleNanosMax(boolean machinesHaveVanished) {
-        return 100_000_000 + (machinesHaveVanished ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
+    public long idleNanosMax(Vanished vanished) {
+        return 100_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
     }
 
     @Override

@@ -277,7 +277,7 @@ final class SimZooKeeperSite implements SimSite {
 
     /** The nodes of the dead stay for as long as their sessions. */
     @Override
-    public long idleNanosMax(boolean machinesHaveVanished) {
+    public long idleNanosMax(Vanished vanished) {
         return IDLE_NANOS + (died ? (shape.sessionMillis() + 2L * shape.tickMillis()) * 1_000_000 : 0);
     }
 

@@ -87,8 +87,7 @@ final class Simulation {
         site.heal();
         recorder.log("the network heals; nobody asks for locks any more");
         runUntil(world.nanoTime() + QUIET_TIME.toNanos());
-        // Rarely, so many wait one after the other that they are not through by then. Nobody works for longer than
-        // this.
+        // Rarely, so many wait for each other that they are not through by then. Nobody works for longer than this.
         for (int i = 0; i < USERS * PROCESSES && checks.isInUse(); i++) {
             runUntil(world.nanoTime() + 3 * SimProcess.LEASE_MILLIS * 1_000_000);
         }
