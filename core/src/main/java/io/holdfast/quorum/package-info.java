@@ -17,8 +17,8 @@
  *       larger than all before.
  *   <li>If a majority granted the lock and accepted {@code p}, the token is {@code p}: one round trip.
  *   <li><b>Commit</b> otherwise, {@code t} = the largest number in the replies + 1: each member writes {@code T := (t, id)}
- *       if {@code T.token < t} or {@code T = (t, id)}, and else refuses and says its number. A majority of writes makes
- *       {@code t} the token; a refusal begins this step again with a larger one.
+ *       if {@code T.token < t} or {@code T = (t, id)}, and else refuses and says its number. A majority of writes, at members
+ *       that granted the lock, makes {@code t} the token; a refusal by one of them begins this step again with a larger one.
  *   <li>Only then, and only if the lease has not run out meanwhile, the lock counts as held.
  * </ol>
  *
@@ -27,7 +27,11 @@
  * began, a member of the majority that wrote {@code a} is also in the majority that writes {@code b}; its number was at
  * least {@code a} then, and it accepts only more. <b>Without locks, leases or clocks:</b> nothing of this mentions them, so
  * tokens are also unique and ordered when a lease was overrun and two clients are at work; the guarded resource then keeps
- * one of them. It needs only that members do not forget {@code T}; a member that did is out of the count for a while
+ * one of them. <b>In the order of the leases</b>, also of acquisitions that were under way at the same time, as long as locks
+ * exclude: a member that granted the lock for {@code a} has {@code a} in its register before it grants it for {@code b}. A
+ * member that did not grant it may have granted it for {@code b} before, hence its write does not count.
+ *
+ * <p>All of this needs only that members do not forget {@code T}; a member that did is out of the count for a while
  * ({@code Seat}), and proposals begin at the client's clock.
  *
  * <p>{@code TokenModelTest} explores all interleavings of this for three members, and finds what is wrong with three
