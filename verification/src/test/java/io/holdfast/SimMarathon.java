@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import io.holdfast.redis.CommandsBug;
+import io.holdfast.zookeeper.EnsembleBug;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -8,10 +10,11 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.function.Function;
 import java.util.function.LongFunction;
 
 /**
- * Plays more histories than a test can wait for: {@code SimMarathon server|quorum FIRST LAST CHUNK FILE}. After each chunk one
+ * Plays more histories than a test can wait for: {@code SimMarathon STORE FIRST LAST CHUNK FILE}. After each chunk one
  * line is added to the file, so that a run that is stopped has still shown what it played; a violation is added with its
  * timeline, and the run goes on. One thread: start one for each store, or for each part of the seeds.
  */
@@ -28,18 +31,23 @@ final class SimMarathon {
 
     public static void main(String[] args) throws IOException {
         if (args.length != 5) {
-            throw new IllegalArgumentException("expected: server|quorum FIRST LAST CHUNK FILE");
+            throw new IllegalArgumentException("expected: server|quorum|commands|zookeeper FIRST LAST CHUNK FILE");
         }
         SimRuns.quiet();
-        LongFunction<Simulation> maker = switch (args[0]) {
-            case "server" -> seed -> new Simulation(seed, Simulation.Bugs.NONE);
-            case "quorum" ->
-                seed -> new Simulation(
-                        seed, new LeaseRules(), simulation -> new SimQuorumSite(simulation, QuorumBug.NONE));
-            default -> throw new IllegalArgumentException(args[0] + " (expected: server or quorum)");
-        };
+        LongFunction<Simulation> maker = seed -> new Simulation(seed, new LeaseRules(), site(args[0]));
         new SimMarathon(maker, Path.of(args[4]))
                 .run(Long.parseLong(args[1]), Long.parseLong(args[2]), Long.parseLong(args[3]));
+    }
+
+    private static Function<Simulation, SimSite> site(String store) {
+        return switch (store) {
+            case "server" -> simulation -> new SimServerSite(simulation, ScriptBug.NONE, false);
+            case "quorum" -> simulation -> new SimQuorumSite(simulation, QuorumBug.NONE);
+            case "commands" -> simulation -> new SimCommandsSite(simulation, CommandsBug.NONE);
+            case "zookeeper" -> simulation -> new SimZooKeeperSite(simulation, EnsembleBug.NONE);
+            default ->
+                throw new IllegalArgumentException(store + " (expected: server, quorum, commands or zookeeper)");
+        };
     }
 
     private void run(long first, long last, long chunk) throws IOException {

@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>What must hold:</b> no token is handed out twice; a token is larger than each that was handed out before its
  * acquisition began.
+ *
+ * <p>With {@linkplain #inTheOrderOfLeases exclusive locks} nothing vanishes, and a client releases when it has had the lock, or
+ * has given up. Then leases follow each other, and a token must be larger than that of the lease before, also where the two
+ * acquisitions went on at the same time.
  */
 final class TokenModel {
 
@@ -45,17 +49,34 @@ final class TokenModel {
 
     private final TokenScheme scheme;
     private final boolean proposes;
+    private final boolean exclusive;
+    private final boolean anyMemberCounts;
     private final Map<State, State> parents = new HashMap<>();
     private final ArrayDeque<State> open = new ArrayDeque<>();
 
     TokenModel(TokenScheme scheme) {
+        this(scheme, false, true);
+    }
+
+    private TokenModel(TokenScheme scheme, boolean exclusive, boolean anyMemberCounts) {
         this.scheme = scheme;
         this.proposes = scheme instanceof TokenScheme.Strict;
+        this.exclusive = exclusive;
+        this.anyMemberCounts = anyMemberCounts;
+    }
+
+    /** @param anyMemberCounts wrong: also the answer of a member that has not granted the lock commits a token */
+    static TokenModel inTheOrderOfLeases(TokenScheme scheme, boolean anyMemberCounts) {
+        return new TokenModel(scheme, true, anyMemberCounts);
+    }
+
+    private boolean looksAtLocks() {
+        return exclusive || scheme.looksAtLocks();
     }
 
     /** Breadth first, so that a counterexample is as short as possible. */
     Result explore() {
-        State start = new State();
+        State start = start();
         parents.put(start, start);
         open.add(start);
         for (State state = open.poll(); state != null; state = open.poll()) {
@@ -72,9 +93,18 @@ final class TokenModel {
         return new Result(parents.size(), null, List.of());
     }
 
+    private State start() {
+        State start = new State();
+        if (exclusive) {
+            // From an acquisition that came to nothing: else the first proposals would do, and nothing be committed.
+            start.setRegister(0, new TokenRegister(1, ""));
+        }
+        return start;
+    }
+
     private List<String> trace(State last) {
         List<String> steps = new ArrayList<>();
-        for (State state = last; !state.equals(new State()); ) {
+        for (State state = last; !state.equals(start()); ) {
             State before = parents.get(state);
             for (Step step : steps(before)) {
                 if (step.next.equals(state)) {
@@ -106,13 +136,12 @@ final class TokenModel {
                 executions(state, c, m, steps);
             }
         }
-        if (scheme.looksAtLocks()) {
-            for (int m = 0; m < MEMBERS; m++) {
-                if (state.lock(m) != 0) {
-                    State next = state.copy();
-                    next.setLock(m, 0);
-                    steps.add(new Step("the lock vanishes at member " + m, next));
-                }
+        for (int m = 0; m < MEMBERS && looksAtLocks(); m++) {
+            int holder = state.lock(m);
+            if (holder != 0 && (!exclusive || state.phase(holder - 1) == DONE)) {
+                State next = state.copy();
+                next.setLock(m, 0);
+                steps.add(new Step((exclusive ? "the lock is released" : "the lock vanishes") + " at member " + m, next));
             }
         }
         return steps;
@@ -120,9 +149,9 @@ final class TokenModel {
 
     /** All requests that were ever sent may be executed now; if it is one of the present round, the answer may be heard. */
     private void executions(State state, int c, int m, List<Step> steps) {
-        if (!scheme.looksAtLocks() || state.lock(m) == 0 || state.lock(m) == c + 1) {
+        if (!looksAtLocks() || state.lock(m) == 0 || state.lock(m) == c + 1) {
             State next = state.copy();
-            next.setLock(m, scheme.looksAtLocks() ? c + 1 : 0);
+            next.setLock(m, looksAtLocks() ? c + 1 : 0);
             TokenScheme.Answer answer = scheme.take(state.register(m), state.candidate(c, 0), name(c));
             next.setRegister(m, answer.register());
             String what = "member " + m + " grants " + name(c) + ", has " + text(next.register(m));
@@ -132,7 +161,7 @@ final class TokenModel {
                 steps.add(new Step(what + hear(heard, c, m, true, answer.accepted(), answer.number()), heard));
             }
         }
-        if (state.phase(c) == TAKING && (!scheme.looksAtLocks() || state.lock(m) == 2 - c)) {
+        if (state.phase(c) == TAKING && (!looksAtLocks() || state.lock(m) == 2 - c)) {
             State next = state.copy();
             String what = "member " + m + " is busy for " + name(c) + ", has " + text(state.register(m));
             steps.add(new Step(
@@ -154,6 +183,9 @@ final class TokenModel {
     }
 
     private String hear(State state, int c, int m, boolean granted, boolean accepted, long number) {
+        if (!anyMemberCounts && state.phase(c) == COMMITTING && (state.granted(c) & 1 << m) == 0) {
+            return "; it has not granted the lock to " + name(c);
+        }
         TokenRound before = state.round(c);
         TokenRound round = before.answered(m, accepted, number);
         if (round.equals(before)) {
@@ -177,20 +209,22 @@ final class TokenModel {
         return heard + (round.isRefused() ? again(state, c, round) : "");
     }
 
-    private static String again(State state, int c, TokenRound round) {
+    private String again(State state, int c, TokenRound round) {
         if (state.rounds(c) == COMMITS) {
             state.setPhase(c, DONE);
             return " and gives up";
         }
         TokenRound next = round.next();
-        state.begin(c, next);
+        state.begin(c, next, exclusive);
         return " and asks all to write " + next.candidate();
     }
 
-    private static String commit(State state, int c, long token) {
+    private String commit(State state, int c, long token) {
         int other = 1 - c;
         if (token != 0 && token == state.token(other)) {
             state.violation = "the same token twice: " + token;
+        } else if (exclusive && token < state.token(other)) {
+            state.violation = "token " + token + " of a lease after that of token " + state.token(other);
         } else if (token <= state.floor(c)) {
             state.violation = "token " + token + " after " + state.floor(c);
         }
@@ -209,8 +243,7 @@ final class TokenModel {
     /** Everything, in a few bytes. */
     private static final class State {
 
-        // a member: token, its id, lock; a client: phase, rounds, candidates, accepted, refused, highest, granted,
-        // floor,
+        // a member: token, its id, lock; a client: phase, rounds, candidates, accepted, refused, highest, granted, floor,
         // token, and for each member whether an answer waits, what it says, and its number
         private static final int MEMBER = 3;
         private static final int CANDIDATES = 2;
@@ -284,11 +317,13 @@ final class TokenModel {
             setRound(c, TokenRound.propose(MEMBERS, proposal));
         }
 
-        void begin(int c, TokenRound round) {
+        void begin(int c, TokenRound round, boolean keepsGrants) {
             setPhase(c, COMMITTING);
             bytes[at(c) + 1]++;
             bytes[at(c) + CANDIDATES + rounds(c)] = small(round.candidate());
-            bytes[at(c) + ROUND + 3] = 0;
+            if (!keepsGrants) {
+                bytes[at(c) + ROUND + 3] = 0;
+            }
             setRound(c, round);
         }
 
