@@ -34,6 +34,10 @@ abstract class ClientChannel extends RedisPubSubAdapter<String, String> implemen
         connection.addListener((RedisPubSubListener<String, String>) this);
         connection.addListener((RedisConnectionStateListener) this);
         commands = connection.async();
+        return subscribeToOwn();
+    }
+
+    final CompletionStage<Void> subscribeToOwn() {
         return subscribe(ownChannel);
     }
 
@@ -42,7 +46,7 @@ abstract class ClientChannel extends RedisPubSubAdapter<String, String> implemen
      * subscription which failed after a reconnect.
      */
     final void subscribeAgain() {
-        var unused = subscribe(ownChannel);
+        var unused = subscribeToOwn();
     }
 
     /** Never completes before there is a connection, and after {@link #detach}. */

@@ -221,6 +221,14 @@ final class RedisErrors {
     }
 
     /** Lettuce's words for a command that it did not write, or not as a whole. */
+    /** Refused by the driver, for want of a connection. */
+    static boolean wasNotSent(Throwable error) {
+        Throwable cause = unwrap(error);
+        return cause instanceof RedisException
+                && !(cause instanceof RedisCommandExecutionException)
+                && wasNotSent(String.valueOf(cause.getMessage()));
+    }
+
     private static boolean wasNotSent(String message) {
         return message.startsWith("Currently not connected") || message.startsWith("Connection is closed");
     }

@@ -16,6 +16,9 @@ final class ServerSubscriptions extends ClientChannel implements Subscriptions {
 
     private static final CompletionStage<Void> DONE = CompletableFuture.completedFuture(null);
 
+    private static final int ATTEMPTS = 10;
+    private static final long AGAIN_NANOS = 50_000_000;
+
     private static final long NEVER_NANOS = Duration.ofDays(365).toNanos();
 
     private final String clientChannels;
@@ -39,7 +42,32 @@ final class ServerSubscriptions extends ClientChannel implements Subscriptions {
     @Override
     CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connection) {
         connectedNanos = time.nanoTime();
-        return super.attach(connection);
+        return patiently(super.attach(connection), ATTEMPTS - 1);
+    }
+
+    /**
+     * A connection that is lost as soon as it is made (a server with too much to do) is made again by the driver, but what was to be
+     * sent on it is refused.
+     */
+    private CompletionStage<Void> patiently(CompletionStage<Void> subscribing, int attemptsLeft) {
+        return subscribing
+                .handle((done, error) -> {
+                    if (error == null || attemptsLeft == 0 || !RedisErrors.wasNotSent(error)) {
+                        return subscribing;
+                    }
+                    CompletableFuture<Void> again = new CompletableFuture<>();
+                    time.schedule(
+                            AGAIN_NANOS,
+                            () -> patiently(subscribeToOwn(), attemptsLeft - 1).whenComplete((subscribed, failure) -> {
+                                if (failure == null) {
+                                    again.complete(null);
+                                } else {
+                                    again.completeExceptionally(failure);
+                                }
+                            }));
+                    return again;
+                })
+                .thenCompose(stage -> stage);
     }
 
     @Override
