@@ -90,6 +90,11 @@ final class SimHandle implements Handle {
     }
 
     @Override
+    public boolean isOver() {
+        return state == State.CLOSED;
+    }
+
+    @Override
     public List<ACL> access() {
         return ZooDefs.Ids.OPEN_ACL_UNSAFE;
     }

@@ -28,6 +28,11 @@ record WrongHandle(EnsembleBug bug, Handle handle) implements Handle {
     }
 
     @Override
+    public boolean isOver() {
+        return handle.isOver();
+    }
+
+    @Override
     public List<ACL> access() {
         return handle.access();
     }

@@ -20,6 +20,9 @@ interface Handle {
     /** What was agreed with the server that was connected to last, in milliseconds. */
     int sessionTimeout();
 
+    /** The session has ended, or is given up, as far as is known here: this handle gets no other one. */
+    boolean isOver();
+
     /** The rights of the nodes that it makes; for the steps of {@link #together}. */
     List<ACL> access();
 

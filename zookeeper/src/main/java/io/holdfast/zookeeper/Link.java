@@ -120,10 +120,12 @@ final class Link {
             // Nothing ends by this: what was promised is counted from confirmed writes.
             case SUSPENDED, READ_ONLY -> connected = false;
             case LOST -> {
-                connected = false;
-                over = true;
                 Session ended = session;
-                if (ended != null) {
+                // Told late, it is about the session before, if an event before it has found the next one's handle. If it is about this
+                // one, and that does not know it yet, then it is told when there is the next one.
+                if (ended != null && ended.isOver()) {
+                    connected = false;
+                    over = true;
                     sessionOver.accept(ended.id());
                 }
             }
@@ -133,6 +135,11 @@ final class Link {
     private void adopt() {
         try {
             Handle handle = connector.handle();
+            if (handle.sessionId() == 0) {
+                // Told late: the handle is a newer one. Commands would wait there for a session whose name they do not have.
+                connected = false;
+                return;
+            }
             Session before = session;
             if (before == null || !before.isOf(handle)) {
                 session = sessions.apply(handle);

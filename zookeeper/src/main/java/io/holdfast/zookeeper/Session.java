@@ -40,6 +40,11 @@ final class Session {
         return handle.equals(other) && id == other.sessionId();
     }
 
+    /** It has ended, or is given up; false as long as that is not known here. */
+    boolean isOver() {
+        return handle.isOver();
+    }
+
     /** What was agreed with the server; another server may agree on something else. */
     int timeoutMillis() {
         return handle.sessionTimeout();

@@ -23,6 +23,11 @@ record ZooKeeperHandle(ZooKeeper handle, List<ACL> access) implements Handle {
     }
 
     @Override
+    public boolean isOver() {
+        return !handle.getState().isAlive();
+    }
+
+    @Override
     public void create(String path, byte[] data, CreateMode mode, AsyncCallback.Create2Callback callback) {
         handle.create(path, data, access, mode, callback, null);
     }
