@@ -35,6 +35,7 @@ public final class SimEnsemble {
             long containerNanos) {}
 
     final VirtualTime world;
+    final SimBlocked blocked;
     final long tickNanos;
     final long containerNanos;
     private final SplittableRandom random;
@@ -52,6 +53,7 @@ public final class SimEnsemble {
 
     public SimEnsemble(VirtualTime world, SplittableRandom random, Shape shape) {
         this.world = world;
+        blocked = new SimBlocked(world);
         this.random = random;
         this.shape = shape;
         tickNanos = shape.tickMillis() * 1_000_000L;
@@ -182,18 +184,20 @@ public final class SimEnsemble {
     }
 
     SimPipe pipe(SimMember from, SimMember to) {
-        return new SimPipe(world, this::peerDelayNanos, () -> Math.max(cutUntil(from, to), to.blockedUntilNanos()));
+        return new SimPipe(
+                world, blocked, this::peerDelayNanos, () -> Math.max(cutUntil(from, to), to.blockedUntilNanos()));
     }
 
     SimPipe pipeFrom(SimClient from, SimMember to) {
         return new SimPipe(
                 world,
+                blocked,
                 () -> random.nextLong(delayNanosMax()),
                 () -> Math.max(cutUntil(from, to), to.blockedUntilNanos()));
     }
 
     SimPipe pipeTo(SimMember from, SimClient to) {
-        return new SimPipe(world, () -> random.nextLong(delayNanosMax()), () -> cutUntil(to, from));
+        return new SimPipe(world, blocked, () -> random.nextLong(delayNanosMax()), () -> cutUntil(to, from));
     }
 
     void expires(long session) {
@@ -271,6 +275,7 @@ public final class SimEnsemble {
         fine = true;
         cutUntilNanos.clear();
         members.forEach(SimMember::resume);
+        blocked.end();
     }
 
     // --- the truth ---

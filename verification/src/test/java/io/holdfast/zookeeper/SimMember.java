@@ -80,17 +80,18 @@ final class SimMember {
     /** Not after a crash; later if it is stopped. */
     void after(long nanos, Runnable task) {
         int then = incarnation;
-        ensemble.world.schedule(nanos, () -> {
-            if (then != incarnation) {
-                return;
-            }
-            long wait = stoppedUntilNanos - ensemble.world.nanoTime();
-            if (wait > 0) {
-                after(wait, task);
-            } else {
-                task.run();
-            }
-        });
+        ensemble.world.schedule(nanos, () -> goOn(then, task));
+    }
+
+    private void goOn(int then, Runnable task) {
+        if (then != incarnation) {
+            return;
+        }
+        if (isStopped()) {
+            ensemble.blocked.until(stoppedUntilNanos, () -> goOn(then, task));
+        } else {
+            task.run();
+        }
     }
 
     // --- what goes wrong ---

@@ -10,6 +10,7 @@ final class SimPipe {
     private record Item(long dueNanos, Runnable arrival) {}
 
     private final VirtualTime world;
+    private final SimBlocked blocked;
     private final LongSupplier delayNanos;
     private final LongSupplier blockedUntilNanos;
     private final ArrayDeque<Item> under = new ArrayDeque<>();
@@ -22,8 +23,9 @@ final class SimPipe {
      *
      * @param blockedUntilNanos until when nothing arrives, as it is known now; a time that has passed if nothing is in the way
      */
-    SimPipe(VirtualTime world, LongSupplier delayNanos, LongSupplier blockedUntilNanos) {
+    SimPipe(VirtualTime world, SimBlocked blocked, LongSupplier delayNanos, LongSupplier blockedUntilNanos) {
         this.world = world;
+        this.blocked = blocked;
         this.delayNanos = delayNanos;
         this.blockedUntilNanos = blockedUntilNanos;
     }
@@ -52,9 +54,16 @@ final class SimPipe {
     private void pump() {
         armed = false;
         while (!under.isEmpty()) {
-            long due = Math.max(under.element().dueNanos(), blockedUntilNanos.getAsLong());
-            if (due > world.nanoTime()) {
+            long now = world.nanoTime();
+            long due = under.element().dueNanos();
+            if (due > now) {
                 arm(due);
+                return;
+            }
+            long blockedUntil = blockedUntilNanos.getAsLong();
+            if (blockedUntil > now) {
+                armed = true;
+                blocked.until(blockedUntil, this::pump);
                 return;
             }
             under.remove().arrival().run();
