@@ -103,8 +103,10 @@ final class Folder {
 
     /** Those who hold or wait, with everything that was done before this was asked. */
     CompletableFuture<Line> lookAtNewest(Session session) {
-        session.sync(path);
-        return look(session);
+        CompletableFuture<Boolean> synced = session.sync(path);
+        CompletableFuture<Line> line = look(session);
+        // The connection may end between the two: then another server is asked, which may be behind.
+        return synced.thenCompose(newest -> line);
     }
 
     /**

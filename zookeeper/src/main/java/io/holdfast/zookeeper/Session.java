@@ -104,9 +104,11 @@ final class Session {
         return reply.outcome;
     }
 
-    /** What is sent after this sees what any client was told before it. */
-    void sync(String path) {
-        handle.sync(path, (code, asked, context) -> {});
+    /** What is sent after this sees what any client was told before it; only if this succeeds. */
+    CompletableFuture<Boolean> sync(String path) {
+        Reply<Boolean> reply = new Reply<>();
+        handle.sync(path, (code, asked, context) -> reply.settle(code, asked, true));
+        return reply.outcome;
     }
 
     /** Deletes one node and creates another, or does neither. The stage has the path of the new one. */

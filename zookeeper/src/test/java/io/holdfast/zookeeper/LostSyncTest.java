@@ -1,0 +1,89 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreContext;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A look past a {@code sync}, when the connection ends between the two: the look goes to another server, which may not have
+ * executed yet what is looked for.
+ */
+class LostSyncTest {
+
+    private int created;
+    private Consumer<ConnectionState> states = state -> {};
+
+    /** Executes creates, of which no answer comes; loses each sync; and sees an empty folder, but not with the create. */
+    private final Handle handle = (Handle) Proxy.newProxyInstance(
+            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "sessionId" -> {
+                        return 1L;
+                    }
+                    case "sessionTimeout" -> {
+                        return 4_000;
+                    }
+                    case "create" -> {
+                        created++;
+                        ((AsyncCallback.Create2Callback) arguments[3])
+                                .processResult(Code.CONNECTIONLOSS.intValue(), "", null, null, null);
+                    }
+                    case "sync" ->
+                        ((AsyncCallback.VoidCallback) arguments[1])
+                                .processResult(Code.CONNECTIONLOSS.intValue(), "", null);
+                    case "children" ->
+                        ((AsyncCallback.ChildrenCallback) arguments[2])
+                                .processResult(Code.OK.intValue(), "", null, List.of());
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }
+                return null;
+            });
+
+    private final Connector connector = new Connector() {
+        @Override
+        public void listen(Consumer<ConnectionState> changed) {
+            states = changed;
+        }
+
+        @Override
+        public boolean connect(long millis) {
+            return true;
+        }
+
+        @Override
+        public Handle handle() {
+            return handle;
+        }
+
+        @Override
+        public void close() {}
+    };
+
+    @Test
+    void a_node_that_a_server_does_not_know_may_be_there_all_the_same() {
+        VirtualTime time = new VirtualTime();
+        ZooKeeperLockStore store = new ZooKeeperLockStore(
+                ZooKeeperSettings.parse(URI.create("zookeeper://nowhere/locks")),
+                new StoreContext("c", time),
+                connector,
+                () -> new Contacts(time));
+        states.accept(ConnectionState.CONNECTED);
+        AcquireRequest request = new AcquireRequest("a", "c:1", 1_000, true, 1_000);
+        for (int i = 0; i < 3; i++) {
+            CompletableFuture<?> asked = store.acquire(request).toCompletableFuture();
+            assertThat(asked).isCompletedExceptionally();
+        }
+        assertThat(created).isEqualTo(1);
+    }
+}
