@@ -101,12 +101,34 @@ final class Folder {
         });
     }
 
-    /** Those who hold or wait, with everything that was done before this was asked. */
+    /**
+     * Those who hold or wait, with everything that was done before this was asked; unless the server follows a leader that has
+     * been replaced and does not know it yet, which answers all the same.
+     */
     CompletableFuture<Line> lookAtNewest(Session session) {
         CompletableFuture<Boolean> synced = session.sync(path);
         CompletableFuture<Line> line = look(session);
         // The connection may end between the two: then another server is asked, which may be behind.
         return synced.thenCompose(newest -> line);
+    }
+
+    /**
+     * Those who hold or wait, with everything that was done before this was asked, whatever the leader is: a majority has taken
+     * part in it.
+     *
+     * @param nobody the name of a node that there never is
+     */
+    CompletableFuture<Line> lookWithMajority(Session session, String nobody) {
+        // What cannot be done takes its place in the order of all writes, too.
+        CompletableFuture<Boolean> refused = session.delete(path(nobody));
+        CompletableFuture<Line> line = look(session);
+        return refused.handle((deleted, error) -> {
+                    if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
+                        throw new CompletionException(error);
+                    }
+                    return true;
+                })
+                .thenCompose(newest -> line);
     }
 
     /**

@@ -16,15 +16,15 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 /**
- * A look past a {@code sync}, when the connection ends between the two: the look goes to another server, which may not have
- * executed yet what is looked for.
+ * A look for what was done before, when the connection ends between what makes sure of that and the look: this goes to another
+ * server, which may not have executed yet what is looked for.
  */
 class LostSyncTest {
 
     private int created;
     private Consumer<ConnectionState> states = state -> {};
 
-    /** Executes creates, of which no answer comes; loses each sync; and sees an empty folder, but not with the create. */
+    /** Executes creates, of which no answer comes; loses each sync and deletion; and sees an empty folder, but not with the create. */
     private final Handle handle = (Handle) Proxy.newProxyInstance(
             Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
                 switch (method.getName()) {
@@ -39,7 +39,7 @@ class LostSyncTest {
                         ((AsyncCallback.Create2Callback) arguments[3])
                                 .processResult(Code.CONNECTIONLOSS.intValue(), "", null, null, null);
                     }
-                    case "sync" ->
+                    case "sync", "delete" ->
                         ((AsyncCallback.VoidCallback) arguments[1])
                                 .processResult(Code.CONNECTIONLOSS.intValue(), "", null);
                     case "children" ->
