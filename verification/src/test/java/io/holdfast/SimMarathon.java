@@ -45,8 +45,7 @@ final class SimMarathon {
             case "quorum" -> simulation -> new SimQuorumSite(simulation, QuorumBug.NONE);
             case "commands" -> simulation -> new SimCommandsSite(simulation, CommandsBug.NONE);
             case "zookeeper" -> simulation -> new SimZooKeeperSite(simulation, EnsembleBug.NONE);
-            default ->
-                throw new IllegalArgumentException(store + " (expected: server, quorum, commands or zookeeper)");
+            default -> throw new IllegalArgumentException(store + " (expected: server, quorum, commands or zookeeper)");
         };
     }
 

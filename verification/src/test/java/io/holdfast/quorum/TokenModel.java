@@ -141,7 +141,8 @@ final class TokenModel {
             if (holder != 0 && (!exclusive || state.phase(holder - 1) == DONE)) {
                 State next = state.copy();
                 next.setLock(m, 0);
-                steps.add(new Step((exclusive ? "the lock is released" : "the lock vanishes") + " at member " + m, next));
+                steps.add(
+                        new Step((exclusive ? "the lock is released" : "the lock vanishes") + " at member " + m, next));
             }
         }
         return steps;
@@ -243,7 +244,8 @@ final class TokenModel {
     /** Everything, in a few bytes. */
     private static final class State {
 
-        // a member: token, its id, lock; a client: phase, rounds, candidates, accepted, refused, highest, granted, floor,
+        // a member: token, its id, lock; a client: phase, rounds, candidates, accepted, refused, highest, granted,
+        // floor,
         // token, and for each member whether an answer waits, what it says, and its number
         private static final int MEMBER = 3;
         private static final int CANDIDATES = 2;

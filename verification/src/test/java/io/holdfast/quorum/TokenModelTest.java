@@ -56,8 +56,7 @@ class TokenModelTest {
 
     private static String found(TokenModel model) {
         TokenModel.Result result = model.explore();
-        System.out.println("found after " + result.states() + " states: "
-                + result.violation());
+        System.out.println("found after " + result.states() + " states: " + result.violation());
         result.steps().forEach(step -> System.out.println("    " + step));
         return String.valueOf(result.violation());
     }

@@ -32,12 +32,10 @@ final class SimBlocked {
     /** Goes on at that time, or when all is well. */
     void until(long nanos, Runnable goesOn) {
         Waiting[] one = new Waiting[1];
-        one[0] = new Waiting(
-                goesOn,
-                world.schedule(nanos - world.nanoTime(), () -> {
-                    waiting.remove(one[0]);
-                    goesOn.run();
-                }));
+        one[0] = new Waiting(goesOn, world.schedule(nanos - world.nanoTime(), () -> {
+            waiting.remove(one[0]);
+            goesOn.run();
+        }));
         waiting.add(one[0]);
     }
 
