@@ -55,8 +55,8 @@ class ZooKeeperSimulationTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_stores(EnsembleBug bug) {
         long from = switch (bug) {
-            case PROMISE_FROM_THE_WRITE -> 50;
-            case PROOF_IS_A_READ -> 85;
+            case PROMISE_FROM_THE_WRITE -> 120;
+            case PROOF_IS_A_READ -> 105;
             default -> 1;
         };
         SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, bug));
