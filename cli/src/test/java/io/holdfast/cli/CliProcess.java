@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
 /** The command line as a process of its own, with this one's Java and class path. */
 final class CliProcess implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final Process process;
     private final Output out;
