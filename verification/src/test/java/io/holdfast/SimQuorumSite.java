@@ -352,12 +352,12 @@ final class SimQuorumSite implements SimSite {
 
     /**
      * There is no queue: those who wait may split their votes, or miss a message, and then ask again. One is missed when a
-     * client's leaving overtakes its next asking, which real connections do not let happen: a poll later it is noticed.
+     * client's leaving overtakes its next asking, which real connections do not let happen. Then it finds out by a poll, so
+     * that a bound above the shortest of them would not notice releases that wake nobody.
      */
     @Override
     public long idleNanosMax(Vanished vanished) {
-        int polls = vanished == Vanished.NOBODY ? 1 : 5;
-        return 100_000_000 + polls * SimProcess.POLL_MILLIS * 1_000_000;
+        return 180_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
     }
 
     @Override
