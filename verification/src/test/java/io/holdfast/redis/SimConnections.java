@@ -67,11 +67,15 @@ final class SimConnections implements RedisConnections {
         }
     }
 
-    /** At once: processes begin while all is well. */
+    /** A process that begins while the server is away does not wait for it, as it would: it connects when it can. */
     @Override
     public CompletionStage<Void> connect(Runnable whenReconnected) {
-        shared.attach(server);
         reconnected = whenReconnected;
+        if (server.accepts()) {
+            shared.attach(server);
+        } else {
+            reconnect();
+        }
         return CompletableFuture.completedFuture(null);
     }
 
@@ -145,7 +149,11 @@ final class SimConnections implements RedisConnections {
         ServerSubscriptions created = new ServerSubscriptions(keys, clientId, messages, time);
         subscriptions = created;
         messages.from(created);
-        subscriber.attach(server);
+        if (server.accepts()) {
+            subscriber.attach(server);
+        } else {
+            resubscribe();
+        }
         return created.attach(subscriber.connection());
     }
 

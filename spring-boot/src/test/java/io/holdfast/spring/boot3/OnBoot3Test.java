@@ -1,6 +1,7 @@
 package io.holdfast.spring.boot3;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
@@ -62,13 +63,14 @@ class OnBoot3Test {
             assertThat(refunds.refund(17, null)).isGreaterThan(first);
 
             assertThat(context.getBean(LockClient.class).describeStore()).contains(":" + server.port());
-            assertThat(context.getBean(MeterRegistry.class)
+            // Meters are told by the client's callback thread.
+            await().untilAsserted(() -> assertThat(context.getBean(MeterRegistry.class)
                             .get("holdfast.lock.acquire")
                             .tag("name", "order.refund")
                             .tag("outcome", "acquired")
                             .timer()
                             .count())
-                    .isEqualTo(2);
+                    .isEqualTo(2));
             assertThat(ManagementFactory.getPlatformMBeanServer()
                             .invoke(
                                     new ObjectName("org.springframework.boot:type=Endpoint,name=Locks"),
