@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.holdfast.redis.CommandsBug;
 import io.holdfast.redis.RedisLockStoreProvider;
 import java.util.logging.Level;
@@ -46,17 +44,7 @@ class CommandsSimulationTest {
 
     @Test
     void histories_without_a_violation() {
-        SimRuns.Tally tally = SimRuns.play(SEEDS, seed -> simulation(seed, CommandsBug.NONE));
-        if (SimRuns.isReplay()) {
-            return;
-        }
-        // A run that never got far enough to break a rule proves nothing.
-        assertThat(tally.granted()).isGreaterThan(20 * SEEDS);
-        assertThat(tally.lost()).isPositive();
-        assertThat(tally.timedOut()).isPositive();
-        assertThat(tally.withdrawn()).isPositive();
-        assertThat(tally.rejected()).isPositive();
-        assertThat(tally.damage()).isPositive();
+        SimRuns.assertHold(SEEDS, 20, seed -> simulation(seed, CommandsBug.NONE));
     }
 
     @Test
@@ -78,12 +66,7 @@ class CommandsSimulationTest {
 
     @Test
     void finds_validity_that_is_counted_from_the_reply() {
-        LeaseRules wrong = new LeaseRules() {
-            @Override
-            Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
-                return super.deadline(replied, replied, leaseNanos);
-            }
-        };
+        LeaseRules wrong = SimRuns.validityFromTheReply();
         SimRuns.assertFound(
                 "validity from the reply",
                 FIRST_FOR_BUGS,

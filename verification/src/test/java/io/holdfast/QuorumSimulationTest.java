@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -32,17 +30,7 @@ class QuorumSimulationTest {
 
     @Test
     void histories_without_a_violation() {
-        SimRuns.Tally tally = SimRuns.play(SEEDS, seed -> simulation(seed, QuorumBug.NONE));
-        if (SimRuns.isReplay()) {
-            return;
-        }
-        // A run that never got far enough to break a rule proves nothing.
-        assertThat(tally.granted()).isGreaterThan(20 * SEEDS);
-        assertThat(tally.lost()).isPositive();
-        assertThat(tally.timedOut()).isPositive();
-        assertThat(tally.withdrawn()).isPositive();
-        assertThat(tally.rejected()).isPositive();
-        assertThat(tally.damage()).isPositive();
+        SimRuns.assertHold(SEEDS, 20, seed -> simulation(seed, QuorumBug.NONE));
     }
 
     @Test
@@ -64,12 +52,7 @@ class QuorumSimulationTest {
 
     @Test
     void finds_validity_that_is_counted_from_the_reply() {
-        LeaseRules wrong = new LeaseRules() {
-            @Override
-            Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
-                return super.deadline(replied, replied, leaseNanos);
-            }
-        };
+        LeaseRules wrong = SimRuns.validityFromTheReply();
         SimRuns.assertFound(
                 "validity from the reply",
                 SEEDS_FOR_BUGS,
