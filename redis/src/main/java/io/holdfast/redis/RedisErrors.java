@@ -96,7 +96,7 @@ final class RedisErrors {
             return new StoreException(UNKNOWN, server + " did not answer within " + text(timeout), cause);
         }
         String message = cause == null ? "" : String.valueOf(cause.getMessage());
-        if (cause instanceof RedisException && wasNotSent(message)) {
+        if (cause != null && wasNotSent(cause)) {
             return new StoreException(NOT_EXECUTED, server + " is not connected; trying to reconnect", cause);
         }
         if (cause instanceof RedisConnectionException || cause instanceof PartitionException) {
@@ -221,15 +221,13 @@ final class RedisErrors {
     }
 
     /** Lettuce's words for a command that it did not write, or not as a whole. */
-    /** Refused by the driver, for want of a connection. */
+    /** Refused by the driver, for want of a connection: not written, or not as a whole. */
     static boolean wasNotSent(Throwable error) {
         Throwable cause = unwrap(error);
-        return cause instanceof RedisException
-                && !(cause instanceof RedisCommandExecutionException)
-                && wasNotSent(String.valueOf(cause.getMessage()));
-    }
-
-    private static boolean wasNotSent(String message) {
+        if (!(cause instanceof RedisException) || cause instanceof RedisCommandExecutionException) {
+            return false;
+        }
+        String message = String.valueOf(cause.getMessage());
         return message.startsWith("Currently not connected") || message.startsWith("Connection is closed");
     }
 }

@@ -50,24 +50,14 @@ final class ServerSubscriptions extends ClientChannel implements Subscriptions {
      * sent on it is refused.
      */
     private CompletionStage<Void> patiently(CompletionStage<Void> subscribing, int attemptsLeft) {
-        return subscribing
-                .handle((done, error) -> {
-                    if (error == null || attemptsLeft == 0 || !RedisErrors.wasNotSent(error)) {
-                        return subscribing;
-                    }
-                    CompletableFuture<Void> again = new CompletableFuture<>();
-                    time.schedule(
-                            AGAIN_NANOS,
-                            () -> patiently(subscribeToOwn(), attemptsLeft - 1).whenComplete((subscribed, failure) -> {
-                                if (failure == null) {
-                                    again.complete(null);
-                                } else {
-                                    again.completeExceptionally(failure);
-                                }
-                            }));
-                    return again;
-                })
-                .thenCompose(stage -> stage);
+        return subscribing.exceptionallyCompose(error -> {
+            if (attemptsLeft == 0 || !RedisErrors.wasNotSent(error)) {
+                return CompletableFuture.failedFuture(error);
+            }
+            CompletableFuture<Void> later = new CompletableFuture<>();
+            time.schedule(AGAIN_NANOS, () -> later.complete(null));
+            return later.thenCompose(now -> patiently(subscribeToOwn(), attemptsLeft - 1));
+        });
     }
 
     @Override
