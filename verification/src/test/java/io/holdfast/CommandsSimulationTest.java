@@ -1,9 +1,6 @@
 package io.holdfast;
 
 import io.holdfast.redis.CommandsBug;
-import io.holdfast.redis.RedisLockStoreProvider;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -23,19 +20,14 @@ class CommandsSimulationTest {
 
     private static final long FIRST_FOR_BUGS = 50;
 
-    /** The store says each time that it has chosen other commands. Held, because loggers are collected otherwise. */
-    private static final Logger STORE = Logger.getLogger(RedisLockStoreProvider.class.getName());
-
     @BeforeAll
     static void quiet() {
         SimRuns.quiet();
-        STORE.setLevel(Level.OFF);
     }
 
     @AfterAll
     static void loud() {
         SimRuns.loud();
-        STORE.setLevel(null);
     }
 
     private static Simulation simulation(long seed, CommandsBug bug) {

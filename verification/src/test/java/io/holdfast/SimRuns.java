@@ -3,8 +3,6 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.history.Findings;
-import io.holdfast.quorum.QuorumStores;
-import java.util.List;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,18 +20,17 @@ final class SimRuns {
 
     private static final long FIRST = Long.getLong("first", 1);
 
-    /** A bad network is all that these warnings are about. Held, because loggers are collected otherwise. */
-    private static final List<Logger> LOGS =
-            List.of(Logger.getLogger(LockClient.class.getName()), Logger.getLogger(QuorumStores.class.getName()));
+    /** Of all modules: a bad network is all that their warnings are about. Held, because loggers are collected otherwise. */
+    private static final Logger LOG = Logger.getLogger("io.holdfast");
 
     private SimRuns() {}
 
     static void quiet() {
-        LOGS.forEach(log -> log.setLevel(Level.OFF));
+        LOG.setLevel(Level.OFF);
     }
 
     static void loud() {
-        LOGS.forEach(log -> log.setLevel(null));
+        LOG.setLevel(null);
     }
 
     private static boolean isReplay() {

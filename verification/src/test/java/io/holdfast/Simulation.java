@@ -28,7 +28,13 @@ final class Simulation {
 
     static final int PROCESSES = 5;
     static final List<String> NAMES = List.of("a", "b", "c");
-    static final Duration BUSY_TIME = Duration.ofSeconds(30);
+
+    /**
+     * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N} makes
+     * it shorter: then as much happens in less time, and a history costs less.
+     */
+    static final Duration BUSY_TIME = Duration.ofSeconds(Long.getLong("busy", 30));
+
     private static final int USERS = 3;
     private static final Duration QUIET_TIME = Duration.ofSeconds(30);
 
