@@ -8,7 +8,6 @@ import io.holdfast.redis.SimNetwork;
 import io.holdfast.redis.SimRedis;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.TimeSource;
-import java.time.Duration;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -143,8 +142,7 @@ final class SimCommandsSite implements SimSite {
 
     private void stepClocks(SimFaults faults) {
         if (random.nextBoolean()) {
-            simulation.recorder.log("wall clocks jump");
-            simulation.world.stepWall(Duration.ofMillis(random.nextLong(-5_000, 5_000)));
+            faults.stepWalls(random);
             return;
         }
         long step = random.nextLong(-3_000, 3_000) * 1_000_000;

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.history.Event.Kind;
+import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -49,6 +50,13 @@ final class SimFaults {
 
     SimProcess any() {
         return simulation.processes.get(random.nextInt(simulation.processes.size()));
+    }
+
+    /** All of them together: each process keeps what it is ahead of the others. */
+    void stepWalls(SplittableRandom draws) {
+        recorder.log("wall clocks jump");
+        simulation.world.stepWall(Duration.ofMillis(draws.nextLong(-5_000, 5_000)));
+        simulation.checks.wallsJumped();
     }
 
     /** For the site's decisions. */

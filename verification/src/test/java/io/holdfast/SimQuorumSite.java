@@ -41,6 +41,9 @@ final class SimQuorumSite implements SimSite {
     /** How many of the servers, from the first on, may forget, or have clocks that jump. */
     private final int damaged;
 
+    /** With {@link Harm#CLOCKS}: whether data are lost there, too. */
+    private final boolean minorityForgets;
+
     private final Map<String, Integer> epochs = new HashMap<>();
 
     /** By name and base: who wrote it first. */
@@ -64,7 +67,11 @@ final class SimQuorumSite implements SimSite {
     enum Harm {
         /** Any servers forget, wholly or in part, again and again; all clocks are right. */
         DATA,
-        /** Clocks of a minority jump, in both directions, and that minority forgets; wall clocks of processes jump, too. */
+        /**
+         * Clocks of a minority jump, in both directions; and either that minority forgets, or wall clocks of processes are
+         * apart and jump. Not both: where a server has forgotten a token, and another that knows it is away, only the
+         * wall clocks make the next one larger.
+         */
         CLOCKS,
         /** Lock keys vanish all the time, so that nothing but tokens is left to be promised; these are kept. */
         LOCKS
@@ -81,6 +88,7 @@ final class SimQuorumSite implements SimSite {
         }
         harm = Harm.values()[random.nextInt(Harm.values().length)];
         damaged = harm == Harm.DATA ? number : number / 2;
+        minorityForgets = harm == Harm.CLOCKS && simulation.seed % 2 == 0;
     }
 
     /** All lines of one process. */
@@ -168,7 +176,7 @@ final class SimQuorumSite implements SimSite {
         switch (harm) {
             case DATA -> faults.repeat(random.nextInt(6), this::forget);
             case CLOCKS -> {
-                faults.repeat(random.nextInt(3), this::forget);
+                faults.repeat(random.nextInt(3), minorityForgets ? this::forget : this::crash);
                 faults.repeat(1 + random.nextInt(3), () -> stepClock(faults));
             }
             case LOCKS -> faults.repeat(150, () -> vanish(faults));
@@ -215,9 +223,8 @@ final class SimQuorumSite implements SimSite {
     }
 
     private void stepClock(SimFaults faults) {
-        if (random.nextInt(3) == 0) {
-            simulation.recorder.log("wall clocks jump");
-            simulation.world.stepWall(Duration.ofMillis(random.nextLong(-5_000, 5_000)));
+        if (!minorityForgets && random.nextInt(3) == 0) {
+            faults.stepWalls(random);
             return;
         }
         SimQuorumNode server = any(damaged);
@@ -368,7 +375,7 @@ final class SimQuorumSite implements SimSite {
     /** Without registers, tokens grow by the clocks of processes: less apart than a server is out after its loss. */
     @Override
     public long wallMillisMax() {
-        return harm == Harm.DATA ? 500 : 5_000;
+        return harm == Harm.DATA || minorityForgets ? 500 : 5_000;
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import java.time.Duration;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -48,8 +47,7 @@ final class SimServerSite implements SimSite {
     private void stepClocks(SimFaults faults) {
         SplittableRandom random = faults.random();
         if (random.nextBoolean()) {
-            simulation.recorder.log("wall clocks jump");
-            simulation.world.stepWall(Duration.ofMillis(random.nextLong(-5_000, 5_000)));
+            faults.stepWalls(random);
             return;
         }
         long step = random.nextLong(-3_000, 3_000) * 1_000_000;

@@ -5,7 +5,6 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.zookeeper.EnsembleBug;
 import io.holdfast.zookeeper.SimClient;
 import io.holdfast.zookeeper.SimEnsemble;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -117,10 +116,7 @@ final class SimZooKeeperSite implements SimSite {
         faults.repeat(random.nextInt(4), this::cutOff);
         faults.repeat(random.nextInt(8), this::harmAHolder);
         if (random.nextInt(4) == 0) {
-            faults.at(() -> {
-                simulation.recorder.log("wall clocks jump");
-                simulation.world.stepWall(Duration.ofMillis(random.nextLong(-5_000, 5_000)));
-            });
+            faults.at(() -> faults.stepWalls(random));
         }
     }
 
