@@ -59,7 +59,7 @@ final class SimChecks {
     /** Its machine is gone without the servers noticing. */
     void vanished(SimProcess process) {
         if (vanished != SimSite.Vanished.BRIEF) {
-            vanished = process.waitingBriefly > 0 ? SimSite.Vanished.BRIEF : SimSite.Vanished.SOME;
+            vanished = process.isTakenForBrief() ? SimSite.Vanished.BRIEF : SimSite.Vanished.SOME;
         }
     }
 

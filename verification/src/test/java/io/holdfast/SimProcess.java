@@ -11,13 +11,16 @@ final class SimProcess {
     static final long POLL_MILLIS = 200;
 
     final String id;
+    private final VirtualTime world;
     final SimTime time;
     final SimSite.Link link;
     final LockClient client;
     int waiting;
 
     /** How many of them wait for a lease that is shorter than the longest first lease of a granted client. */
-    int waitingBriefly;
+    private int waitingBriefly;
+
+    private long waitedBrieflyNanos = Long.MIN_VALUE / 2;
 
     boolean closed;
 
@@ -26,6 +29,7 @@ final class SimProcess {
 
     SimProcess(String id, VirtualTime world, SimSite site, SplittableRandom random, LeaseRules rules) {
         this.id = id;
+        this.world = world;
         double rate = 1 + (random.nextDouble() - 0.5) / 125;
         long wallMax = site.wallMillisMax();
         time = new SimTime(world, rate, wallMax == 0 ? 0 : random.nextLong(-wallMax, wallMax));
@@ -43,6 +47,24 @@ final class SimProcess {
                     settings.pollNanos = POLL_MILLIS * 1_000_000;
                 })
                 .build();
+    }
+
+    void waits(boolean briefly) {
+        waiting++;
+        waitingBriefly += briefly ? 1 : 0;
+    }
+
+    void waitsNoLonger(boolean briefly) {
+        waiting--;
+        if (briefly) {
+            waitingBriefly--;
+            waitedBrieflyNanos = world.nanoTime();
+        }
+    }
+
+    /** Whether the servers may know, by its polls, that it waits for such a short lease. */
+    boolean isTakenForBrief() {
+        return waitingBriefly > 0 || world.nanoTime() - waitedBrieflyNanos < 3 * POLL_MILLIS * 1_000_000;
     }
 
     boolean isAlive() {

@@ -7,6 +7,7 @@ import io.holdfast.spi.QuorumMember.Seen;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -49,10 +50,16 @@ final class SimQuorumSite implements SimSite {
     /** By name and base: who wrote it first. */
     private final Map<String, String> writers = new HashMap<>();
 
-    /** The members that have voted for an id, until these are a majority; and the epoch in which they became one. */
+    /**
+     * The members that have voted for an id, until these are a majority, each with the epoch in which it did. The hold is of
+     * the earliest of these: a release by force between two votes takes the first one away.
+     */
     private static final class Election {
-        final Set<SimQuorumNode> voters = new HashSet<>();
-        int epoch;
+        final Map<SimQuorumNode, Integer> voters = new HashMap<>();
+
+        int epoch() {
+            return Collections.min(voters.values());
+        }
     }
 
     private final Map<String, Election> elections = new HashMap<>();
@@ -112,8 +119,8 @@ final class SimQuorumSite implements SimSite {
                 @Override
                 public void voted(String name, String id) {
                     Election election = elections.computeIfAbsent(id, i -> new Election());
-                    if (election.voters.size() <= servers.size() / 2 && election.voters.add(server)) {
-                        election.epoch = epochs.getOrDefault(name, 0);
+                    if (election.voters.size() <= servers.size() / 2) {
+                        election.voters.put(server, epochs.getOrDefault(name, 0));
                     }
                 }
 
@@ -346,7 +353,7 @@ final class SimQuorumSite implements SimSite {
         if (election == null) {
             return -1;
         }
-        return harm == Harm.LOCKS || cutShort.contains(id) ? -2 - (int) (base % 1_000_000) : election.epoch;
+        return harm == Harm.LOCKS || cutShort.contains(id) ? -2 - (int) (base % 1_000_000) : election.epoch();
     }
 
     // --- figures ---

@@ -35,8 +35,10 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     private @Nullable StoreListener listener;
     private long connectedSinceNanos = PushedGrant.ALWAYS;
 
-    /** An estimate of the server's clock, as the Redis store's: its time in the last reply. */
+    /** An estimate of the server's clock, as the Redis store's: its time in the last reply, and when that came. */
     private long serverOffsetNanos;
+
+    private long observedNanos;
 
     /** Fault of the client side, for tests: commands to abandon go nowhere. */
     private final boolean losesAbandons;
@@ -53,7 +55,12 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
         this.weather = weather;
         this.losesAbandons = losesAbandons;
         this.line = new SimLine(world, process, server, weather, random, this);
-        serverOffsetNanos = server.now() - process.nanoTime();
+        observe(server.now());
+    }
+
+    private void observe(long serverNanos) {
+        observedNanos = process.nanoTime();
+        serverOffsetNanos = serverNanos - observedNanos;
     }
 
     // --- the connection ---
@@ -224,7 +231,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
                 reply.completeExceptionally(error);
                 return;
             }
-            serverOffsetNanos = executed.serverNanos() - process.nanoTime();
+            observe(executed.serverNanos());
             T answer = executed.answer();
             if (answer == null) {
                 reply.completeExceptionally(tooLate);
@@ -236,6 +243,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     }
 
     private long notAfter() {
-        return process.nanoTime() + serverOffsetNanos + SimLine.COMMAND_TIMEOUT_NANOS;
+        long drift = Math.min((process.nanoTime() - observedNanos) / 100, SimLine.COMMAND_TIMEOUT_NANOS / 2);
+        return process.nanoTime() + serverOffsetNanos + SimLine.COMMAND_TIMEOUT_NANOS - drift;
     }
 }

@@ -242,8 +242,7 @@ final class Simulation {
             this.options = options;
             this.thread = thread;
             this.pausedBefore = process.pausedNanos;
-            process.waiting++;
-            process.waitingBriefly += isBrief() ? 1 : 0;
+            process.waits(isBrief());
         }
 
         private boolean isBrief() {
@@ -252,8 +251,7 @@ final class Simulation {
         }
 
         void outcome(@Nullable ActiveLease lease, @Nullable Throwable error) {
-            process.waiting--;
-            process.waitingBriefly -= isBrief() ? 1 : 0;
+            process.waitsNoLonger(isBrief());
             checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
             if (lease == null) {
                 recorder.refused(who, requireNonNull(error));

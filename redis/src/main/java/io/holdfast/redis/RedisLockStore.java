@@ -368,8 +368,7 @@ final class RedisLockStore implements LockStore {
 
     /** When a command that is sent now is too late: nobody waits for its answer then. */
     private String notAfter(String name) {
-        return Long.toString(
-                connections.clock(name).millis() + settings.timeout().toMillis());
+        return Long.toString(connections.clock(name).notAfterMillis(settings.timeout()));
     }
 
     private void observe(String name, List<Object> reply, int index) {

@@ -55,7 +55,7 @@ final class TogetherScript {
         ServerClock clock = connections.clock(requests.get(0).name());
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
-        args.add(Long.toString(clock.millis() + timeout.toMillis()));
+        args.add(Long.toString(clock.notAfterMillis(timeout)));
         args.add(Long.toString(requests.get(0).leaseMillis()));
         for (AcquireRequest request : requests) {
             locks.addAll(List.of(keys.of(request.name())));

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -9,10 +10,13 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
 import java.net.URI;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class ServerClockTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     /** This machine's time as it is when the machine was suspended for a while. */
     private static final class SuspendedTime implements TimeSource {
@@ -40,11 +44,25 @@ class ServerClockTest {
         SuspendedTime time = new SuspendedTime();
         ServerClock clock = new ServerClock(time);
         clock.observe(1_000_000);
-        assertThat(clock.millis()).isBetween(1_000_000L, 1_001_000L);
+        assertThat(clock.notAfterMillis(TIMEOUT)).isBetween(1_002_000L, 1_003_000L);
         clock.observe(500_000);
-        assertThat(clock.millis()).isBetween(500_000L, 501_000L);
+        assertThat(clock.notAfterMillis(TIMEOUT)).isBetween(502_000L, 503_000L);
         clock.observe(2_000_000);
-        assertThat(clock.millis()).isBetween(2_000_000L, 2_001_000L);
+        assertThat(clock.notAfterMillis(TIMEOUT)).isBetween(2_002_000L, 2_003_000L);
+    }
+
+    /** Found by simulation, seed 843091: a command was executed after the release that had been sent after it. */
+    @Test
+    void itTrustsItsEstimateLessTheOlderItIs() {
+        VirtualTime time = new VirtualTime();
+        ServerClock clock = new ServerClock(time);
+        clock.observe(1_000_000);
+        assertThat(clock.notAfterMillis(TIMEOUT)).isEqualTo(1_002_000);
+        time.advance(Duration.ofSeconds(20));
+        // The server's clock may be behind by 1 % of these 20 seconds.
+        assertThat(clock.notAfterMillis(TIMEOUT)).isEqualTo(1_022_000 - 200);
+        time.advance(Duration.ofHours(1));
+        assertThat(clock.notAfterMillis(TIMEOUT)).isEqualTo(1_000_000 + 3_620_000 + 1_000);
     }
 
     /** After a suspension the estimate is too low: the command is refused as late once, and then sent again. */
