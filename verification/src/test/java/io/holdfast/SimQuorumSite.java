@@ -50,12 +50,14 @@ final class SimQuorumSite implements SimSite {
     /** By name and base: who wrote it first. */
     private final Map<String, String> writers = new HashMap<>();
 
-    /**
-     * The members that have voted for an id, until these are a majority, each with the epoch in which it did. The hold is of
-     * the earliest of these: a release by force between two votes takes the first one away.
-     */
+    /** The members that have voted for an id, until these are a majority, each with the epoch in which it did. */
     private static final class Election {
         final Map<SimQuorumNode, Integer> voters = new HashMap<>();
+
+        /** Whether there was a release by force between two votes: it took the first one away, and the other one's rival. */
+        boolean isTorn() {
+            return new HashSet<>(voters.values()).size() > 1;
+        }
 
         int epoch() {
             return Collections.min(voters.values());
@@ -353,7 +355,9 @@ final class SimQuorumSite implements SimSite {
         if (election == null) {
             return -1;
         }
-        return harm == Harm.LOCKS || cutShort.contains(id) ? -2 - (int) (base % 1_000_000) : election.epoch();
+        return harm == Harm.LOCKS || cutShort.contains(id) || election.isTorn()
+                ? -2 - (int) (base % 1_000_000)
+                : election.epoch();
     }
 
     // --- figures ---
