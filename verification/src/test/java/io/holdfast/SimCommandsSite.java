@@ -29,7 +29,6 @@ final class SimCommandsSite implements SimSite {
             network.cuts = random.nextInt(3) * 0.01;
             network.silences = random.nextInt(3) * 0.002;
             network.executesWhatWasCut = random.nextInt(3) == 0;
-            network.bringsBack = network.cuts > 0 || network.silences > 0;
             network.delayNanosMax = new long[] {1, 20, 150, 1_000}[random.nextInt(4)] * 1_000_000;
         }
         boolean streams = bug != CommandsBug.TOKENS_WITHOUT_THE_CLOCK && random.nextInt(6) > 0;

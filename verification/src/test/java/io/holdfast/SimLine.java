@@ -65,6 +65,8 @@ final class SimLine {
     /** Commands without an outcome yet, in the order of their sending; some that have one may still be among them. */
     private final ArrayDeque<Command<?>> inFlight = new ArrayDeque<>();
 
+    private final Way there = new Way();
+    private final Way back = new Way();
     private long cutOffUntilNanos;
 
     /** False from a break to the next successful connection. */
@@ -155,11 +157,13 @@ final class SimLine {
 
     /** Something the server tells this process. */
     void message(Runnable message) {
-        travel(() -> process.deliver(() -> {
-            if (connected) {
-                message.run();
-            }
-        }));
+        travel(
+                back,
+                () -> process.deliver(() -> {
+                    if (connected) {
+                        message.run();
+                    }
+                }));
     }
 
     <T> CompletionStage<T> send(Supplier<T> command) {
@@ -180,7 +184,7 @@ final class SimLine {
                     () -> sent.fail(new StoreException(Outcome.UNKNOWN, "cut " + cut, null)));
         }
         if (cut != Cut.BEFORE_THE_EXECUTION || weather.executesWhatWasCut) {
-            travel(() -> host.receive(sent));
+            travel(there, () -> host.receive(sent));
         }
         return sent.reply;
     }
@@ -204,11 +208,13 @@ final class SimLine {
         public void run() {
             T answer = body.get();
             if (answered) {
-                travel(() -> process.deliver(() -> {
-                    if (connected && end()) {
-                        reply.complete(answer);
-                    }
-                }));
+                travel(
+                        back,
+                        () -> process.deliver(() -> {
+                            if (connected && end()) {
+                                reply.complete(answer);
+                            }
+                        }));
             }
         }
 
@@ -232,12 +238,20 @@ final class SimLine {
     }
 
     /** One way through the network: lost, or late, or late twice. */
-    private void travel(Runnable arrival) {
+    private void travel(Way way, Runnable arrival) {
         int copies = random.nextDouble() < weather.duplicates ? 2 : 1;
         for (int i = 0; i < copies; i++) {
             if (random.nextDouble() >= weather.loss) {
-                world.schedule(random.nextLong(weather.delayNanosMax), arrival);
+                long arrives = world.nanoTime() + random.nextLong(weather.delayNanosMax);
+                way.latestNanos = weather.keepsOrder ? Math.max(way.latestNanos, arrives) : arrives;
+                world.schedule(way.latestNanos - world.nanoTime(), arrival);
             }
         }
+    }
+
+    /** One of the two directions. */
+    private static final class Way {
+        /** When the last of what was sent arrives. */
+        long latestNanos;
     }
 }

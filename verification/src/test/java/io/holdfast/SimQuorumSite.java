@@ -368,14 +368,10 @@ final class SimQuorumSite implements SimSite {
         return 10 * MEMBER_TIMEOUT.toNanos();
     }
 
-    /**
-     * There is no queue: those who wait may split their votes, or miss a message, and then ask again. One is missed when a
-     * client's leaving overtakes its next asking, which real connections do not let happen. Then it finds out by a poll, so
-     * that a bound above the shortest of them would not notice releases that wake nobody.
-     */
+    /** There is no queue: those who wait may split their votes, and then ask again. */
     @Override
     public long idleNanosMax(Vanished vanished) {
-        return 180_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
+        return 150_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);
     }
 
     @Override

@@ -18,6 +18,9 @@ final class Weather {
 
     long delayNanosMax;
 
+    /** Whether all that goes one way arrives in its order, as on one connection. */
+    boolean keepsOrder;
+
     /**
      * Whether an acquire may be executed after the release of what it acquired: it was doubled, or cut off. Such a hold
      * ends with its lease only.
@@ -37,6 +40,7 @@ final class Weather {
 
     static Weather fine() {
         Weather weather = new Weather();
+        weather.keepsOrder = true;
         weather.becomeFine();
         return weather;
     }

@@ -55,6 +55,10 @@ final class Acquisition {
         this.request = request;
     }
 
+    String name() {
+        return request.name();
+    }
+
     String holderId() {
         return request.holderId();
     }
@@ -153,12 +157,12 @@ final class Acquisition {
     }
 
     private void done(AcquireReply reply) {
-        store.finished(this);
+        store.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }
 
     private void fail(@Nullable Throwable error) {
-        store.finished(this);
+        store.finished(this, false);
         outcome.completeExceptionally(
                 error instanceof CompletionException && error.getCause() != null
                         ? error.getCause()

@@ -49,6 +49,13 @@ final class QuorumLockStore implements LockStore {
     private final AtomicLong rounds = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
+
+    /**
+     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so only that
+     * one may leave for the client.
+     */
+    private final Map<String, String> waiting = new ConcurrentHashMap<>();
+
     private volatile boolean closed;
 
     QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups, String clientId) {
@@ -76,7 +83,10 @@ final class QuorumLockStore implements LockStore {
         holds.put(holderId, hold);
     }
 
-    void finished(Acquisition acquisition) {
+    void finished(Acquisition acquisition, boolean waits) {
+        if (!waits) {
+            waiting.remove(acquisition.name(), acquisition.holderId());
+        }
         running.remove(acquisition.holderId(), acquisition);
     }
 
@@ -96,6 +106,9 @@ final class QuorumLockStore implements LockStore {
         }
         QuorumHold hold = holds.get(request.holderId());
         if (hold == null) {
+            if (request.queue()) {
+                waiting.put(request.name(), request.holderId());
+            }
             acquisition.start();
             return acquisition.outcome;
         }
@@ -190,12 +203,19 @@ final class QuorumLockStore implements LockStore {
             acquisition.unwanted();
             return acquisition.outcome.handle((reply, error) -> true).thenCompose(over -> abandon(name, holderId));
         }
-        CompletionStage<Boolean> left = votes.leave(name);
+        CompletionStage<Boolean> left =
+                isLastOfItsClient(name, holderId) ? votes.leave(name) : CompletableFuture.completedFuture(true);
         QuorumHold hold = holds.remove(holderId);
         if (hold == null) {
             return left.thenApply(done -> false);
         }
         return votes.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
+    }
+
+    /** Whether nobody of this client has begun to wait for the name after this one. */
+    private boolean isLastOfItsClient(String name, String holderId) {
+        waiting.remove(name, holderId);
+        return !waiting.containsKey(name);
     }
 
     @Override
@@ -285,7 +305,7 @@ final class QuorumLockStore implements LockStore {
 
     /** For tests: what is remembered of acquisitions and holds. */
     int remembered() {
-        return running.size() + holds.size();
+        return running.size() + holds.size() + waiting.size();
     }
 
     private @Nullable StoreException refusal(long leaseMillis) {

@@ -13,6 +13,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -88,6 +89,33 @@ class QuorumFixture {
             AcquireReply reply = await(take(holderId));
             assertThat(reply).isInstanceOf(Busy.class);
             return (Busy) reply;
+        }
+
+        /** Asks for the name, which is held, and waits for its release. */
+        void waits(String holderId) {
+            AcquireReply reply = await(store.acquire(new AcquireRequest(NAME, holderId, LEASE_MILLIS, true, 1_000)));
+            assertThat(reply).isInstanceOf(Busy.class);
+        }
+
+        /** What happens from now on when it is told of a release. */
+        void onReleased(Runnable action) {
+            store.listen(new StoreListener() {
+                @Override
+                public void granted(String name, String holderId) {
+                    throw new AssertionError("members grant nothing by themselves");
+                }
+
+                @Override
+                public void released(String name) {
+                    action.run();
+                }
+
+                @Override
+                public void contended(String name, String holderId) {}
+
+                @Override
+                public void reconnected() {}
+            });
         }
 
         CompletableFuture<RenewReply> renew(String holderId) {

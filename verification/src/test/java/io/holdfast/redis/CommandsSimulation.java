@@ -120,7 +120,7 @@ public final class CommandsSimulation {
         public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
             AcquireRequest again = request.requeue();
             return real.release(request).thenApply(reply -> {
-                if (reply.wasHeld() && !end.network().bringsBack) {
+                if (reply.wasHeld()) {
                     server.released(request.name(), request.holderId());
                 }
                 AcquireReply requeued = reply.requeued();

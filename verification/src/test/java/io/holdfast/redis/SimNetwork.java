@@ -12,12 +12,6 @@ public final class SimNetwork {
     /** Whether the server reads on, and executes, what was sent on a connection that the client knows to be lost. */
     public boolean executesWhatWasCut;
 
-    /**
-     * Whether an acquire may be executed after the release of what it acquired: what was sent on a connection that was lost
-     * may still be on its way. Such a hold ends with its lease only.
-     */
-    public boolean bringsBack;
-
     public long delayNanosMax = 1_000_000;
 
     public void becomeFine() {

@@ -64,6 +64,9 @@ public final class SimRedis {
 
     private boolean mayComeBack;
 
+    /** Holds that an acquire may still bring back which was sent on a connection that has ended. */
+    private final Set<String> late = new HashSet<>();
+
     /**
      * A server of a random kind.
      *
@@ -271,8 +274,15 @@ public final class SimRedis {
 
     /** The client knows that this hold has been released. */
     void released(String name, String holderId) {
-        if (!mayComeBack) {
+        if (!mayComeBack && !late.contains(name + ' ' + holderId)) {
             released.add(name + ' ' + holderId);
+        }
+    }
+
+    /** Such a hold ends with its lease only: plain commands have no "not after". */
+    void mayComeLate(List<String> words) {
+        if (words.get(0).equals("SET") && names.contains(words.get(1))) {
+            late.add(words.get(1) + ' ' + CommandsHold.holder(words.get(2)));
         }
     }
 

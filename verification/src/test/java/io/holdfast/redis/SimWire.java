@@ -31,6 +31,9 @@ final class SimWire {
     private final Client client;
     private final RedisModel.Session session;
 
+    /** What has not been executed yet, though it may be. */
+    private final ArrayDeque<List<String>> underWay = new ArrayDeque<>();
+
     /** What has reached the process, which may be paused. */
     private final ArrayDeque<Runnable> inbox = new ArrayDeque<>();
 
@@ -78,6 +81,7 @@ final class SimWire {
             return false;
         }
         if (number < requestsEnd) {
+            underWay.add(words);
             requestsArriveNanos = Math.max(requestsArriveNanos, later());
             end.world().schedule(requestsArriveNanos - now(), () -> server.receive(() -> execute(number, words)));
         }
@@ -85,6 +89,7 @@ final class SimWire {
     }
 
     private void execute(long number, List<String> words) {
+        underWay.remove();
         if (!session.isOpen()) {
             return;
         }
@@ -116,9 +121,10 @@ final class SimWire {
 
     // --- how it ends ---
 
-    /** The client closes it. What was sent before still arrives. */
+    /** The client closes it. What was sent before still arrives: later, perhaps, than what is sent on the next connection. */
     void close() {
         open = false;
+        underWay.forEach(server::mayComeLate);
         requestsArriveNanos = Math.max(requestsArriveNanos, later());
         long kept = requestsEnd == ALL ? 0 : KEPT_NANOS;
         end.world().schedule(requestsArriveNanos - now() + kept, session::close);
