@@ -27,6 +27,13 @@ final class Sight {
 
     private @Nullable Session session; // null while closed
     private String node = "";
+
+    /**
+     * Which of its nodes that is, counted. A later one may have the same name, as numbers begin anew with a new folder. So what
+     * was asked while there was one node says nothing about the next.
+     */
+    private int which;
+
     private Runnable lost = () -> {};
     private int waiting;
     private boolean looked; // whether a look was sent
@@ -63,6 +70,7 @@ final class Sight {
         }
         this.session = session;
         this.node = node;
+        which++;
         this.lost = lost;
         this.waiting = waiting;
         looked = false;
@@ -88,7 +96,17 @@ final class Sight {
     }
 
     private void lookIn(long nanos) {
-        timer = folder.time().schedule(nanos, () -> turn.accept(this::look));
+        int asking = which;
+        timer = folder.time().schedule(nanos, () -> inTurn(asking, this::look));
+    }
+
+    /** Does something about a node in the contender's turn, unless that one is not looked after any more by then. */
+    private void inTurn(int asking, Runnable work) {
+        turn.accept(() -> {
+            if (open && asking == which) {
+                work.run();
+            }
+        });
     }
 
     private void look() {
@@ -98,14 +116,10 @@ final class Sight {
         }
         looked = true;
         boolean watched = waiting == 0;
-        String looker = node;
+        int asking = which;
         CompletionStage<List<String>> listed =
-                now.children(folder.path(), watched ? folder.onChange(() -> turn.accept(this::look)) : null);
-        listed.whenComplete((nodes, error) -> turn.accept(() -> {
-            if (open && looker.equals(node)) {
-                seen(now, nodes, error, watched);
-            }
-        }));
+                now.children(folder.path(), watched ? folder.onChange(() -> inTurn(asking, this::look)) : null);
+        listed.whenComplete((nodes, error) -> inTurn(asking, () -> seen(now, nodes, error, watched)));
     }
 
     private void seen(Session now, @Nullable List<String> nodes, @Nullable Throwable error, boolean watched) {
@@ -146,12 +160,13 @@ final class Sight {
         if (!open || session != now || waiting == 0) {
             return;
         }
+        int asking = which;
         if (!ownWatched) {
             ownWatched = true;
             folder.awaitDeletion(
                     now,
                     node,
-                    gone -> turn.accept(() -> {
+                    gone -> inTurn(asking, () -> {
                         ownWatched = false;
                         look();
                     }),
@@ -163,7 +178,7 @@ final class Sight {
             folder.awaitDeletion(
                     now,
                     folder.path(watching),
-                    gone -> turn.accept(() -> {
+                    gone -> inTurn(asking, () -> {
                         if (watching.equals(watchedNext)) {
                             watchedNext = "";
                             look();
