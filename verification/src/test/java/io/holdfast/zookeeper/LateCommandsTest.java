@@ -53,6 +53,23 @@ class LateCommandsTest {
         assertThat(ensemble.waiting("a")).isEmpty();
     }
 
+    /** The end of its lifetime hangs, so that its id is asked for anew, behind that, and withdrawn behind both. */
+    @Test
+    void an_id_that_is_withdrawn_while_its_node_ends_leaves_none_of_the_next_node_either() {
+        assertThat(answer(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+        elapse(800);
+        for (int server = 0; server < 3; server++) {
+            ensemble.stop(server, Duration.ofMillis(400).toNanos());
+        }
+        elapse(200);
+        CompletionStage<AcquireReply> asked = store.acquire(request("c1:1"));
+        CompletionStage<Boolean> withdrawn = store.abandon("a", "c1:1");
+        elapse(300);
+        assertThat(asked.toCompletableFuture()).isCompletedWithValueMatching(AcquireReply.Granted.class::isInstance);
+        assertThat(ensemble.waiting("a")).isEmpty();
+        assertThat(withdrawn.toCompletableFuture()).isCompletedWithValue(true);
+    }
+
     /** Behind a renewal that the servers do not answer; and past the time for an answer. */
     private CompletionStage<ReleaseReply> releaseThatHangs() {
         elapse(600);

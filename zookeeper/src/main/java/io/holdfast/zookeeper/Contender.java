@@ -111,7 +111,12 @@ final class Contender {
 
     /** Whether it held. */
     CompletableFuture<Boolean> abandon() {
-        return turns.add(() -> whetherFirst()
+        // An acquire that came before may have begun anew.
+        return turns.add(() -> finished ? folder.abandonAnew(holderId) : abandonNow());
+    }
+
+    private CompletableFuture<Boolean> abandonNow() {
+        return whetherFirst()
                 .thenCompose(first -> node == null
                         ? CompletableFuture.completedFuture(false)
                         : delete().thenApply(deleted -> deleted && first))
@@ -119,7 +124,7 @@ final class Contender {
                     if (error == null) {
                         finish();
                     }
-                }));
+                });
     }
 
     // --- events ---

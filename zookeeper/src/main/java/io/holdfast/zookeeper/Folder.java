@@ -77,6 +77,11 @@ final class Folder {
         return fresh(request.holderId()).acquire(request);
     }
 
+    /** For a holder id whose contender has finished: there is another one, or nothing to withdraw. */
+    CompletableFuture<Boolean> abandonAnew(String holderId) {
+        return store.abandonKnown(name, holderId);
+    }
+
     /** The contender of a holder id, a new one if there is none. */
     Contender fresh(String holderId) {
         return store.contender(this, holderId);

@@ -104,8 +104,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        Contender contender = known(name, holderId);
-        return contender == null ? CompletableFuture.completedFuture(false) : answer(contender::abandon);
+        return answer(() -> abandonKnown(name, holderId));
     }
 
     @Override
@@ -217,6 +216,11 @@ final class ZooKeeperLockStore implements LockStore {
 
     Contender contender(Folder folder, String holderId) {
         return contenders.computeIfAbsent(new Key(folder.name(), holderId), key -> new Contender(folder, holderId));
+    }
+
+    CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
+        Contender contender = known(name, holderId);
+        return contender == null ? CompletableFuture.completedFuture(false) : contender.abandon();
     }
 
     void remove(Folder folder, String holderId, Contender contender) {
