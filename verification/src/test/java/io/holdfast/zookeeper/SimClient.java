@@ -51,8 +51,8 @@ public final class SimClient implements Connector {
         this.delivery = delivery;
         this.wantedMillis = wantedMillis;
         this.bug = bug;
-        ZooKeeperSettings settings = ZooKeeperSettings.parse(
-                URI.create("zookeeper://simulated/locks?timeout=" + commandTimeoutMillis + "ms"));
+        ZooKeeperSettings settings = ZooKeeperSettings.parse(URI.create("zookeeper://simulated/locks?timeout="
+                + commandTimeoutMillis + "ms&sessionTimeout=" + wantedMillis + "ms"));
         store = new ZooKeeperLockStore(
                 settings, new StoreContext(processId, time), this, () -> WrongContacts.of(bug, time));
         handle = newHandle();

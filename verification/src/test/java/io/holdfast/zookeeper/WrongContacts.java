@@ -14,7 +14,7 @@ final class WrongContacts extends Contacts {
     }
 
     @Override
-    long promiseMillis(long timeoutMillis) {
+    long promiseMillis(long timeoutMillis, boolean steady) {
         return timeoutMillis * 2 / 3;
     }
 }

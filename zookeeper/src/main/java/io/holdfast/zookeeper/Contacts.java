@@ -49,15 +49,16 @@ class Contacts {
 
     /**
      * For how long the session surely lives after a write that is sent now and will be committed: its timeout, counted from
-     * the last contact that the leader must know of by then.
+     * the last contact that the leader must know of by then; zero if nothing is sure.
      *
-     * <p>At most two thirds of the timeout, for clocks that differ. If there is none, a quarter: then only pings, which are not
-     * seen here, were answered, each third of the timeout; and before the one that the leader may not know of, there was
-     * another no more than half the timeout earlier. A process that was paused for longer than that, and no longer than
-     * two thirds (for then it disconnects), is where this assumption ends.
+     * <p>At most two thirds of the timeout, for clocks that differ. If there is none, a quarter, as long as the process was not
+     * paused: then only pings, which are not seen here, were answered, each third of the timeout; and before the one that the
+     * leader may not know of, there was another no more than half the timeout earlier.
+     *
+     * @param steady whether the {@link Pulse} was, so that there were pings
      */
-    long promiseMillis(long timeoutMillis) {
-        long least = timeoutMillis / 4;
+    long promiseMillis(long timeoutMillis, boolean steady) {
+        long least = steady ? timeoutMillis / 4 : 0;
         long age = ageOfKnown(timeoutMillis * NANOS_PER_MILLI / 4);
         return age == UNKNOWN
                 ? least

@@ -16,6 +16,7 @@ import io.holdfast.spi.TimeSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
@@ -281,6 +282,9 @@ final class Contender {
 
     private CompletableFuture<AcquireReply> granted(
             Session now, AcquireRequest request, Stat stat, int waiting, long promised) {
+        if (!now.isWorth(promised)) {
+            return later(now, () -> attempt(request, CREATE_ATTEMPTS));
+        }
         long base;
         try {
             base = TokenBase.of(stat.getCzxid(), folder.describe());
@@ -320,7 +324,9 @@ final class Contender {
             return ifThere(written)
                     .thenCompose(stat -> stat == null
                             ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                            : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
+                            : !now.isWorth(promised)
+                                    ? later(now, () -> renewNow(request))
+                                    : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
         });
     }
 
@@ -575,6 +581,13 @@ final class Contender {
         finished = true;
         lifetime.stop();
         folder.remove(holderId, this);
+    }
+
+    /** Once more when more is known of what the leader has heard; that was a write, so that it is. */
+    private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> again) {
+        CompletableFuture<Boolean> waited = new CompletableFuture<>();
+        folder.time().schedule(now.timeoutMillis() * 1_000_000L / 16, () -> waited.complete(true));
+        return waited.thenCompose(then -> again.get());
     }
 
     private static long promise(Session now, long before, long askedMillis, long asAsked) {

@@ -72,6 +72,13 @@ final class Link {
         return now;
     }
 
+    /** What was agreed for the last session, or wanted if there was none. */
+    long timeoutMillis(long wanted) {
+        Session now = session;
+        int agreed = now == null ? 0 : now.timeoutMillis();
+        return agreed == 0 ? wanted : agreed;
+    }
+
     /** For people. */
     Map<String, Object> describeSession() {
         Session now = session;

@@ -23,12 +23,14 @@ final class Session {
 
     private final Handle handle;
     private final Contacts contacts;
+    private final Pulse pulse;
     private final long id;
 
     /** @param handle of a session that is established */
-    Session(Handle handle, Contacts contacts) {
+    Session(Handle handle, Contacts contacts, Pulse pulse) {
         this.handle = handle;
         this.contacts = contacts;
+        this.pulse = pulse;
         this.id = handle.sessionId();
     }
 
@@ -57,7 +59,12 @@ final class Session {
      * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link Contacts}.
      */
     long promiseMillis() {
-        return contacts.promiseMillis(timeoutMillis());
+        return contacts.promiseMillis(timeoutMillis(), pulse.isSteady());
+    }
+
+    /** Whether a promise is worth being given. If not, this process was paused, and there will be one a quarter of a session later. */
+    boolean isWorth(long promisedMillis) {
+        return promisedMillis >= timeoutMillis() / 8;
     }
 
     /** The longest that it ever promises. */

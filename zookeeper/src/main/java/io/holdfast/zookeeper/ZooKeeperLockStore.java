@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -23,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +44,7 @@ final class ZooKeeperLockStore implements LockStore {
     private final TimeSource time;
     private final ZooKeeperErrors errors;
     private final Link link;
+    private final Pulse pulse;
     private final CommandTimeouts timeouts;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -52,7 +56,13 @@ final class ZooKeeperLockStore implements LockStore {
         this.settings = settings;
         this.time = context.time();
         this.errors = new ZooKeeperErrors(settings);
-        this.link = new Link(connector, errors, handle -> new Session(handle, contacts.get()));
+        long wanted = settings.sessionTimeout().toMillis();
+        // The link knows no session yet, and asks for the pulse when it does.
+        AtomicReference<Pulse> beating = new AtomicReference<>();
+        this.link = new Link(
+                connector, errors, handle -> new Session(handle, contacts.get(), requireNonNull(beating.get())));
+        this.pulse = new Pulse(time, () -> link.timeoutMillis(wanted));
+        beating.set(pulse);
         this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
         link.listen(() -> listener.reconnected(), this::sessionOver);
     }
@@ -76,7 +86,7 @@ final class ZooKeeperLockStore implements LockStore {
             }));
             return store;
         } catch (RuntimeException e) {
-            store.link.close();
+            store.close();
             throw e;
         }
     }
@@ -187,6 +197,7 @@ final class ZooKeeperLockStore implements LockStore {
         if (closed.compareAndSet(false, true)) {
             listener = new NobodyListens();
             contenders.values().forEach(Contender::stop);
+            pulse.stop();
             link.close();
         }
     }

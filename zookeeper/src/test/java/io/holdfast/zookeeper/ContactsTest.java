@@ -16,35 +16,47 @@ class ContactsTest {
 
     @Test
     void who_was_only_heard_by_pings_gets_a_quarter() {
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
         answeredNow();
         elapse(2_999);
         // The server may not have told the leader yet.
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+    }
+
+    @Test
+    void who_was_paused_and_only_heard_by_pings_gets_nothing() {
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        answeredNow();
+        elapse(2_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        elapse(1);
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isEqualTo(8_000);
+        elapse(10_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
     }
 
     @Test
     void it_counts_from_a_contact_that_the_leader_must_know_of() {
         answeredNow();
         elapse(3_000);
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(6_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_999);
         answeredNow();
         elapse(1_000);
         // The later one may be unknown.
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(5_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(5_999);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
     @Test
     void a_stall_before_the_write_shortens_what_is_promised() {
         answeredNow();
         elapse(7_000);
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(4_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(4_999);
         elapse(4_000);
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
     }
 
     @Test
@@ -53,7 +65,7 @@ class ContactsTest {
             answeredNow();
             time.advance(Duration.ofMillis(1));
         }
-        assertThat(contacts.promiseMillis(TIMEOUT)).isEqualTo(8_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
     private void answeredNow() {
