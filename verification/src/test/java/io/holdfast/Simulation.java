@@ -66,6 +66,9 @@ final class Simulation {
     private boolean quiet;
     private long operations;
 
+    /** The first violation: it may have been found inside a stage, which keeps what is thrown there to itself. */
+    private @Nullable AssertionError found;
+
     /** With one Redis server. */
     Simulation(long seed, Bugs bugs) {
         this(seed, bugs.rules(), simulation -> new SimServerSite(simulation, bugs.script(), bugs.losesAbandons()));
@@ -129,15 +132,22 @@ final class Simulation {
                 threads.get(i).wakeIfRunnable();
             }
             checks.afterEachEvent();
+            if (found != null) {
+                throw found;
+            }
         }
     }
 
     AssertionError violation(String what) {
+        if (found != null) {
+            return found;
+        }
         recorder.log("VIOLATION: %s", what);
         List<String> timeline = recorder.timeline();
         int from = Math.max(0, timeline.size() - 60);
-        return new AssertionError("seed " + seed + ": " + what + "\nplay it again with -Dseed=" + seed + "\n"
+        found = new AssertionError("seed " + seed + ": " + what + "\nplay it again with -Dseed=" + seed + "\n"
                 + String.join("\n", timeline.subList(from, timeline.size())));
+        return found;
     }
 
     // --- what the users do ---
