@@ -116,12 +116,12 @@ final class Engine {
         return names.computeIfAbsent(name, n -> new NameEngine(this, n));
     }
 
-    /** The lease with which the calling thread owns the name, valid or not; null if there is none. */
+    /** The lease with which the thread owns the name, valid or not; null if there is none. */
     @Nullable
-    ActiveLease ownedByCurrentThread(String name) {
+    ActiveLease ownedBy(Thread thread, String name) {
         NameEngine engine = names.get(name);
         ActiveLease lease = engine == null ? null : engine.current();
-        return lease != null && Thread.currentThread().equals(lease.owner) ? lease : null;
+        return lease != null && thread.equals(lease.owner) ? lease : null;
     }
 
     LockState inspect(String name) {

@@ -8,6 +8,7 @@ import java.util.Base64;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What the builder, and a simulation, can set. Changed only before the engine is made from a {@link #snapshot()}. */
@@ -44,6 +45,9 @@ final class EngineSettings {
     String clientId = randomId();
     LeaseRules rules = new LeaseRules();
 
+    /** Whether the owner of a {@link DistributedLock} lives; a simulation's threads are never started. */
+    Predicate<Thread> isAlive = Thread::isAlive;
+
     /** A random number from zero up to, not including, the argument. */
     LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
 
@@ -65,6 +69,7 @@ final class EngineSettings {
         copy.listener = listener;
         copy.clientId = clientId;
         copy.rules = rules;
+        copy.isAlive = isAlive;
         copy.random = random;
         return copy;
     }

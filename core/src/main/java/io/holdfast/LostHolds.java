@@ -33,10 +33,9 @@ final class LostHolds {
         }
     }
 
-    /** Counts one unlock of the calling thread; why the lock was lost, or null if none was. */
+    /** Counts one unlock of the thread; why the lock was lost, or null if none was. */
     @Nullable
-    String unlockByCurrentThread(String name) {
-        Thread thread = Thread.currentThread();
+    String unlockBy(Thread thread, String name) {
         lock.lock();
         try {
             Map<String, ActiveLease.Holds> names = byThread.get(thread);

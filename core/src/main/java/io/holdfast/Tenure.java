@@ -430,12 +430,12 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private static boolean isRenewed(ActiveLease out) {
-        return out.renewed && (out.owner == null || out.owner.isAlive());
+    private boolean isRenewed(ActiveLease out) {
+        return out.renewed && (out.owner == null || state.settings.isAlive.test(out.owner));
     }
 
     /** Whether it is renewed: also a lease of fixed length is, up to that, at a store that promised only a part of it. */
-    private static boolean isKeptUp(Hold held, ActiveLease out) {
+    private boolean isKeptUp(Hold held, ActiveLease out) {
         return out.renewed ? isRenewed(out) : held.isPartlyPromised();
     }
 

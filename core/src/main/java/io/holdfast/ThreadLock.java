@@ -8,8 +8,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A name as a lock that threads own. It has no state: the lease that is out knows its thread and how often it was taken,
  * so that all lock objects for one name are the same lock.
+ *
+ * <p>What a thread owns is decided by the steps below, which are told the thread and never wait: so a simulation takes them
+ * for threads of its own, and can replace one by a wrong one.
  */
-final class ThreadLock implements DistributedLock {
+class ThreadLock implements DistributedLock {
 
     private final Engine engine;
     private final String name;
@@ -74,20 +77,9 @@ final class ThreadLock implements DistributedLock {
 
     @Override
     public void unlock() {
-        ActiveLease mine = mine();
-        if (mine == null) {
-            String lostWhy = engine.lostHolds().unlockByCurrentThread(name);
-            if (lostWhy != null) {
-                throw new LeaseLostException("The lock " + name + " was lost before it was unlocked: " + lostWhy);
-            }
-            throw notHeld("unlock");
-        }
-        if (mine.holds().count > 1) {
-            mine.holds().count--;
-            mine.ensureValid();
-        } else {
-            mine.holds().count = 0;
-            mine.release();
+        ActiveLease last = leave(Thread.currentThread());
+        if (last != null) {
+            last.release();
         }
     }
 
@@ -103,29 +95,23 @@ final class ThreadLock implements DistributedLock {
 
     @Override
     public boolean isHeldByCurrentThread() {
-        ActiveLease mine = mine();
-        return mine != null && mine.isValid();
+        return holdCount(Thread.currentThread()) > 0;
     }
 
     @Override
     public int getHoldCount() {
-        ActiveLease mine = mine();
-        return mine != null && mine.isValid() ? mine.holds().count : 0;
+        return holdCount(Thread.currentThread());
     }
 
     @Override
     public Duration remainingLease() {
-        ActiveLease mine = mine();
+        ActiveLease mine = ownedBy(Thread.currentThread());
         return mine == null ? Duration.ZERO : mine.remaining();
     }
 
     @Override
     public long fencingToken() {
-        ActiveLease mine = mine();
-        if (mine == null) {
-            throw notHeld("read the fencing token of");
-        }
-        return mine.fencingToken();
+        return fencingToken(Thread.currentThread());
     }
 
     @Override
@@ -138,13 +124,25 @@ final class ThreadLock implements DistributedLock {
         return "DistributedLock[" + name + "]";
     }
 
-    private @Nullable ActiveLease mine() {
-        return engine.ownedByCurrentThread(name);
+    private boolean enterAgain() {
+        return enterAgain(Thread.currentThread());
+    }
+
+    private Waiter submit(LockOptions options, WaitMode mode) {
+        return submit(options, mode, Thread.currentThread());
+    }
+
+    // --- the steps of a thread ---
+
+    /** The lease with which the thread owns the name, valid or not; null if there is none. */
+    @Nullable
+    ActiveLease ownedBy(Thread thread) {
+        return engine.ownedBy(thread, name);
     }
 
     /** A nested call: no command. A lost lease is not entered again; the thread then contends like any other. */
-    private boolean enterAgain() {
-        ActiveLease mine = mine();
+    boolean enterAgain(Thread thread) {
+        ActiveLease mine = ownedBy(thread);
         if (mine == null || !mine.isValid()) {
             return false;
         }
@@ -152,13 +150,46 @@ final class ThreadLock implements DistributedLock {
         return true;
     }
 
-    private Waiter submit(LockOptions options, WaitMode mode) {
-        return engine.submit(name, options, mode, Thread.currentThread());
+    Waiter submit(LockOptions options, WaitMode mode, Thread thread) {
+        return engine.submit(name, options, mode, thread);
     }
 
-    private IllegalMonitorStateException notHeld(String what) {
-        return new IllegalMonitorStateException("Thread "
-                + Thread.currentThread().getName() + " cannot " + what + " the lock " + name + ": it does not hold it");
+    /** Gives back one hold. The lease that is to be released, if it was the last one; else null. */
+    @Nullable
+    ActiveLease leave(Thread thread) {
+        ActiveLease mine = ownedBy(thread);
+        if (mine == null) {
+            String lostWhy = engine.lostHolds().unlockBy(thread, name);
+            if (lostWhy != null) {
+                throw new LeaseLostException("The lock " + name + " was lost before it was unlocked: " + lostWhy);
+            }
+            throw notHeld(thread, "unlock");
+        }
+        if (mine.holds().count > 1) {
+            mine.holds().count--;
+            mine.ensureValid();
+            return null;
+        }
+        mine.holds().count = 0;
+        return mine;
+    }
+
+    int holdCount(Thread thread) {
+        ActiveLease mine = ownedBy(thread);
+        return mine != null && mine.isValid() ? mine.holds().count : 0;
+    }
+
+    long fencingToken(Thread thread) {
+        ActiveLease mine = ownedBy(thread);
+        if (mine == null) {
+            throw notHeld(thread, "read the fencing token of");
+        }
+        return mine.fencingToken();
+    }
+
+    private IllegalMonitorStateException notHeld(Thread thread, String what) {
+        return new IllegalMonitorStateException(
+                "Thread " + thread.getName() + " cannot " + what + " the lock " + name + ": it does not hold it");
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {

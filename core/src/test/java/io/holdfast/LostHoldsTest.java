@@ -26,9 +26,9 @@ class LostHoldsTest {
             lost.add(Thread.currentThread(), "n" + i, new ActiveLease.Holds());
         }
 
-        assertThat(lost.unlockByCurrentThread("n0")).isNull();
-        assertThat(lost.unlockByCurrentThread("n99")).isNotNull();
-        assertThat(lost.unlockByCurrentThread("n99")).isNull();
+        assertThat(lost.unlockBy(Thread.currentThread(), "n0")).isNull();
+        assertThat(lost.unlockBy(Thread.currentThread(), "n99")).isNotNull();
+        assertThat(lost.unlockBy(Thread.currentThread(), "n99")).isNull();
     }
 
     private WeakReference<Thread> dead() throws InterruptedException {
