@@ -16,15 +16,45 @@ final class LostHolds {
 
     private static final int NAMES_PER_THREAD = 64;
 
+    /** How often a thread took one name, lost it and has not unlocked it. */
+    private static final class Lost {
+        private final ActiveLease.Holds latest;
+        private final String beforeWhy;
+        private long before; // by leases that were lost before the latest was taken
+
+        Lost(ActiveLease.Holds latest, @Nullable Lost earlier) {
+            this.latest = latest;
+            before = earlier == null ? 0 : earlier.left();
+            beforeWhy = earlier == null ? "" : earlier.latest.lostWhy;
+        }
+
+        /** Why it was lost; null if it was unlocked as often as it was taken. */
+        @Nullable
+        String unlock() {
+            if (latest.count > 0) {
+                latest.count--;
+                return latest.lostWhy;
+            }
+            if (before > 0) {
+                before--;
+                return beforeWhy;
+            }
+            return null;
+        }
+
+        long left() {
+            return latest.count + before;
+        }
+    }
+
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Thread, Map<String, ActiveLease.Holds>> byThread = new WeakHashMap<>(); // by lock
+    private final Map<Thread, Map<String, Lost>> byThread = new WeakHashMap<>(); // by lock
 
     void add(Thread thread, String name, ActiveLease.Holds holds) {
         lock.lock();
         try {
-            Map<String, ActiveLease.Holds> names = byThread.computeIfAbsent(thread, t -> new LinkedHashMap<>());
-            names.remove(name);
-            names.put(name, holds);
+            Map<String, Lost> names = byThread.computeIfAbsent(thread, t -> new LinkedHashMap<>());
+            names.put(name, new Lost(holds, names.remove(name)));
             if (names.size() > NAMES_PER_THREAD) {
                 names.remove(names.keySet().iterator().next());
             }
@@ -38,20 +68,19 @@ final class LostHolds {
     String unlockBy(Thread thread, String name) {
         lock.lock();
         try {
-            Map<String, ActiveLease.Holds> names = byThread.get(thread);
-            ActiveLease.Holds holds = names == null ? null : names.get(name);
-            if (names == null || holds == null) {
+            Map<String, Lost> names = byThread.get(thread);
+            Lost lost = names == null ? null : names.get(name);
+            if (names == null || lost == null) {
                 return null;
             }
-            boolean counted = holds.count > 0;
-            holds.count--;
-            if (holds.count <= 0) {
+            String why = lost.unlock();
+            if (lost.left() == 0) {
                 names.remove(name);
                 if (names.isEmpty()) {
                     byThread.remove(thread);
                 }
             }
-            return counted ? holds.lostWhy : null;
+            return why;
         } finally {
             lock.unlock();
         }

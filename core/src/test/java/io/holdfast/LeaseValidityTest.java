@@ -209,4 +209,20 @@ class LeaseValidityTest extends EngineFixture {
         assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
     }
+
+    @Test
+    void a_loss_inside_a_lost_lock_does_not_hide_that_the_outer_one_was_lost() {
+        DistributedLock lock = client.getLock("a");
+        lock.lock();
+        lock.lock();
+        time.stepWall(Duration.ofSeconds(4));
+        assertThat(lock.tryLock()).isTrue();
+        assertThat(lock.getHoldCount()).isEqualTo(1);
+        time.stepWall(Duration.ofSeconds(4));
+
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        }
+        assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+    }
 }
