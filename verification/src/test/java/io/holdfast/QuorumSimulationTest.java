@@ -43,7 +43,6 @@ class QuorumSimulationTest {
     void finds_wrong_members(QuorumBug bug) {
         long from = switch (bug) {
             case EMPTY_MEMBER_VOTES_AT_ONCE -> 220;
-            case EMPTY_MEMBER_IS_NOT_NOTICED -> 240;
             case TOKEN_WRITTEN_BACK_WITHOUT_COMPARISON -> 105;
             default -> 1;
         };

@@ -18,7 +18,7 @@ import java.util.Set;
 final class SimChecks {
 
     /** A lease that the server forgot is noticed by then: the longest one that the users ask for, and the drift. */
-    private static final long NOTICED_NANOS = 2_200_000_000L;
+    static final long NOTICED_NANOS = 2_200_000_000L;
 
     /** A lease that is out. */
     private static final class Given {

@@ -65,7 +65,7 @@ final class SimMarathon {
         long violations = 0;
         for (long seed = from; seed <= to; seed++) {
             try {
-                tally.add(maker.apply(seed).run());
+                tally.play(maker.apply(seed));
             } catch (AssertionError e) {
                 violations++;
                 write("VIOLATION " + e.getMessage());

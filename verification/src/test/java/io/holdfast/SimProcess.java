@@ -2,6 +2,10 @@ package io.holdfast;
 
 import io.holdfast.memory.VirtualTime;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 
 /** One simulated process: a client with the real engine, on a clock of its own, behind a network. */
@@ -15,6 +19,15 @@ final class SimProcess {
     final SimTime time;
     final SimSite.Link link;
     final LockClient client;
+
+    /** Threads that own what they lock. */
+    final List<SimOwner> owners = new ArrayList<>();
+
+    final Set<Thread> deadThreads = new HashSet<>();
+
+    /** One that never locks. */
+    final Thread stranger;
+
     int waiting;
 
     /** How many of them wait for a lease that is shorter than the longest first lease of a granted client. */
@@ -30,6 +43,7 @@ final class SimProcess {
     SimProcess(String id, VirtualTime world, SimSite site, SplittableRandom random, LeaseRules rules) {
         this.id = id;
         this.world = world;
+        stranger = new Thread(() -> {}, id + "-stranger");
         double rate = 1 + (random.nextDouble() - 0.5) / 125;
         long wallMax = site.wallMillisMax();
         time = new SimTime(world, rate, wallMax == 0 ? 0 : random.nextLong(-wallMax, wallMax));
@@ -44,6 +58,7 @@ final class SimProcess {
                     settings.clientId = site.clientId(id);
                     settings.random = jitter::nextLong;
                     settings.rules = rules;
+                    settings.isAlive = thread -> !deadThreads.contains(thread);
                     settings.pollNanos = POLL_MILLIS * 1_000_000;
                 })
                 .build();

@@ -61,13 +61,17 @@ final class SimRecorder {
         events.add(Event.of(world.nanoTime(), kind, who, details));
     }
 
-    void asked(String who, String lock, LockOptions options) {
+    /** @param owner who may lock it again; empty if whoever has the lease */
+    void asked(String who, String lock, LockOptions options, String owner) {
         List<Object> details = new ArrayList<>(List.of("lock", lock));
         options.waitAtMost().map(Duration::toNanos).ifPresent(wait -> details.addAll(List.of("wait", wait)));
         // A process's clock may run slower than the world's, by half a percent at most.
         options.leaseFor()
                 .map(Duration::toNanos)
                 .ifPresent(lease -> details.addAll(List.of("lease", lease + lease / 200)));
+        if (!owner.isEmpty()) {
+            details.addAll(List.of("owner", owner));
+        }
         event(Kind.ASK, who, details.toArray());
     }
 

@@ -45,9 +45,7 @@ final class SimRuns {
             return tally;
         }
         long began = System.nanoTime();
-        LongStream.range(FIRST, FIRST + seeds)
-                .parallel()
-                .forEach(seed -> tally.add(maker.apply(seed).run()));
+        LongStream.range(FIRST, FIRST + seeds).parallel().forEach(seed -> tally.play(maker.apply(seed)));
         System.out.printf("%d histories in %.1f s: %s%n", seeds, (System.nanoTime() - began) / 1e9, tally);
         return tally;
     }
@@ -64,6 +62,9 @@ final class SimRuns {
         assertThat(tally.withdrawn()).isPositive();
         assertThat(tally.rejected()).isPositive();
         assertThat(tally.damage()).isPositive();
+        assertThat(tally.nested).isGreaterThan(5 * seeds);
+        assertThat(tally.toldOfLoss).isPositive();
+        assertThat(tally.refusedOthers).isPositive();
     }
 
     /** A seeded bug of the engine: validity is counted from the reply instead of the sending. */
@@ -139,8 +140,16 @@ final class SimRuns {
         private long damage;
         private long died;
         private int overtakes;
+        private long nested;
+        private long refusedOthers;
+        private long toldOfLoss;
 
-        synchronized void add(Findings findings) {
+        /** Plays a history, which must hold. */
+        void play(Simulation simulation) {
+            add(simulation, simulation.run());
+        }
+
+        private synchronized void add(Simulation simulation, Findings findings) {
             granted += findings.granted();
             lost += findings.lost();
             timedOut += findings.timedOut();
@@ -150,6 +159,9 @@ final class SimRuns {
             damage += findings.damage();
             died += findings.died();
             overtakes = Math.max(overtakes, findings.overtakes());
+            nested += simulation.nested;
+            refusedOthers += simulation.refusedOthers;
+            toldOfLoss += simulation.toldOfLoss;
         }
 
         long granted() {
@@ -182,7 +194,8 @@ final class SimRuns {
                     + " withdrawn, " + failed + " failed, " + died + " processes killed, " + rejected
                     + " stale writes rejected by tokens, " + damage + " additions lost without them, at most "
                     + overtakes
-                    + " overtakes";
+                    + " overtakes; " + nested + " times locked again, " + refusedOthers
+                    + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss";
         }
     }
 }

@@ -41,6 +41,10 @@ final class Simulation {
     /** Some twenty times what a busy history takes. */
     private static final int EVENTS_MAX = 500_000;
 
+    /** Who asks for locks in a process: for stages, as a thread, or as a thread that owns what it locks. */
+    record User(
+            SimProcess process, boolean thread, @Nullable SimOwner owner) {}
+
     /** What may be wrong, for a test of the simulation itself. */
     record Bugs(LeaseRules rules, ScriptBug script, boolean losesAbandons) {
         static final Bugs NONE = new Bugs(new LeaseRules(), ScriptBug.NONE, false);
@@ -57,12 +61,27 @@ final class Simulation {
     /** A history in which a lock must not stay free while somebody waits. */
     final boolean calm;
 
+    /** Those that wait. */
+    final List<SimThread> threads = new ArrayList<>();
+
+    /** Decides about threads that own, apart from all else. */
+    final SplittableRandom owners;
+
+    /** How often a lock was entered again, kept from another thread, and found lost by an unlock. */
+    long nested;
+
+    long refusedOthers;
+    long toldOfLoss;
+
     private final LeaseRules rules;
+    private final ReentryBug reentryBug;
+
+    /** Whether the threads of this history own what they lock, and lock it again. */
+    private final boolean reentrant;
 
     /** Decides about groups of names, apart from all else. */
     private final SplittableRandom groups;
 
-    private final List<SimThread> threads = new ArrayList<>();
     private boolean quiet;
     private long operations;
 
@@ -74,12 +93,24 @@ final class Simulation {
         this(seed, bugs.rules(), simulation -> new SimServerSite(simulation, bugs.script(), bugs.losesAbandons()));
     }
 
+    /** With one Redis server. */
+    Simulation(long seed, ReentryBug bug) {
+        this(seed, new LeaseRules(), bug, simulation -> new SimServerSite(simulation, ScriptBug.NONE, false));
+    }
+
     /** @param maker makes the servers; may use what this simulation has except its site */
     Simulation(long seed, LeaseRules rules, Function<Simulation, SimSite> maker) {
+        this(seed, rules, ReentryBug.NONE, maker);
+    }
+
+    private Simulation(long seed, LeaseRules rules, ReentryBug reentryBug, Function<Simulation, SimSite> maker) {
         this.seed = seed;
         this.rules = rules;
+        this.reentryBug = reentryBug;
         random = new SplittableRandom(seed);
         groups = new SplittableRandom(~seed);
+        owners = new SplittableRandom(Long.reverse(seed));
+        reentrant = owners.nextInt(2) == 0;
         calm = random.nextInt(4) == 0;
         checks = new SimChecks(this);
         site = maker.apply(this);
@@ -112,8 +143,20 @@ final class Simulation {
         processes.add(process);
         for (int i = 0; i < USERS; i++) {
             boolean thread = random.nextInt(3) == 0;
-            think(process, thread);
+            if (thread && reentrant) {
+                addOwner(process);
+            } else {
+                think(new User(process, thread, null));
+            }
         }
+    }
+
+    void addOwner(SimProcess process) {
+        think(new User(process, true, new SimOwner(this, process)));
+    }
+
+    ThreadLock lock(Engine engine, String name) {
+        return reentryBug.lock(engine, name);
     }
 
     private void runUntil(long endNanos) {
@@ -152,41 +195,54 @@ final class Simulation {
 
     // --- what the users do ---
 
-    private void think(SimProcess process, boolean thread) {
-        if (!quiet && !process.closed) {
+    /** Whether locks are still asked for there. */
+    boolean isBusy(SimProcess process) {
+        return !quiet && !process.closed;
+    }
+
+    private void think(User user) {
+        SimProcess process = user.process;
+        if (isBusy(process)) {
             process.time.schedule(random.nextLong(800) * 1_000_000, () -> {
-                if (!quiet && !process.closed) {
-                    ask(process, thread);
+                if (isBusy(process)) {
+                    ask(user);
                 }
             });
         }
     }
 
-    private void ask(SimProcess process, boolean thread) {
+    private void ask(User user) {
         // Not in a calm one: who waits for the second name keeps the first, which he does not use.
-        if (!calm && !thread && groups.nextInt(8) == 0) {
-            askTogether(process);
+        if (!calm && !user.thread && groups.nextInt(8) == 0) {
+            askTogether(user);
             return;
         }
         String name = NAMES.get(random.nextInt(NAMES.size()));
-        LockOptions options = randomOptions();
-        Use use = new Use(process, process.id + "/" + operations++, name, options, thread);
-        recorder.log("%s: wants %s, %s%s", use.who, name, options, thread ? ", by a thread" : "");
-        recorder.asked(use.who, name, options);
-        if (thread) {
-            SimThread waiting =
-                    new SimThread(process.client.engine().submit(name, options, WaitMode.PATIENT, null), use);
-            threads.add(waiting);
-            givesUp(process, waiting::interrupt);
+        Use use = ask(user, name, randomOptions(), () -> think(user));
+        SimProcess process = user.process;
+        if (user.owner != null) {
+            user.owner.lock(use);
+            givesUp(process, user.owner::interrupt);
+        } else if (user.thread) {
+            Waiter waiter = process.client.engine().submit(name, use.options, WaitMode.PATIENT, null);
+            givesUp(process, new SimThread(this, process, waiter, use::outcome)::interrupt);
         } else {
-            CompletionStage<Lease> stage = process.client.acquireAsync(name, options);
+            CompletionStage<Lease> stage = process.client.acquireAsync(name, use.options);
             givesUp(process, () -> stage.toCompletableFuture().cancel(false));
             stage.whenComplete((lease, error) -> use.outcome((ActiveLease) lease, error));
         }
     }
 
+    /** @param then what the user does after it */
+    Use ask(User user, String name, LockOptions options, Runnable then) {
+        Use use = new Use(user, user.process.id + "/" + operations++, name, options, then);
+        recorder.log("%s: wants %s, %s%s", use.who, name, options, user.thread ? ", by a thread" : "");
+        recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name());
+        return use;
+    }
+
     /** Two names, all or none: each counts as a use of its own that waits until both are there. */
-    private void askTogether(SimProcess process) {
+    private void askTogether(User user) {
         int first = groups.nextInt(NAMES.size());
         List<String> names = List.of(NAMES.get(first), NAMES.get((first + 1) % NAMES.size()));
         LockOptions some = randomOptions();
@@ -195,14 +251,13 @@ final class Simulation {
                 some.waitAtMost().filter(Duration::isZero).isPresent() ? some.waitAtMost(Duration.ofSeconds(1)) : some;
         List<Use> uses = new ArrayList<>();
         for (String name : names) {
-            Use use = new Use(process, process.id + "/" + operations++, name, options, false);
-            use.thinks = uses.isEmpty();
-            uses.add(use);
-            recorder.log("%s: wants %s of %s, %s", use.who, name, names, options);
-            recorder.asked(use.who, name, options);
+            // One of them goes on after it.
+            Runnable then = uses.isEmpty() ? () -> think(user) : () -> {};
+            uses.add(ask(user, name, options, then));
         }
-        CompletionStage<MultiLease> stage = process.client.acquireAllAsync(names, options);
-        givesUp(process, () -> stage.toCompletableFuture().cancel(false));
+        recorder.log("%s: these together", uses.get(0).who);
+        CompletionStage<MultiLease> stage = user.process.client.acquireAllAsync(names, options);
+        givesUp(user.process, () -> stage.toCompletableFuture().cancel(false));
         stage.whenComplete((leases, error) -> {
             for (Use use : uses) {
                 use.outcome(leases == null ? null : (ActiveLease) leases.lease(use.name), error);
@@ -233,24 +288,23 @@ final class Simulation {
     }
 
     /** One use of a lock, from the asking to the release. */
-    private final class Use {
+    final class Use {
+        final User user;
+        final String who;
+        final String name;
+        final LockOptions options;
         private final SimProcess process;
-        private final String who;
-        private final String name;
-        private final LockOptions options;
-        private final boolean thread;
+        private final Runnable then;
         private final long began = world.nanoTime();
         private final long pausedBefore;
 
-        /** Whether its user goes on after it. */
-        private boolean thinks = true;
-
-        Use(SimProcess process, String who, String name, LockOptions options, boolean thread) {
-            this.process = process;
+        private Use(User user, String who, String name, LockOptions options, Runnable then) {
+            this.user = user;
+            this.process = user.process;
             this.who = who;
             this.name = name;
             this.options = options;
-            this.thread = thread;
+            this.then = then;
             this.pausedBefore = process.pausedNanos;
             process.waits(isBrief());
         }
@@ -283,14 +337,19 @@ final class Simulation {
             long register = recorder.read(who, name, lease.fencingToken());
             long counter = recorder.readCounter(name);
             long length = random.nextInt(5) == 0 ? random.nextLong(3 * SimProcess.LEASE_MILLIS) : random.nextLong(100);
+            // Without a look at the lease, and not waited for: the resource is at the end of a network, too.
+            Runnable write = () -> travel(() -> {
+                if (register >= 0) {
+                    recorder.write(who, name, lease.fencingToken(), register + 1);
+                }
+                recorder.writeCounter(who, name, counter + 1);
+            });
+            if (user.owner != null) {
+                user.owner.work(this, lease, length, write);
+                return;
+            }
             process.time.schedule(length * 1_000_000, () -> {
-                // Without a look at the lease, and not waited for: the resource is at the end of a network, too.
-                travel(() -> {
-                    if (register >= 0) {
-                        recorder.write(who, name, lease.fencingToken(), register + 1);
-                    }
-                    recorder.writeCounter(who, name, counter + 1);
-                });
+                write.run();
                 release(lease);
             });
         }
@@ -303,10 +362,8 @@ final class Simulation {
             }
         }
 
-        private void goOn() {
-            if (thinks) {
-                think(process, thread);
-            }
+        void goOn() {
+            then.run();
         }
 
         private void release(ActiveLease lease) {
@@ -317,56 +374,6 @@ final class Simulation {
                 recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
                 goOn();
             });
-        }
-    }
-
-    /** A thread that waits for a lock: does what {@link Waiter#await} does, when its turn comes. */
-    private final class SimThread {
-        private final Waiter waiter;
-        private final Use use;
-        private boolean woken;
-
-        /** It was interrupted; perhaps after it had been woken, and before its turn came. */
-        private boolean gone;
-
-        SimThread(Waiter waiter, Use use) {
-            this.waiter = waiter;
-            this.use = use;
-        }
-
-        void wakeIfRunnable() {
-            if (waiter.isRunnable() && !woken) {
-                woken = true;
-                use.process.time.schedule(random.nextLong(500_000), this::run);
-            }
-        }
-
-        private void run() {
-            woken = false;
-            if (gone) {
-                return;
-            }
-            if (!waiter.isDone()) {
-                waiter.claim();
-                return;
-            }
-            threads.remove(this);
-            ActiveLease lease = null;
-            LockException why = null;
-            try {
-                lease = waiter.leaseOrThrow();
-            } catch (LockException e) {
-                why = e;
-            }
-            use.outcome(lease, why);
-        }
-
-        void interrupt() {
-            if (!waiter.isDone() && waiter.withdraw()) {
-                gone = true;
-                threads.remove(this);
-                use.outcome(null, new InterruptedException());
-            }
         }
     }
 }

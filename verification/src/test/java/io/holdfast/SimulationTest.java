@@ -21,6 +21,8 @@ class SimulationTest {
     /** Within so many histories each seeded bug must be found. */
     private static final long SEEDS_FOR_BUGS = 1_000;
 
+    private static final long SEEDS_FOR_REENTRY_BUGS = 100;
+
     @BeforeAll
     static void quiet() {
         SimRuns.quiet();
@@ -90,6 +92,13 @@ class SimulationTest {
     @Test
     void finds_that_nothing_is_withdrawn_after_an_interrupt() {
         assertFound("no compensation", new Simulation.Bugs(new LeaseRules(), ScriptBug.NONE, true));
+    }
+
+    /** Seeded bugs of the lock that threads own: every second history has such threads, and most of them show it. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_reentry(ReentryBug bug) {
+        SimRuns.assertFound(bug.name(), SEEDS_FOR_REENTRY_BUGS, seed -> new Simulation(seed, bug));
     }
 
     private static void assertFound(String bug, Simulation.Bugs bugs) {
