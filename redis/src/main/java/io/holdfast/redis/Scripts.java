@@ -2,8 +2,10 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisNoScriptException;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.NestedMultiOutput;
+import io.lettuce.core.protocol.CommandType;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -90,15 +92,14 @@ final class Scripts {
      * @return fails with the driver's exception
      */
     CompletionStage<List<Object>> run(
-            RedisScriptingAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
+            RedisClusterAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
         Forms now = forms;
         CompletableFuture<List<Object>> reply = new CompletableFuture<>();
         if (!now.allowed.digests()) {
             runWithText(commands, now, script, keys, args, reply);
             return reply;
         }
-        commands.<List<Object>>evalsha(
-                        Objects.requireNonNull(now.digests.get(script)), ScriptOutputType.MULTI, keys, args)
+        dispatch(commands, CommandType.EVALSHA, Objects.requireNonNull(now.digests.get(script)), keys, args)
                 .whenComplete((answer, error) -> {
                     if (error instanceof RedisNoScriptException) {
                         runWithText(commands, now, script, keys, args, reply);
@@ -115,15 +116,25 @@ final class Scripts {
     }
 
     private void runWithText(
-            RedisScriptingAsyncCommands<String, String> commands,
+            RedisClusterAsyncCommands<String, String> commands,
             Forms now,
             LuaScript script,
             String[] keys,
             String[] args,
             CompletableFuture<List<Object>> reply) {
         String text = script.text(publishing, now.allowed.pushes());
-        commands.<List<Object>>eval(text, ScriptOutputType.MULTI, keys, args)
+        dispatch(commands, CommandType.EVAL, text, keys, args)
                 .whenComplete((answer, error) -> complete(reply, answer, error));
+    }
+
+    private static CompletionStage<List<Object>> dispatch(
+            RedisClusterAsyncCommands<String, String> commands,
+            CommandType command,
+            String script,
+            String[] keys,
+            String[] args) {
+        return commands.dispatch(
+                command, new NestedMultiOutput<>(StringCodec.UTF8), new ScriptArgs(script, keys, args));
     }
 
     private static void complete(
