@@ -246,7 +246,7 @@ final class Contention {
 
     private LockStoreException tooLate(Attempt answered) {
         return new LockStoreException(
-                "The store granted the lock " + state.name + " for " + answered.leaseNanos / 1_000_000
+                "The store granted the lock " + state.effects.name() + " for " + answered.leaseNanos / 1_000_000
                         + " ms, and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",
                 null);
@@ -254,7 +254,7 @@ final class Contention {
 
     private LockStoreException endless(Busy busy) {
         return new LockStoreException(
-                "The lock " + state.name + " is held by " + busy.holder()
+                "The lock " + state.effects.name() + " is held by " + busy.holder()
                         + " without expiry, so it may never become free"
                         + " (expected: a key with a time to live; remove the key if it is left over, or use another"
                         + " name)",

@@ -43,8 +43,9 @@ final class DueQueue {
         int at = hold.dueIndex;
         if (at < 0) {
             if (size == heap.length) {
-                heap = Arrays.copyOf(heap, 2 * size);
-                due = Arrays.copyOf(due, 2 * size);
+                // By half, not by as much again: with very many holds, free places are most of what the queue takes.
+                heap = Arrays.copyOf(heap, size + size / 2);
+                due = Arrays.copyOf(due, size + size / 2);
             }
             at = size++;
         }

@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
  */
 interface Effects {
 
+    /** What they are about. */
+    String name();
+
     /** Sends the attempt's acquire; answered by {@link NameState#acquired}. */
     void sendAcquire(Attempt attempt);
 

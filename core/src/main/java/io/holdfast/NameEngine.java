@@ -20,20 +20,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * One name in use: the lock around its {@link NameState}, and the only place from which commands for it are sent.
  *
- * <p>Every event runs under {@link #lock}. Commands are sent while it is held, so that they leave in the order of the
+ * <p>Every event runs under its lock, which it is itself: as a field, that would be one more object for each of very many
+ * names, and one more place in memory for each event. Commands are sent while it is held, so that they leave in the order of the
  * decisions (a withdrawal must not overtake the acquire it withdraws); a reply that comes back during the sending is put
  * into {@link #inbox} and handled after the present event. Whatever wakes a waiter or runs user code is put into {@link
  * #outbox} and done after the lock is released.
  */
-final class NameEngine implements Effects {
+@SuppressWarnings("serial") // nobody writes it anywhere
+final class NameEngine extends ReentrantLock implements Effects {
 
     private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     private final Engine engine;
     private final String name;
-    private final EngineSettings settings;
 
-    private final ReentrantLock lock = new ReentrantLock();
     private final NameState state; // by lock
     private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
     private @Nullable List<Runnable> outbox; // by lock
@@ -47,16 +47,21 @@ final class NameEngine implements Effects {
     NameEngine(Engine engine, String name) {
         this.engine = engine;
         this.name = name;
-        this.settings = engine.settings();
-        this.state = new NameState(name, settings, this);
+        this.state = new NameState(engine.settings(), this);
     }
 
-    String name() {
+    /** Not as a field: there are very many of these in some clients. */
+    private EngineSettings settings() {
+        return engine.settings();
+    }
+
+    @Override
+    public String name() {
         return name;
     }
 
     TimeSource time() {
-        return settings.time;
+        return settings().time;
     }
 
     String holderId(long acquisition) {
@@ -113,7 +118,7 @@ final class NameEngine implements Effects {
             Attempt attempt = state.reserve(waiter);
             made[0] = attempt == null
                     ? new Reservation.InUse()
-                    : new Reservation.Made(this, waiter, attempt, attempt.sending(settings.time), request(attempt));
+                    : new Reservation.Made(this, waiter, attempt, attempt.sending(settings().time), request(attempt));
             if (attempt != null) {
                 armDeadline(waiter);
             }
@@ -173,8 +178,8 @@ final class NameEngine implements Effects {
     /** Null if nobody here holds the name or waits for it any more. */
     @Nullable
     LocalLock view() {
-        long now = settings.time.nanoTime();
-        lock.lock();
+        long now = settings().time.nanoTime();
+        lock();
         try {
             ActiveLease lease = state.lease();
             Waiter first = state.firstWaiter();
@@ -188,17 +193,17 @@ final class NameEngine implements Effects {
                     state.waiting(),
                     Duration.ofNanos(first == null ? 0 : Math.max(0, now - first.arrivedNanos)));
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
     /** By how much the renewal of the lease that is out is late; zero if it is not, or none is due. */
     long renewalLagNanos() {
-        lock.lock();
+        lock();
         try {
             return state.renewalLagNanos();
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -254,7 +259,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        LeaseRules.Sent sent = attempt.sending(settings.time);
+        LeaseRules.Sent sent = attempt.sending(settings().time);
         engine.store()
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(() -> state.acquired(attempt, sent, reply, error)));
@@ -262,7 +267,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendPreparation(Hold hold, RenewRequest request) {
-        LeaseRules.Sent sent = LeaseRules.Sent.now(settings.time);
+        LeaseRules.Sent sent = LeaseRules.Sent.now(settings().time);
         engine.store()
                 .renew(request)
                 .whenComplete((reply, error) -> handle(() -> state.prepared(hold, request, sent, reply, error)));
@@ -292,7 +297,7 @@ final class NameEngine implements Effects {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        LeaseRules.Sent sent = attempt.sending(settings.time);
+        LeaseRules.Sent sent = attempt.sending(settings().time);
         var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), request(attempt)));
         engine.compensation().track(command);
         command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
@@ -318,7 +323,7 @@ final class NameEngine implements Effects {
         if (pollTimer != null) {
             pollTimer.cancel();
         }
-        pollTimer = settings.time.schedule(delayNanos, () -> handle(state::poll));
+        pollTimer = settings().time.schedule(delayNanos, () -> handle(state::poll));
     }
 
     @Override
@@ -334,7 +339,12 @@ final class NameEngine implements Effects {
     @Override
     public Attempt newAttempt(long leaseNanos, boolean queue) {
         long acquisition = engine.nextAcquisition();
-        return new Attempt(acquisition, engine.holderId(acquisition), leaseNanos, queue, settings.time.nanoTime());
+        return new Attempt(
+                acquisition,
+                engine.holderId(acquisition),
+                leaseNanos,
+                queue,
+                settings().time.nanoTime());
     }
 
     @Override
@@ -344,7 +354,7 @@ final class NameEngine implements Effects {
                 attempt.acquisition,
                 base,
                 deadline,
-                settings.time.nanoTime(),
+                settings().time.nanoTime(),
                 sinceNanos,
                 leaseNanos,
                 Math.max(leaseNanos, attempt.leaseNanos));
@@ -371,7 +381,7 @@ final class NameEngine implements Effects {
         if (wasGone) {
             tell(l -> l.lost(name, lease.fencingToken(), "the store did not know it at its release"));
         } else {
-            Duration held = Duration.ofNanos(settings.time.nanoTime() - lease.grantedNanos);
+            Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
             tell(l -> l.released(name, lease.fencingToken(), held));
         }
     }
@@ -379,7 +389,7 @@ final class NameEngine implements Effects {
     @Override
     public void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         settle(waiter, outcome);
-        Duration waited = Duration.ofNanos(settings.time.nanoTime() - waiter.arrivedNanos);
+        Duration waited = Duration.ofNanos(settings().time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
         later(() -> waiter.complete(null, error));
         if (waiter.untold) {
@@ -413,7 +423,7 @@ final class NameEngine implements Effects {
 
     private void handle(Runnable event) {
         List<Runnable> after;
-        lock.lock();
+        lock();
         try {
             if (running) {
                 if (inbox == null) {
@@ -430,7 +440,7 @@ final class NameEngine implements Effects {
             after = outbox;
             outbox = null;
         } finally {
-            lock.unlock();
+            unlock();
         }
         if (after != null) {
             after.forEach(Runnable::run);
@@ -473,7 +483,7 @@ final class NameEngine implements Effects {
 
     private void armDeadline(Waiter waiter) {
         if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
-            waiter.timer = settings.time.schedule(waiter.waitNanos, () -> leave(waiter, Waiter.State.TIMED_OUT));
+            waiter.timer = settings().time.schedule(waiter.waitNanos, () -> leave(waiter, Waiter.State.TIMED_OUT));
         }
     }
 
@@ -506,7 +516,7 @@ final class NameEngine implements Effects {
                 attempt.holderId,
                 attempt.leaseNanos / 1_000_000,
                 attempt.queue,
-                settings.pollNanos / 1_000_000,
+                settings().pollNanos / 1_000_000,
                 attempt.repetition);
     }
 }

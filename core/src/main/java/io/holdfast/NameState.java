@@ -36,7 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameState {
 
-    final String name;
     final EngineSettings settings;
     final Effects effects;
 
@@ -48,8 +47,7 @@ final class NameState {
     /** Null while the name is not asked for, for the same reason. */
     private @Nullable Contention contender;
 
-    NameState(String name, EngineSettings settings, Effects effects) {
-        this.name = name;
+    NameState(EngineSettings settings, Effects effects) {
         this.settings = settings;
         this.effects = effects;
         this.tenure = new Tenure(this);

@@ -239,7 +239,7 @@ final class Tenure {
         if (counted) {
             due.lookedOutNanos = now;
         }
-        return new RenewRequest(state.name, due.holderId(), length / 1_000_000, due.sequence, false, counted);
+        return new RenewRequest(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence, false, counted);
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
@@ -323,8 +323,8 @@ final class Tenure {
             held.sequence++;
         }
         held.asking(Math.max(held.leaseNanos, state.storeLease(next)));
-        RenewRequest request =
-                new RenewRequest(state.name, held.holderId(), state.storeLease(next) / 1_000_000, held.sequence, exact);
+        RenewRequest request = new RenewRequest(
+                state.effects.name(), held.holderId(), state.storeLease(next) / 1_000_000, held.sequence, exact);
         watch(held);
         state.effects.sendPreparation(held, request);
     }
