@@ -5,6 +5,7 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -69,6 +70,17 @@ final class GuardedStore implements LockStore {
             return requests.stream()
                     .<CompletionStage<RenewReply>>map(request -> CompletableFuture.failedFuture(e))
                     .toList();
+        }
+    }
+
+    @Override
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        try {
+            store.renewAll(requests, answers);
+        } catch (RuntimeException e) {
+            for (int i = 0; i < requests.size(); i++) {
+                answers.answered(i, null, e);
+            }
         }
     }
 

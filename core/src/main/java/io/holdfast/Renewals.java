@@ -1,12 +1,10 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
  */
 final class Renewals {
+
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     private final LockStore store;
     private final TimeSource time;
@@ -80,8 +80,8 @@ final class Renewals {
 
     private void run() {
         List<Hold> due = takeDue();
-        List<RenewRequest> requests = new ArrayList<>();
-        List<Hold> asked = new ArrayList<>();
+        List<RenewRequest> requests = new ArrayList<>(due.size());
+        List<Hold> asked = new ArrayList<>(due.size());
         // Before the first request is built, hence before any is sent: the new deadlines count from here.
         LeaseRules.Sent sent = LeaseRules.Sent.now(time);
         for (Hold hold : due) {
@@ -94,12 +94,18 @@ final class Renewals {
         if (requests.isEmpty()) {
             return;
         }
-        List<CompletionStage<RenewReply>> replies = store.renewAll(requests);
-        for (int i = 0; i < asked.size(); i++) {
-            Hold hold = asked.get(i);
-            RenewRequest request = requests.get(i);
-            replies.get(i).whenComplete((reply, error) -> hold.engine.renewed(hold, request, sent, reply, error));
-        }
+        store.renewAll(requests, (index, reply, error) -> {
+            Hold hold = asked.get(index);
+            try {
+                hold.engine.renewed(hold, requests.get(index), sent, reply, error);
+            } catch (RuntimeException | Error e) {
+                // A callback executor that fails, for example: the other answers must not be lost by that.
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "What follows from a renewal of " + hold.engine.name() + " failed",
+                        e);
+            }
+        });
     }
 
     private List<Hold> takeDue() {

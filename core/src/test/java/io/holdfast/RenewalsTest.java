@@ -2,12 +2,14 @@ package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Rule 12: renewals do not depend on each other, are sent together, and the most urgent goes first. */
@@ -61,6 +63,44 @@ class RenewalsTest extends EngineFixture {
 
         assertThat(store.count("renew")).isZero();
         assertThat(time.pending()).isZero();
+    }
+
+    /** A store may answer many renewals in one go: what goes wrong after one of them is not the next one's concern. */
+    @Test
+    void a_callback_executor_that_fails_takes_no_other_answer_with_it() {
+        ProbeStore probe = probe("many");
+        AtomicBoolean broken = new AtomicBoolean();
+        ForwardingStore atOnce = new ForwardingStore(probe) {
+            @Override
+            public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+                for (int i = 0; i < requests.size(); i++) {
+                    answers.answered(i, new RenewReply.Gone(), null);
+                }
+            }
+        };
+        LockClient many = LockClient.builder()
+                .store(atOnce)
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .callbackExecutor(callback -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("no thread for a callback");
+                    }
+                    callback.run();
+                })
+                .build();
+        clients.add(many);
+        ActiveLease first = now(acquire(many, "first"));
+        ActiveLease second = now(acquire(many, "second"));
+        first.onLost(() -> {});
+        broken.set(true);
+        try (Warnings warnings = new Warnings()) {
+            advance(1_010);
+            assertThat(warnings.said()).containsExactly("What follows from a renewal of first failed");
+        }
+
+        assertThat(first.hasEnded()).isTrue();
+        assertThat(second.hasEnded()).isTrue();
     }
 
     private LockClient clientWith(List<List<String>> batches, String hangs) {

@@ -78,6 +78,20 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
+     * As {@link #renewAll(List)}, for who renews very many: without a stage for each. A store for which that is less work
+     * overrides this, too. Does not throw once an answer was given or may still come.
+     *
+     * @param answers is told one answer for each request, perhaps before this returns
+     */
+    default void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        List<CompletionStage<RenewReply>> replies = renewAll(requests);
+        for (int i = 0; i < replies.size(); i++) {
+            int index = i;
+            replies.get(i).whenComplete((reply, error) -> answers.answered(index, reply, error));
+        }
+    }
+
+    /**
      * Ends a hold and passes the name to the first waiting client that is alive, if there is one; optionally puts the
      * caller back into the queue, under a new holder id, in the same step.
      */

@@ -5,12 +5,14 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -173,12 +175,31 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return renewals.renew(List.of(request)).get(0);
+        return renewAll(List.of(request)).get(0);
     }
 
     @Override
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        return renewals.renew(requests);
+        List<CompletionStage<RenewReply>> stages = new ArrayList<>(requests.size());
+        List<CompletableFuture<RenewReply>> replies = new ArrayList<>(requests.size());
+        for (int i = 0; i < requests.size(); i++) {
+            CompletableFuture<RenewReply> reply = new CompletableFuture<>();
+            replies.add(reply);
+            stages.add(reply);
+        }
+        renewals.renew(requests, (index, reply, error) -> {
+            if (error == null) {
+                replies.get(index).complete(reply);
+            } else {
+                replies.get(index).completeExceptionally(error);
+            }
+        });
+        return stages;
+    }
+
+    @Override
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        renewals.renew(requests, answers);
     }
 
     @Override

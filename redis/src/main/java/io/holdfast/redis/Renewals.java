@@ -1,13 +1,14 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -42,57 +43,97 @@ final class Renewals {
     /** Those that may go in one command. */
     private record Group(int keys, boolean counted) {}
 
-    /** One stage for each request, in their order. None depends on another but those of one command. */
-    List<CompletionStage<RenewReply>> renew(List<RenewRequest> requests) {
-        int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
-        Map<Group, List<Integer>> groups = new LinkedHashMap<>();
-        for (int i = 0; i < requests.size(); i++) {
-            RenewRequest request = requests.get(i);
-            groups.computeIfAbsent(
-                            new Group(connections.group(request.name()), request.counted()), group -> new ArrayList<>())
-                    .add(i);
+    /** Of one group, what goes in the next command: requests and their places in the caller's list. */
+    private static final class Chunk {
+
+        final Group group;
+        final List<RenewRequest> requests = new ArrayList<>();
+
+        /** Of the requests, in the same order. In a cluster most chunks are of one request. */
+        int[] indexes = new int[1];
+
+        Chunk(Group group) {
+            this.group = group;
         }
-        List<CompletionStage<RenewReply>> stages = new ArrayList<>(Collections.nCopies(requests.size(), null));
-        for (List<Integer> group : groups.values()) {
-            for (int from = 0; from < group.size(); from += most) {
-                send(requests, group.subList(from, Math.min(from + most, group.size())), stages);
+
+        boolean takes(int keys, boolean counted) {
+            return group.keys == keys && group.counted == counted;
+        }
+
+        void add(int index, RenewRequest request) {
+            if (requests.size() == indexes.length) {
+                indexes = Arrays.copyOf(indexes, 2 * indexes.length);
             }
+            indexes[requests.size()] = index;
+            requests.add(request);
         }
-        return stages;
     }
 
-    /** Renews some of the requests by one command. */
-    private void send(List<RenewRequest> all, List<Integer> indexes, List<CompletionStage<RenewReply>> stages) {
-        List<RenewRequest> requests = indexes.stream().map(all::get).toList();
-        boolean counted = requests.get(0).counted();
-        CompletionStage<List<Object>> command = renewal(requests, counted);
+    /** One answer for each request. None depends on another but those of one command. */
+    void renew(List<RenewRequest> requests, RenewAnswers answers) {
+        int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
+        Map<Group, Chunk> open = new LinkedHashMap<>();
+        Chunk chunk = null;
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
-            int index = i;
-            CompletableFuture<RenewReply> stage = new CompletableFuture<>();
-            stages.set(indexes.get(i), stage);
-            command.whenComplete((reply, error) -> {
-                if (error == null) {
-                    stage.complete(renewed(request, reply, index, counted));
-                } else if (RedisErrors.keysAreApart(error)) {
-                    // A slot can take long to move, and all that while its locks would not be renewed.
-                    renewAlone(request, stage);
-                } else {
-                    stage.completeExceptionally(errors.of(error));
-                }
-            });
+            int keys = connections.group(request.name());
+            if (chunk == null || !chunk.takes(keys, request.counted())) {
+                chunk = open.computeIfAbsent(new Group(keys, request.counted()), Chunk::new);
+            }
+            chunk.add(i, request);
+            if (chunk.requests.size() == most) {
+                open.remove(chunk.group);
+                send(chunk, answers);
+                chunk = null;
+            }
         }
+        for (Chunk rest : open.values()) {
+            send(rest, answers);
+        }
+    }
+
+    /** Renews those of a chunk by one command. */
+    private void send(Chunk chunk, RenewAnswers answers) {
+        List<RenewRequest> requests = chunk.requests;
+        boolean counted = chunk.group.counted;
+        renewal(requests, counted).whenComplete((reply, error) -> {
+            StoreException failed = error == null ? null : errors.of(error);
+            boolean apart = error != null && RedisErrors.keysAreApart(error);
+            for (int i = 0; i < requests.size(); i++) {
+                if (apart) {
+                    // A slot can take long to move, and all that while its locks would not be renewed.
+                    renewAlone(requests.get(i), chunk.indexes[i], answers);
+                } else if (failed != null) {
+                    answers.answered(chunk.indexes[i], null, failed);
+                } else {
+                    answer(requests.get(i), reply, i, counted, chunk.indexes[i], answers);
+                }
+            }
+        });
     }
 
     /** With the lock key only, which is at one node at any time. It does not tell how many wait. */
-    private void renewAlone(RenewRequest request, CompletableFuture<RenewReply> outcome) {
+    private void renewAlone(RenewRequest request, int index, RenewAnswers answers) {
         renewal(List.of(request), false).whenComplete((reply, error) -> {
             if (error == null) {
-                outcome.complete(renewed(request, reply, 0, false));
+                answer(request, reply, 0, false, index, answers);
             } else {
-                outcome.completeExceptionally(errors.of(error));
+                answers.answered(index, null, errors.of(error));
             }
         });
+    }
+
+    private void answer(
+            RenewRequest request, List<Object> reply, int at, boolean counted, int index, RenewAnswers answers) {
+        RenewReply renewed;
+        try {
+            renewed = renewed(request, reply, at, counted);
+        } catch (RuntimeException e) {
+            // Not a reply of this script.
+            answers.answered(index, null, errors.of(e));
+            return;
+        }
+        answers.answered(index, renewed, null);
     }
 
     private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean counted) {
