@@ -247,7 +247,12 @@ final class ActiveLease implements Lease {
     }
 
     boolean isAtLimit() {
-        return limitNanos != NO_LIMIT && hold.engine.time().nanoTime() - limitNanos >= 0;
+        return limitNanos != NO_LIMIT && isAtLimit(hold.engine.time().nanoTime());
+    }
+
+    /** Whether it was at its limit at this instant. */
+    boolean isAtLimit(long nowNanos) {
+        return limitNanos != NO_LIMIT && nowNanos - limitNanos >= 0;
     }
 
     /** By the engine: HELD → LOST. False if it has ended before. */

@@ -17,6 +17,11 @@ record Deadline(long nanos, long wallMillis) {
         return time.nanoTime() - nanos >= 0 || time.wallMillis() - wallMillis >= 0;
     }
 
+    /** Whether it had passed when the clocks were read. */
+    boolean hasPassed(LeaseRules.Sent now) {
+        return now.nanos() - nanos >= 0 || now.wallMillis() - wallMillis >= 0;
+    }
+
     /** On each clock the earlier of the two. */
     Deadline earlier(Deadline other) {
         return new Deadline(nanos - other.nanos < 0 ? nanos : other.nanos, Math.min(wallMillis, other.wallMillis));
@@ -24,7 +29,12 @@ record Deadline(long nanos, long wallMillis) {
 
     /** Zero if it has passed. */
     long remainingNanos(TimeSource time) {
-        long byWall = (wallMillis - time.wallMillis()) * 1_000_000;
-        return Math.max(0, Math.min(nanos - time.nanoTime(), byWall));
+        return remainingNanos(LeaseRules.Sent.now(time));
+    }
+
+    /** As it was when the clocks were read. */
+    long remainingNanos(LeaseRules.Sent now) {
+        long byWall = (wallMillis - now.wallMillis()) * 1_000_000;
+        return Math.max(0, Math.min(nanos - now.nanos(), byWall));
     }
 }

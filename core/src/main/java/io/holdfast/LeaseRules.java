@@ -44,9 +44,11 @@ class LeaseRules {
     /**
      * Whether a renewal's reply counts: only before the old deadline. After it the lease was already reported as over,
      * and somebody may have acted on that.
+     *
+     * @param now read for this very hold, after its reply came
      */
-    boolean renewalCounts(Deadline old, TimeSource time) {
-        return !old.hasPassed(time);
+    boolean renewalCounts(Deadline old, Sent now) {
+        return !old.hasPassed(now);
     }
 
     /** By how much two clocks may drift apart during a lease: 1 % and 2 ms, as in the Redlock specification. */

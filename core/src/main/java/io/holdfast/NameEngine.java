@@ -221,9 +221,9 @@ final class NameEngine extends ReentrantLock implements Effects {
     }
 
     @Nullable
-    RenewRequest lookAt(Hold hold) {
+    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent) {
         @Nullable RenewRequest[] request = new @Nullable RenewRequest[1];
-        handle(() -> request[0] = state.lookAt(hold));
+        handle(() -> request[0] = state.lookAt(hold, sent));
         return request[0];
     }
 
@@ -435,7 +435,7 @@ final class NameEngine extends ReentrantLock implements Effects {
             running = true;
             runWithInbox(event);
             running = false;
-            current = state.lease();
+            publish(state.lease());
             tidy();
             after = outbox;
             outbox = null;
@@ -444,6 +444,13 @@ final class NameEngine extends ReentrantLock implements Effects {
         }
         if (after != null) {
             after.forEach(Runnable::run);
+        }
+    }
+
+    /** Most events leave it as it is, and a volatile write costs more than a read. */
+    private void publish(@Nullable ActiveLease lease) {
+        if (current != lease) {
+            current = lease;
         }
     }
 

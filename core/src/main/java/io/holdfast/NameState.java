@@ -310,14 +310,18 @@ final class NameState {
         contention().poll();
     }
 
-    /** The hold's time has come: end what is over, or return the renewal to send. */
     long renewalLagNanos() {
         return tenure.renewalLagNanos();
     }
 
+    /**
+     * The hold's time has come: end what is over, or return the renewal to send.
+     *
+     * @param sent when the clocks were read, for all that are due together: not after any of their renewals is sent
+     */
     @Nullable
-    RenewRequest lookAt(Hold hold) {
-        return tenure.lookAt(hold);
+    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent) {
+        return tenure.lookAt(hold, sent);
     }
 
     // --- between the parts ---

@@ -82,10 +82,12 @@ final class Renewals {
         List<Hold> due = takeDue();
         List<RenewRequest> requests = new ArrayList<>(due.size());
         List<Hold> asked = new ArrayList<>(due.size());
-        // Before the first request is built, hence before any is sent: the new deadlines count from here.
+        // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
+        // for all, because there may be very many: a hold whose time passes meanwhile is renewed in vain, and ends
+        // right after.
         LeaseRules.Sent sent = LeaseRules.Sent.now(time);
         for (Hold hold : due) {
-            RenewRequest request = hold.engine.lookAt(hold);
+            RenewRequest request = hold.engine.lookAt(hold, sent);
             if (request != null) {
                 requests.add(request);
                 asked.add(hold);

@@ -146,7 +146,7 @@ final class Tenure {
 
     void leaseOver(ActiveLease over) {
         if (over == lease && hold != null) {
-            endIfOver(hold);
+            endIfOver(hold, LeaseRules.Sent.now(time()));
         }
     }
 
@@ -170,8 +170,9 @@ final class Tenure {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(renewed, request, sent, extended)) {
-                watch(renewed);
+            LeaseRules.Sent now = LeaseRules.Sent.now(time());
+            if (extend(renewed, request, sent, extended, now)) {
+                watch(renewed, now.nanos());
             }
         } else if (reply instanceof RenewReply.Gone) {
             holdLost(renewed, "the store says that it expired, was removed or was taken");
@@ -193,7 +194,7 @@ final class Tenure {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(prepared, request, sent, extended)) {
+            if (extend(prepared, request, sent, extended, LeaseRules.Sent.now(time()))) {
                 handOut(prepared, request.leaseMillis() * 1_000_000);
             }
         } else {
@@ -206,24 +207,24 @@ final class Tenure {
     }
 
     @Nullable
-    RenewRequest lookAt(Hold due) {
-        if (due != hold || endIfOver(due)) {
+    RenewRequest lookAt(Hold due, LeaseRules.Sent sent) {
+        if (due != hold || endIfOver(due, sent)) {
             return null;
         }
-        long now = time().nanoTime();
+        long now = sent.nanos();
         ActiveLease out = lease;
         if (out == null
                 || !isKeptUp(due, out)
                 || due.renewAtNanos == Hold.NEVER
                 || due.renewAtNanos - now > state.settings.renewEarlyNanos()) {
-            watch(due);
+            watch(due, now);
             return null;
         }
         long length = clipped(due, out, now);
         if (length < Limits.LEASE_MIN.toNanos()) {
             // So near the lease's limit that nothing would be won.
             due.renewAtNanos = Hold.NEVER;
-            watch(due);
+            watch(due, now);
             return null;
         }
         if (due.unconfirmedNanos == Hold.NEVER) {
@@ -231,8 +232,8 @@ final class Tenure {
         }
         // If this one stays unanswered, the next goes out while there is still time for it. Not sooner: a server that
         // is late because it has too much to do would get more to do.
-        due.renewAtNanos = now + Math.max(length / 12, due.deadline.remainingNanos(time()) / 2);
-        watch(due);
+        due.renewAtNanos = now + Math.max(length / 12, due.deadline.remainingNanos(sent) / 2);
+        watch(due, now);
         due.asking(length);
         // Who waits elsewhere matters only to those who pass the lock on here.
         boolean counted = !state.nobodyWaits() || due.wasHandedOn();
@@ -352,15 +353,19 @@ final class Tenure {
 
     // --- keeping ---
 
-    /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
-    private boolean extend(Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply) {
-        if (!state.settings.rules.renewalCounts(renewed.deadline, time())) {
+    /**
+     * Counts a renewal that the store confirmed. False if that came too late, and the hold is lost.
+     *
+     * @param now read after the reply came
+     */
+    private boolean extend(
+            Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply, LeaseRules.Sent now) {
+        if (!state.settings.rules.renewalCounts(renewed.deadline, now)) {
             holdLost(renewed, "its time ran out before the store confirmed a renewal");
             return false;
         }
         long asked = request.leaseMillis() * 1_000_000;
         long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
-        LeaseRules.Sent now = LeaseRules.Sent.now(time());
         Deadline deadline = state.settings.rules.deadline(sent, now, length);
         if (request.exact()) {
             renewed.asked = state.settings.rules.deadline(sent, now, asked);
@@ -381,11 +386,11 @@ final class Tenure {
         return true;
     }
 
-    /** Ends the lease, or hold and lease, if its time has passed. */
-    private boolean endIfOver(Hold held) {
+    /** Ends the lease, or hold and lease, if its time had passed when the clocks were read. */
+    private boolean endIfOver(Hold held, LeaseRules.Sent now) {
         ActiveLease out = lease;
-        boolean holdOver = held.deadline.hasPassed(time());
-        if (!holdOver && (out == null || !out.isOver())) {
+        boolean holdOver = held.deadline.hasPassed(now);
+        if (!holdOver && (out == null || !out.isAtLimit(now.nanos()))) {
             return false;
         }
         String why = out == null ? "" : whyOver(held, out);
@@ -457,7 +462,11 @@ final class Tenure {
 
     /** Sets when to look at the hold next: at its end, at its lease's end, or for its renewal. */
     private void watch(Hold held) {
-        long now = time().nanoTime();
+        watch(held, time().nanoTime());
+    }
+
+    /** As above. Each reading of the clock that is spared is seen in what a renewal costs. */
+    private void watch(Hold held, long now) {
         long at = held.deadline.nanos();
         ActiveLease out = lease;
         if (out != null) {

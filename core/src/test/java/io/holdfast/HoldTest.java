@@ -10,7 +10,6 @@ import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.StoreException;
-import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -83,7 +82,7 @@ class HoldTest extends EngineFixture {
                 probe,
                 settings -> settings.rules = new LeaseRules() {
                     @Override
-                    boolean renewalCounts(Deadline old, TimeSource now) {
+                    boolean renewalCounts(Deadline old, Sent now) {
                         // The owner releases in this very moment.
                         leases.forEach(lease -> released.add(lease.releaseAsync()));
                         return leases.isEmpty();

@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import io.holdfast.spi.TimeSource;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -55,7 +54,7 @@ class SimulationTest {
                 }),
                 Arguments.of("a renewal accepted after the old deadline", new LeaseRules() {
                     @Override
-                    boolean renewalCounts(Deadline old, TimeSource time) {
+                    boolean renewalCounts(Deadline old, Sent now) {
                         return true;
                     }
                 }));
