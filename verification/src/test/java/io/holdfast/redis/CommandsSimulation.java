@@ -25,7 +25,6 @@ public final class CommandsSimulation {
     public static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
 
     private final SimRedis server;
-    private final SimEnd end;
     private final SimConnections connections;
     private final RedisMessages messages;
     private final CommandsLockStore real;
@@ -33,7 +32,6 @@ public final class CommandsSimulation {
 
     public CommandsSimulation(SimRedis server, String clientId, SimEnd end) {
         this.server = server;
-        this.end = end;
         RedisSettings settings =
                 RedisUris.parse(URI.create("redis://simulated?timeout=" + COMMAND_TIMEOUT.toMillis() + "ms"));
         RedisKeys keys = new RedisKeys(settings.prefix());
