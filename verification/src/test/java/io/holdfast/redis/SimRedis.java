@@ -45,7 +45,7 @@ public final class SimRedis {
     private RedisModel model;
     private long clockNanos;
     private Predicate<List<String>> cutAt = words -> false;
-    private boolean down;
+    private long downUntilNanos;
     private long stoppedUntilNanos;
 
     // --- the truth ---
@@ -129,7 +129,7 @@ public final class SimRedis {
     // --- connections ---
 
     boolean accepts() {
-        return !down && world.nanoTime() >= stoppedUntilNanos;
+        return !isDown() && world.nanoTime() >= stoppedUntilNanos;
     }
 
     RedisModel.Session open(SimWire wire, RedisModel.Receiver receiver) {
@@ -139,7 +139,7 @@ public final class SimRedis {
 
     /** While it is stopped, what arrives waits in its sockets; it is executed in the order of arrival then. */
     void receive(Runnable event) {
-        if (down) {
+        if (isDown()) {
             return;
         }
         if (world.nanoTime() < stoppedUntilNanos) {
@@ -214,13 +214,17 @@ public final class SimRedis {
         }
     }
 
+    private boolean isDown() {
+        return world.nanoTime() < downUntilNanos;
+    }
+
     private void goDown(long nanos) {
-        down = true;
+        // A second outage may begin during one, and end before it.
+        downUntilNanos = Math.max(downUntilNanos, world.nanoTime() + nanos);
         waiting.clear();
         stoppedUntilNanos = world.nanoTime();
         List.copyOf(wires).forEach(SimWire::cut);
         wires.clear();
-        world.schedule(nanos, () -> down = false);
     }
 
     private void catchUp() {
