@@ -5,8 +5,6 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisCluster;
 import java.net.URI;
-import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -28,15 +26,6 @@ class CommandsClusterContractTest extends LockStoreContract {
     @Override
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider().open(URI.create(cluster.uri() + "?mode=commands"), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        // A permit left over from something before ends one park at once.
-        long end = System.nanoTime() + span.toNanos();
-        for (long left = span.toNanos(); left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-        }
     }
 
     @Override

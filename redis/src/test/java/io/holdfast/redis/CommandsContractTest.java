@@ -6,11 +6,9 @@ import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -93,15 +91,6 @@ class CommandsContractTest extends LockStoreContract {
     @Override
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider().open(URI.create(uri), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        // A permit left over from something before ends one park at once.
-        long end = System.nanoTime() + span.toNanos();
-        for (long left = span.toNanos(); left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
-        }
     }
 
     @Override

@@ -10,10 +10,8 @@ import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -65,10 +63,5 @@ class RedisClusterContractTest extends LockStoreContract {
     @Override
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider().open(URI.create(cluster.uri()), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos());
     }
 }

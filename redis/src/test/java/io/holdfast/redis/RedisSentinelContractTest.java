@@ -5,8 +5,6 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisReplication;
 import java.net.URI;
-import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -29,10 +27,5 @@ class RedisSentinelContractTest extends LockStoreContract {
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider()
                 .open(URI.create(servers.sentinelUri().replace("#", "?minReplicas=1#")), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos());
     }
 }

@@ -5,10 +5,8 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisServer;
 import java.net.URI;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -72,11 +70,6 @@ class RedlockContractTest extends LockStoreContract {
         String mode = modes.length() < 10 ? modes : opened++ % 2 == 0 ? "lua" : "commands";
         return new RedlockProvider()
                 .open(URI.create("redlock://" + hosts + "?bootstrap=true&memberTimeout=5s&mode=" + mode), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos());
     }
 
     @Override

@@ -5,8 +5,6 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.RedisServer;
 import java.net.URI;
-import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -38,10 +36,5 @@ class RestrictedContractTest extends LockStoreContract {
     @Override
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider().open(URI.create(server.uri()), context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos());
     }
 }

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * What every {@link io.holdfast.spi.LockStore} does, as tests. A store's own test extends this class and supplies
- * {@code open} and {@code elapse}; stores that by design do less say so by the capability methods, which skips the tests
+ * {@code open}, and {@code elapse} where time is virtual; stores that by design do less say so by the capability methods, which skips the tests
  * of just that. Needs JUnit and AssertJ.
  *
  * <p>The tests use names of their own, so one server serves them all. They wait for time only by {@code elapse}, and

@@ -4,6 +4,7 @@ import io.holdfast.testkit.RedisServer.Installation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,10 @@ public final class RedisReplication implements AutoCloseable {
     private static final String PASSWORD = "pw";
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(40);
+
+    /** A sentinel that was held up does nothing for 30 s after it, by its own rule (TILT). */
+    private static final Duration IN_STEP_TIMEOUT = Duration.ofSeconds(90);
+
     private static final Duration FAILOVER_TIMEOUT = Duration.ofSeconds(40);
 
     /** What to start. Not thread-safe. */
@@ -263,7 +268,8 @@ public final class RedisReplication implements AutoCloseable {
 
     /** Waits until every running replica has what the master has. */
     public void awaitInStep() {
-        awaitInStep(master());
+        // Asked each time: while it waits, sentinels may make another one the master.
+        Topology.await("all replicas are in step with their master", IN_STEP_TIMEOUT, () -> areInStep(master()));
     }
 
     /** Ends all servers. */
@@ -322,29 +328,25 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     private void awaitInStep(RedisServer master) {
-        for (RedisServer server : servers) {
-            if (server != master && server.isUp()) {
-                Topology.await(server + " is in step with " + master, START_TIMEOUT, () -> {
-                    // Asked first: a master in use is ahead again by the time that it answers.
-                    long offset = offset(master, "master_repl_offset");
-                    return Topology.info(server, "replication", "master_link_status")
-                                    .equals("up")
-                            && Topology.info(server, "replication", "master_port")
-                                    .equals(String.valueOf(master.announcedPort()))
-                            && offset(server, "slave_repl_offset") >= offset;
-                });
-            }
-        }
-        // A replica that was sent everything anew confirms nothing before its first message.
-        long replicas = servers.stream()
+        Topology.await("all replicas are in step with " + master, IN_STEP_TIMEOUT, () -> areInStep(master));
+    }
+
+    private boolean areInStep(RedisServer master) {
+        List<RedisServer> replicas = servers.stream()
                 .filter(server -> server != master && server.isUp())
-                .count();
-        Topology.await(
-                master + " hears from all replicas",
-                START_TIMEOUT,
-                () -> java.util.stream.LongStream.range(0, replicas)
+                .toList();
+        // Asked first: a master in use is ahead again by the time that it answers.
+        long offset = offset(master, "master_repl_offset");
+        return replicas.stream()
+                        .allMatch(replica -> Topology.info(replica, "replication", "master_link_status")
+                                        .equals("up")
+                                && Topology.info(replica, "replication", "master_port")
+                                        .equals(String.valueOf(master.announcedPort()))
+                                && offset(replica, "slave_repl_offset") >= offset)
+                // A replica that was sent everything anew confirms nothing before its first message.
+                && IntStream.range(0, replicas.size())
                         .allMatch(each -> Topology.info(master, "replication", "slave" + each)
-                                .contains("state=online")));
+                                .contains("state=online"));
     }
 
     private long votes(RedisServer server) {

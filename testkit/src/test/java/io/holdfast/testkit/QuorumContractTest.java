@@ -8,7 +8,6 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,11 +34,6 @@ class QuorumContractTest extends LockStoreContract {
             builder.member("memory " + nodes.indexOf(node), node::connect);
         }
         return builder.open(context);
-    }
-
-    @Override
-    protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos());
     }
 
     @Override

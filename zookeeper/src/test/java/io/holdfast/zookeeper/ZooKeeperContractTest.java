@@ -6,7 +6,6 @@ import io.holdfast.testkit.LockStoreContract;
 import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.net.URI;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
@@ -39,7 +38,7 @@ class ZooKeeperContractTest extends LockStoreContract {
     /** A little longer: what has run out is then removed by a command. */
     @Override
     protected void elapse(Duration span) {
-        LockSupport.parkNanos(span.toNanos() + Duration.ofMillis(60).toNanos());
+        super.elapse(span.plusMillis(60));
     }
 
     @Override
