@@ -77,14 +77,14 @@ class ExecTest {
                 "--store",
                 redis.uri(),
                 "--lease",
-                "1s",
+                "2s",
                 "renewed",
                 "--",
                 "sh",
                 "-c",
                 "echo running; read line")) {
             exec.awaitOut("running");
-            Thread.sleep(2_500);
+            Thread.sleep(5_000);
             assertThat(locks.tryAcquire("renewed")).isEmpty();
             exec.type("go on\n");
             assertThat(exec.exitCode()).isZero();
