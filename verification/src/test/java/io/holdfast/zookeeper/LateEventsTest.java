@@ -8,7 +8,6 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.StoreListener;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -168,25 +167,6 @@ class LateEventsTest {
         @Override
         public void close() {
             client.close();
-        }
-    }
-
-    private record Losses(List<String> holderIds) implements StoreListener {
-        @Override
-        public void granted(String name, String holderId) {}
-
-        @Override
-        public void contended(String name, String holderId) {}
-
-        @Override
-        public void released(String name) {}
-
-        @Override
-        public void reconnected() {}
-
-        @Override
-        public void lost(String name, String holderId) {
-            holderIds.add(holderId);
         }
     }
 }

@@ -8,7 +8,6 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
-import io.holdfast.spi.StoreListener;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,24 +76,5 @@ class ReusedNameTest {
 
     private void elapse(long millis) {
         time.advance(Duration.ofMillis(millis));
-    }
-
-    private record Losses(List<String> holderIds) implements StoreListener {
-        @Override
-        public void granted(String name, String holderId) {}
-
-        @Override
-        public void contended(String name, String holderId) {}
-
-        @Override
-        public void released(String name) {}
-
-        @Override
-        public void reconnected() {}
-
-        @Override
-        public void lost(String name, String holderId) {
-            holderIds.add(holderId);
-        }
     }
 }
