@@ -220,7 +220,6 @@ final class RedisErrors {
         return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
     }
 
-    /** Lettuce's words for a command that it did not write, or not as a whole. */
     /** Refused by the driver, for want of a connection: not written, or not as a whole. */
     static boolean wasNotSent(Throwable error) {
         Throwable cause = unwrap(error);
