@@ -248,7 +248,7 @@ class CommandsModelTest {
             parts.forEach(part -> shown.add(shown(part)));
             return shown;
         }
-        return answer == RedisModel.DISCARDED ? null : answer;
+        return RedisModel.DISCARDED.equals(answer) ? null : answer;
     }
 
     /** A time left, to ten seconds: the two clocks are not one. */
