@@ -63,7 +63,7 @@ final class Resp {
     private static void write(@Nullable Object answer, StringBuilder out) {
         if (answer == null) {
             out.append("$-1\r\n");
-        } else if (answer == RedisModel.DISCARDED) {
+        } else if (RedisModel.DISCARDED.equals(answer)) {
             out.append("*-1\r\n");
         } else if (answer instanceof Status status) {
             out.append('+').append(status.word()).append("\r\n");
