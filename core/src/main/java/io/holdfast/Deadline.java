@@ -14,7 +14,7 @@ import io.holdfast.spi.TimeSource;
 record Deadline(long nanos, long wallMillis) {
 
     boolean hasPassed(TimeSource time) {
-        return time.nanoTime() - nanos >= 0 || time.wallMillis() - wallMillis >= 0;
+        return hasPassed(LeaseRules.Sent.now(time));
     }
 
     /** Whether it had passed when the clocks were read. */
