@@ -180,12 +180,9 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        List<CompletionStage<RenewReply>> stages = new ArrayList<>(requests.size());
         List<CompletableFuture<RenewReply>> replies = new ArrayList<>(requests.size());
         for (int i = 0; i < requests.size(); i++) {
-            CompletableFuture<RenewReply> reply = new CompletableFuture<>();
-            replies.add(reply);
-            stages.add(reply);
+            replies.add(new CompletableFuture<>());
         }
         renewals.renew(requests, (index, reply, error) -> {
             if (error == null) {
@@ -194,7 +191,7 @@ final class RedisLockStore implements LockStore {
                 replies.get(index).completeExceptionally(error);
             }
         });
-        return stages;
+        return List.copyOf(replies);
     }
 
     @Override
