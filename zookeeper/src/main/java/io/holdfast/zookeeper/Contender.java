@@ -254,8 +254,7 @@ final class Contender {
     /** Finds out what has become of a create whose answer was lost. A session that moved on executes no late ones. */
     private CompletableFuture<Boolean> locate(Session now) {
         // A node that is taken for missing is never deleted, and has the lock for as long as the session. The names of
-        // nodes end
-        // with a number, so none is called as they begin.
+        // nodes end with a number, so none is called as they begin.
         return folder.lookWithMajority(now, prefix(now)).thenApply(line -> {
             String found = line.find(prefix(now));
             if (found == null) {

@@ -129,8 +129,7 @@ final class Link {
             case LOST -> {
                 Session ended = session;
                 // Told late, it is about the session before, if an event before it has found the next one's handle. If
-                // it is about this
-                // one, and that does not know it yet, then it is told when there is the next one.
+                // it is about this one, and that does not know it yet, then it is told when there is the next one.
                 if (ended != null && ended.isOver()) {
                     connected = false;
                     over = true;
@@ -144,8 +143,8 @@ final class Link {
         try {
             Handle handle = connector.handle();
             if (handle.sessionId() == 0) {
-                // Told late: the handle is a newer one. Commands would wait there for a session whose name they do not
-                // have.
+                // Told late: the handle is a newer one. Commands would wait there for a session whose name they do
+                // not have.
                 connected = false;
                 return;
             }
