@@ -40,6 +40,9 @@ final class Acquisition {
     /** The same while some members have no vote, and a hold may be hidden behind them. */
     private static final long AGAIN_SOME_OUT_MILLIS = 200;
 
+    /** For an id that was withdrawn before: nobody uses it any more. */
+    static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "not asked for");
+
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
 
     private final QuorumLockStore store;
@@ -55,12 +58,8 @@ final class Acquisition {
         this.request = request;
     }
 
-    String name() {
-        return request.name();
-    }
-
-    String holderId() {
-        return request.holderId();
+    AcquireRequest request() {
+        return request;
     }
 
     void start() {
@@ -72,9 +71,18 @@ final class Acquisition {
         done(new AcquireReply.Granted(hold.base(), 0, 0));
     }
 
+    /** Instead of {@link #start}: it is not asked for. */
+    void drop() {
+        done(NOT_ASKED_FOR);
+    }
+
     /** Nobody waits for it any more: no further tries. */
     void unwanted() {
         unwanted = true;
+    }
+
+    boolean isUnwanted() {
+        return unwanted;
     }
 
     private void attempt(int number) {

@@ -31,6 +31,9 @@ import org.jspecify.annotations.Nullable;
  * {@link #holds}, or a release of it was sent to all members. So nothing is filled in again after its release, and no vote
  * is left behind.
  *
+ * <p>Nothing begins for an id after its withdrawal: what was asked for before is in {@link #running}, where the withdrawal finds
+ * it, or waits for what is.
+ *
  * <p>A hold is granted, renewed and ended by a majority. What a minority still has then is undone in the background.
  */
 final class QuorumLockStore implements LockStore {
@@ -84,10 +87,11 @@ final class QuorumLockStore implements LockStore {
     }
 
     void finished(Acquisition acquisition, boolean waits) {
+        AcquireRequest request = acquisition.request();
         if (!waits) {
-            waiting.remove(acquisition.name(), acquisition.holderId());
+            waiting.remove(request.name(), request.holderId());
         }
-        running.remove(acquisition.holderId(), acquisition);
+        running.remove(request.holderId(), acquisition);
     }
 
     // --- commands ---
@@ -100,9 +104,22 @@ final class QuorumLockStore implements LockStore {
         }
         Acquisition acquisition = new Acquisition(this, members, votes, request);
         Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
-        if (other != null) {
-            // One after the other: the answer to the first would promise a time that counts from the second.
-            return other.outcome.handle((reply, error) -> true).thenCompose(over -> acquire(request));
+        if (other == null) {
+            return begin(acquisition);
+        }
+        // One after the other: the answer to the first would promise a time that counts from the second.
+        return other.outcome
+                .handle((reply, error) -> other.isUnwanted())
+                .thenCompose(withdrawn ->
+                        withdrawn ? CompletableFuture.completedFuture(Acquisition.NOT_ASKED_FOR) : acquire(request));
+    }
+
+    /** It is in {@link #running} already. */
+    private CompletionStage<AcquireReply> begin(Acquisition acquisition) {
+        AcquireRequest request = acquisition.request();
+        if (acquisition.isUnwanted()) {
+            acquisition.drop();
+            return acquisition.outcome;
         }
         QuorumHold hold = holds.get(request.holderId());
         if (hold == null) {
@@ -174,16 +191,19 @@ final class QuorumLockStore implements LockStore {
         if (hold == null) {
             return CompletableFuture.completedFuture(new ReleaseReply(false, null));
         }
-        AcquireRequest requeue = request.requeue();
+        Acquisition next = toFollow(request.requeue());
         return votes.end(hold.claim(), true).thenCompose(ended -> {
+            boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
+            if (next != null && (!wasHeld || ended.waiting() > 0)) {
+                next.drop();
+            }
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Outcome.UNKNOWN,
                         "Too few members of " + members.describe() + " have answered the release of " + request.name(),
                         null));
             }
-            boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
-            if (!wasHeld || requeue == null) {
+            if (!wasHeld || next == null) {
                 return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
             }
             if (ended.waiting() > 0) {
@@ -192,8 +212,18 @@ final class QuorumLockStore implements LockStore {
                 return CompletableFuture.completedFuture(
                         new ReleaseReply(true, new AcquireReply.Busy(later, 0, "left free for other clients")));
             }
-            return acquire(requeue).thenApply(reply -> new ReleaseReply(true, reply));
+            return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
         });
+    }
+
+    /** Known before the release is sent: a withdrawal that comes meanwhile must not be over before this has begun. */
+    private @Nullable Acquisition toFollow(@Nullable AcquireRequest requeue) {
+        if (requeue == null) {
+            return null;
+        }
+        Acquisition next = new Acquisition(this, members, votes, requeue);
+        running.put(requeue.holderId(), next);
+        return next;
     }
 
     @Override

@@ -10,6 +10,8 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Take;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
@@ -120,6 +122,38 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(told).hasValue(1);
         await(a.store.abandon(NAME, second));
         assertThat(nodes).allMatch(node -> node.size() == 0);
+        assertThat(a.store.remembered()).isZero();
+    }
+
+    /** Found by simulation, seed 257776 with -Dbusy=3: the new id was remembered as one that waits for ever. */
+    @Test
+    void an_id_that_is_withdrawn_while_the_release_before_it_is_under_way_does_not_begin_to_wait() {
+        Client a = new Client();
+        Client b = new Client();
+        String held = a.newId();
+        a.granted(held);
+        String next = a.newId();
+        a.troubles.forEach(trouble -> trouble.delayNanosMax = 5_000_000);
+        CompletionStage<ReleaseReply> released = a.store.release(
+                new ReleaseRequest(NAME, held, new AcquireRequest(NAME, next, LEASE_MILLIS, true, 1_000)));
+        CompletionStage<Boolean> withdrawn = a.store.abandon(NAME, next);
+        assertThat(await(released).wasHeld()).isTrue();
+        assertThat(await(withdrawn)).isFalse();
+        b.granted(b.newId());
+        assertThat(a.store.remembered()).isZero();
+    }
+
+    @Test
+    void an_id_that_is_withdrawn_while_it_is_asked_for_twice_does_not_begin_to_wait() {
+        Client a = new Client();
+        Client b = new Client();
+        b.granted(b.newId());
+        a.troubles.forEach(trouble -> trouble.delayNanosMax = 5_000_000);
+        AcquireRequest request = new AcquireRequest(NAME, a.newId(), LEASE_MILLIS, true, 1_000);
+        a.store.acquire(request);
+        CompletionStage<AcquireReply> again = a.store.acquire(request);
+        await(a.store.abandon(NAME, request.holderId()));
+        await(again);
         assertThat(a.store.remembered()).isZero();
     }
 
