@@ -47,6 +47,9 @@ final class ActiveLease implements Lease {
     private static final AtomicReferenceFieldUpdater<ActiveLease, Queue> LOSS_CALLBACKS =
             AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, Queue.class, "lossCallbacks");
 
+    private static final AtomicReferenceFieldUpdater<ActiveLease, Holds> HOLDS =
+            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, Holds.class, "holds");
+
     final Hold hold;
     final long grantedNanos;
 
@@ -59,8 +62,11 @@ final class ActiveLease implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
-    /** Null if no thread owns it. */
-    private final @Nullable Holds holds;
+    /**
+     * How often the owner thread took it. Null until that matters: as long as it was taken once, and not lost, as most are
+     * of very many locks held.
+     */
+    private volatile @Nullable Holds holds; // made once
 
     /** Which one of the leases on its hold it is. */
     private final int handOff;
@@ -82,7 +88,6 @@ final class ActiveLease implements Lease {
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         this.owner = owner;
-        this.holds = owner == null ? null : new Holds();
     }
 
     @Override
@@ -96,8 +101,18 @@ final class ActiveLease implements Lease {
     }
 
     /** Only for a lease that a thread owns. */
+    @SuppressWarnings("NullAway") // null is what the field holds before: the JDK does not say that it may
     Holds holds() {
+        if (holds == null) {
+            HOLDS.compareAndSet(this, null, new Holds());
+        }
         return requireNonNull(holds);
+    }
+
+    /** How often the owner thread took it and did not give it back. */
+    int holdCount() {
+        Holds taken = holds;
+        return taken == null ? 1 : taken.count;
     }
 
     @Override
@@ -258,8 +273,8 @@ final class ActiveLease implements Lease {
     /** By the engine: HELD → LOST. False if it has ended before. */
     boolean lose(String why) {
         lostWhy = why;
-        if (holds != null) {
-            holds.lostWhy = why;
+        if (owner != null) {
+            holds().lostWhy = why;
         }
         return STATE.compareAndSet(this, State.HELD, State.LOST);
     }

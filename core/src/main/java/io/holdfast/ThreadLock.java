@@ -176,7 +176,7 @@ class ThreadLock implements DistributedLock {
 
     int holdCount(Thread thread) {
         ActiveLease mine = ownedBy(thread);
-        return mine != null && mine.isValid() ? mine.holds().count : 0;
+        return mine != null && mine.isValid() ? mine.holdCount() : 0;
     }
 
     long fencingToken(Thread thread) {
