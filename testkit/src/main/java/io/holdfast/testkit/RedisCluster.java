@@ -259,15 +259,20 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** Waits until a running node is a replica, in its own view too, and in step with its master; and all is well. */
+    /** Waits until a running node is a replica, in every running node's view, and in step with its master; and all is well. */
     public void awaitReplica(RedisServer node) {
         Topology.await(
                 node + " is a replica",
                 TIMEOUT,
-                () -> !ClusterView.of(node).myself().isMaster()
+                () -> nodes.stream().filter(RedisServer::isUp).allMatch(viewer -> isReplica(node, viewer))
                         && Topology.info(node, "replication", "master_link_status")
                                 .equals("up"));
         awaitOk();
+    }
+
+    /** The nodes tell each other who follows whom from time to time only, so some know it later than the replica itself. */
+    private static boolean isReplica(RedisServer node, RedisServer viewer) {
+        return ClusterView.of(viewer).at(node.port()).masterId() != null;
     }
 
     /** Ends all nodes. */
