@@ -9,35 +9,23 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One name in use: the lock around its {@link NameState}, and the only place from which commands for it are sent.
  *
- * <p>Every event runs under its lock, which it is itself: as a field, that would be one more object for each of very many
- * names, and one more place in memory for each event. Commands are sent while it is held, so that they leave in the order of the
- * decisions (a withdrawal must not overtake the acquire it withdraws); a reply that comes back during the sending is put
- * into {@link #inbox} and handled after the present event. Whatever wakes a waiter or runs user code is put into {@link
- * #outbox} and done after the lock is released.
+ * <p>Commands are sent during an event, so that they leave in the order of the decisions (a withdrawal must not overtake the
+ * acquire it withdraws); a reply that comes back during the sending is handled after the present event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class NameEngine extends ReentrantLock implements Effects {
-
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+final class NameEngine extends EventLock implements Effects {
 
     private final Engine engine;
     private final String name;
 
     private final NameState state; // by lock
-    private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
-    private @Nullable List<Runnable> outbox; // by lock
-    private boolean running; // by lock; an event is being handled by this thread
     private boolean retired; // by lock; not in the engine's map any more
     private TimeSource.@Nullable Timer pollTimer; // by lock
 
@@ -367,7 +355,7 @@ final class NameEngine extends ReentrantLock implements Effects {
 
     @Override
     public void granted(Waiter waiter, ActiveLease lease) {
-        settle(waiter, Waiter.State.GRANTED);
+        conclude(waiter, Waiter.State.GRANTED);
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
         later(() -> waiter.complete(lease, null));
@@ -388,7 +376,7 @@ final class NameEngine extends ReentrantLock implements Effects {
 
     @Override
     public void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
-        settle(waiter, outcome);
+        conclude(waiter, outcome);
         Duration waited = Duration.ofNanos(settings().time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : notAcquired(waiter);
         later(() -> waiter.complete(null, error));
@@ -419,64 +407,12 @@ final class NameEngine extends ReentrantLock implements Effects {
         }
     }
 
-    // --- the machinery ---
-
-    private void handle(Runnable event) {
-        List<Runnable> after;
-        lock();
-        try {
-            if (running) {
-                if (inbox == null) {
-                    inbox = new ArrayDeque<>(2);
-                }
-                inbox.add(event);
-                return;
-            }
-            running = true;
-            runWithInbox(event);
-            running = false;
-            publish(state.lease());
-            tidy();
-            after = outbox;
-            outbox = null;
-        } finally {
-            unlock();
-        }
-        if (after != null) {
-            after.forEach(Runnable::run);
-        }
-    }
-
-    /** Most events leave it as it is, and a volatile write costs more than a read. */
-    private void publish(@Nullable ActiveLease lease) {
-        if (current != lease) {
-            current = lease;
-        }
-    }
-
-    private void runWithInbox(Runnable event) {
-        for (Runnable next = event; next != null; next = inbox == null ? null : inbox.poll()) {
-            try {
-                next.run();
-            } catch (RuntimeException | Error e) {
-                // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
-                // something else. What was decided so far must still reach the waiters.
-                LOG.log(System.Logger.Level.ERROR, "An event of " + name + " failed; this is a defect in Holdfast", e);
-            }
-        }
-        inbox = null;
-    }
-
-    /** To be done when the lock is released. */
-    private void later(Runnable effect) {
-        if (outbox == null) {
-            outbox = new ArrayList<>(2);
-        }
-        outbox.add(effect);
-    }
+    // --- after each event ---
 
     /** Nothing stays scheduled that is not needed, and per-name state goes when nobody holds or waits (rule 13). */
-    private void tidy() {
+    @Override
+    void settle() {
+        publish(state.lease());
         if (pollTimer != null && !state.isContending()) {
             pollTimer.cancel();
             pollTimer = null;
@@ -488,13 +424,20 @@ final class NameEngine extends ReentrantLock implements Effects {
         }
     }
 
+    /** Most events leave it as it is, and a volatile write costs more than a read. */
+    private void publish(@Nullable ActiveLease lease) {
+        if (current != lease) {
+            current = lease;
+        }
+    }
+
     private void armDeadline(Waiter waiter) {
         if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
             waiter.timer = settings().time.schedule(waiter.waitNanos, () -> leave(waiter, Waiter.State.TIMED_OUT));
         }
     }
 
-    private void settle(Waiter waiter, Waiter.State outcome) {
+    private void conclude(Waiter waiter, Waiter.State outcome) {
         if (waiter.state != Waiter.State.PENDING) {
             throw new IllegalStateException(
                     "A waiter for " + name + " has two outcomes: " + waiter.state + ", " + outcome);

@@ -1,0 +1,81 @@
+package io.holdfast;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A lock under which events are handled one after the other, whichever threads they come from.
+ *
+ * <p>An event that comes while another is handled by the same thread waits for its end in {@link #inbox}. Whatever wakes
+ * somebody or runs user code is put into {@link #outbox}, and done after the lock is released.
+ *
+ * <p>It is the lock, instead of having one: that would be one more object for each of very many names, and one more place in
+ * memory for each event.
+ */
+@SuppressWarnings("serial") // nobody writes it anywhere
+abstract class EventLock extends ReentrantLock {
+
+    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+
+    private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
+    private @Nullable List<Runnable> outbox; // by lock
+    private boolean running; // by lock; an event is being handled by this thread
+
+    /** Whose events they are, for messages. */
+    abstract String name();
+
+    /** After an event and all that it brought about, under the lock. */
+    abstract void settle();
+
+    final void handle(Runnable event) {
+        List<Runnable> after;
+        lock();
+        try {
+            if (running) {
+                if (inbox == null) {
+                    inbox = new ArrayDeque<>(2);
+                }
+                inbox.add(event);
+                return;
+            }
+            running = true;
+            runWithInbox(event);
+            running = false;
+            settle();
+            after = outbox;
+            outbox = null;
+        } finally {
+            unlock();
+        }
+        if (after != null) {
+            after.forEach(Runnable::run);
+        }
+    }
+
+    private void runWithInbox(Runnable event) {
+        for (Runnable next = event; next != null; next = inbox == null ? null : inbox.poll()) {
+            try {
+                next.run();
+            } catch (RuntimeException | Error e) {
+                // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
+                // something else. What was decided so far must still reach the waiters.
+                LOG.log(
+                        System.Logger.Level.ERROR,
+                        "An event of " + name() + " failed; this is a defect in Holdfast",
+                        e);
+            }
+        }
+        inbox = null;
+    }
+
+    /** To be done when the lock is released. */
+    final void later(Runnable effect) {
+        if (outbox == null) {
+            outbox = new ArrayList<>(2);
+        }
+        outbox.add(effect);
+    }
+}
