@@ -124,7 +124,8 @@ final class ActiveLease implements Lease {
             return true;
         }
         hold.engine.leaseOver(this);
-        return false;
+        // If a renewal was counted between the looks at deadline and clock, it is not over, and never was.
+        return state == State.HELD && !isOver();
     }
 
     @Override
