@@ -44,7 +44,8 @@ class RedisTlsTopologyTest {
     void withSentinels() {
         try (RedisReplication all = startOrAbort(() -> RedisReplication.builder()
                 .sentinels()
-                .downAfter(Duration.ofMillis(600))
+                // Not so soon that a busy machine brings about failovers that the test has not ordered.
+                .downAfter(Duration.ofSeconds(2))
                 .tls(tls())
                 .start())) {
             for (RedisServer sentinel : all.sentinels()) {
@@ -96,6 +97,8 @@ class RedisTlsTopologyTest {
                                 .withAuthentication("watch", "secret")
                                 .build());
             }
+            // Sentinels close a server's connections when they give it another part, also one that is just being made.
+            all.awaitInStep();
             inCode(RedisStores.sentinel(sentinels));
 
             refusals(login.replace("#", "?timeout=2s&sentinelUser=watch&sentinelPassword=secret#"));
