@@ -169,7 +169,8 @@ final class Acquisition {
         outcome.complete(reply);
     }
 
-    private void fail(@Nullable Throwable error) {
+    /** Also instead of {@link #start}. */
+    void fail(@Nullable Throwable error) {
         store.finished(this, false);
         outcome.completeExceptionally(
                 error instanceof CompletionException && error.getCause() != null

@@ -98,10 +98,6 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        StoreException refusal = refusal(request.leaseMillis());
-        if (refusal != null) {
-            return CompletableFuture.failedFuture(refusal);
-        }
         Acquisition acquisition = new Acquisition(this, members, votes, request);
         Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
         if (other == null) {
@@ -117,6 +113,11 @@ final class QuorumLockStore implements LockStore {
     /** It is in {@link #running} already. */
     private CompletionStage<AcquireReply> begin(Acquisition acquisition) {
         AcquireRequest request = acquisition.request();
+        StoreException refusal = refusal(request.leaseMillis());
+        if (refusal != null) {
+            acquisition.fail(refusal);
+            return acquisition.outcome;
+        }
         if (acquisition.isUnwanted()) {
             acquisition.drop();
             return acquisition.outcome;

@@ -144,6 +144,18 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     @Test
+    void an_id_that_a_release_is_to_queue_for_longer_than_the_longest_lease_is_refused() {
+        Client a = new Client();
+        String held = a.newId();
+        a.granted(held);
+        AcquireRequest tooLong = new AcquireRequest(NAME, a.newId(), LONGEST.toMillis() + 1, true, 1_000);
+        assertThat(failure(a.store.release(new ReleaseRequest(NAME, held, tooLong))))
+                .hasMessageContaining("longestLease");
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+        assertThat(a.store.remembered()).isZero();
+    }
+
+    @Test
     void an_id_that_is_withdrawn_while_it_is_asked_for_twice_does_not_begin_to_wait() {
         Client a = new Client();
         Client b = new Client();
