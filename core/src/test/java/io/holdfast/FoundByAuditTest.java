@@ -91,32 +91,4 @@ class FoundByAuditTest extends EngineFixture {
         advance(200);
         assertThat(waiting).isDone();
     }
-
-    /** Runs something at the next look at the clock. */
-    private static final class HookedTime implements io.holdfast.spi.TimeSource {
-        final io.holdfast.spi.TimeSource time;
-        Runnable hook = () -> {};
-
-        HookedTime(io.holdfast.spi.TimeSource time) {
-            this.time = time;
-        }
-
-        @Override
-        public long nanoTime() {
-            Runnable now = hook;
-            hook = () -> {};
-            now.run();
-            return time.nanoTime();
-        }
-
-        @Override
-        public long wallMillis() {
-            return time.wallMillis();
-        }
-
-        @Override
-        public Timer schedule(long delayNanos, Runnable task) {
-            return time.schedule(delayNanos, task);
-        }
-    }
 }

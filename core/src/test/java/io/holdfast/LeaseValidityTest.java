@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Rules 1, 2 and 3: one valid lease, valid by the local clock from the sending on, and loud when lost. */
@@ -74,33 +72,16 @@ class LeaseValidityTest extends EngineFixture {
     /** What was said to be over must not be valid again. */
     @Test
     void is_valid_if_a_renewal_counts_while_its_thread_looks_at_the_clock() {
-        AtomicReference<Runnable> atTheNextLook = new AtomicReference<>(() -> {});
-        TimeSource watched = new TimeSource() {
-            @Override
-            public long nanoTime() {
-                atTheNextLook.getAndSet(() -> {}).run();
-                return time.nanoTime();
-            }
-
-            @Override
-            public long wallMillis() {
-                return time.wallMillis();
-            }
-
-            @Override
-            public Timer schedule(long delayNanos, Runnable task) {
-                return time.schedule(delayNanos, task);
-            }
-        };
+        HookedTime watched = new HookedTime(time);
         ProbeStore probe = probe("watched");
         Lease lease = now(acquire(client("watched", probe, settings -> settings.time = watched), "a"));
         probe.renews = Fate.REPLY_HELD;
         advance(VALID_MILLIS - 1);
-        atTheNextLook.set(() -> {
+        watched.hook = () -> {
             probe.renews = Fate.PASS;
             probe.deliverReplies();
             advance(1);
-        });
+        };
 
         assertThat(lease.isValid()).isTrue();
         assertThat(lease.isValid()).isTrue();
