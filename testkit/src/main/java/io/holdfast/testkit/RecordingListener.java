@@ -13,7 +13,8 @@ public final class RecordingListener implements StoreListener {
         GRANTED,
         CONTENDED,
         RELEASED,
-        RECONNECTED
+        RECONNECTED,
+        LOST
     }
 
     /**
@@ -51,6 +52,11 @@ public final class RecordingListener implements StoreListener {
     @Override
     public void reconnected() {
         messages.add(new Message(Kind.RECONNECTED, "", ""));
+    }
+
+    @Override
+    public void lost(String name, String holderId) {
+        messages.add(new Message(Kind.LOST, name, holderId));
     }
 
     /** The grants so far that came with what a receiver needs to use them at once. */

@@ -8,11 +8,12 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.testkit.RecordingListener;
+import io.holdfast.testkit.RecordingListener.Kind;
+import io.holdfast.testkit.RecordingListener.Message;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -76,17 +77,17 @@ class LateEventsTest {
 
     @Test
     void the_end_of_the_session_that_is_in_use_is_told_though_there_is_no_other_yet() {
-        List<String> lost = new ArrayList<>();
-        store.listen(new Losses(lost));
+        RecordingListener told = new RecordingListener();
+        store.listen(told);
         open();
         assertThat(answer(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
         ensemble.cutOff(client, Duration.ofMillis(10 * SESSION_MILLIS).toNanos());
         elapse(2 * SESSION_MILLIS);
         assertThat(connector.untold).containsExactly(ConnectionState.SUSPENDED, ConnectionState.LOST);
         connector.tell(1);
-        assertThat(lost).isEmpty();
+        assertThat(told.messages(Kind.LOST)).isEmpty();
         connector.tell(1);
-        assertThat(lost).containsExactly("c1:1");
+        assertThat(told.messages(Kind.LOST)).extracting(Message::holderId).containsExactly("c1:1");
     }
 
     private void open() {

@@ -8,9 +8,9 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.testkit.RecordingListener;
+import io.holdfast.testkit.RecordingListener.Kind;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
@@ -28,7 +28,7 @@ class ReusedNameTest {
             time, new SplittableRandom(1), new SimEnsemble.Shape(3, 200, 2_000, 1_000_000, 500_000, 0, 0, 5_000_000L));
     private final SimClient client = connect();
     private final LockStore store = client.store();
-    private final List<String> lost = new ArrayList<>();
+    private final RecordingListener told = new RecordingListener();
 
     /**
      * Seed 995: a holder's look was under way when its node was deleted by force and the folder was removed. Its answer came
@@ -37,7 +37,7 @@ class ReusedNameTest {
      */
     @Test
     void the_end_of_a_node_is_not_taken_for_the_end_of_the_next_one_of_that_name() {
-        store.listen(new Losses(lost));
+        store.listen(told);
         assertThat(answer(store.acquire(request()))).isInstanceOf(AcquireReply.Granted.class);
         String node = ensemble.waiting("a");
         ensemble.cutOff(client, Duration.ofMillis(CUT_MILLIS).toNanos());
@@ -48,7 +48,7 @@ class ReusedNameTest {
         elapse(2 * CUT_MILLIS);
         assertThat(again.toCompletableFuture()).isCompletedWithValueMatching(AcquireReply.Granted.class::isInstance);
         assertThat(ensemble.waiting("a")).isEqualTo(node);
-        assertThat(lost).isEmpty();
+        assertThat(told.messages(Kind.LOST)).isEmpty();
         assertThat(answer(store.release(new ReleaseRequest("a", "c1:1", null))))
                 .isEqualTo(new ReleaseReply(true, null));
         assertThat(ensemble.waiting("a")).isEmpty();
