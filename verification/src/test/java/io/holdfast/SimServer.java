@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,11 @@ final class SimServer implements SimLine.Host {
     private final Map<String, Set<String>> released = new HashMap<>();
 
     private boolean mayComeBack;
+
+    /** What the clock said after it was last put forward. */
+    private long jumpedNanos = Long.MIN_VALUE;
+
+    private Consumer<String> notPromised = name -> {};
 
     /** Holder ids that something may still be executed for. */
     private final Set<String> underWay = new HashSet<>();
@@ -187,9 +193,18 @@ final class SimServer implements SimLine.Host {
         stop(downNanos);
     }
 
-    /** Sets the clock. Ahead: holds end early, so exclusion is not promised. */
-    void stepClock(long nanos) {
+    /**
+     * Sets the clock. Ahead: holds end early, so exclusion is not promised for them; nor for a hold that is granted after
+     * it to somebody whose last asking was stamped before it: the jump is taken for time that he waited.
+     *
+     * @param notPromised told of the name after such a grant
+     */
+    void stepClock(long nanos, Consumer<String> notPromised) {
         clockNanos += nanos;
+        if (nanos > 0) {
+            jumpedNanos = now();
+            this.notPromised = notPromised;
+        }
         // A clock that went back executes what was too late before.
         released.clear();
         mayComeBack |= nanos < 0;
@@ -234,6 +249,11 @@ final class SimServer implements SimLine.Host {
             SimStore client = receiver(grant.holderId());
             if (client != null) {
                 client.granted(name, grant);
+                // Rounded down, so the stamp may have been a millisecond earlier.
+                if (now() - (grant.sinceAskingMillis() + 1) * 1_000_000 < jumpedNanos) {
+                    // Later than this execution, which the hold belongs to.
+                    world.schedule(0, () -> notPromised.accept(name));
+                }
             }
             return client != null;
         }

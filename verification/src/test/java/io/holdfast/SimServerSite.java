@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 
@@ -52,12 +53,10 @@ final class SimServerSite implements SimSite {
         }
         long step = random.nextLong(-3_000, 3_000) * 1_000_000;
         simulation.recorder.log("the server's clock jumps by %d ms", step / 1_000_000);
-        // A grant whose message is on its way, or is sent for an asking from before, may be taken for younger than it
-        // is.
-        for (int i = 0; step > 0 && i < 10; i++) {
-            simulation.world.schedule(i * 500_000_000L, () -> faults.forget(Simulation.NAMES));
+        if (step > 0) {
+            faults.forget(Simulation.NAMES);
         }
-        server.stepClock(step);
+        server.stepClock(step, name -> faults.forget(List.of(name)));
     }
 
     private void crash(SimFaults faults) {
@@ -93,7 +92,10 @@ final class SimServerSite implements SimSite {
 
     @Override
     public void forceRelease(String name) {
-        server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages));
+        // Nobody can order anything from a server that is down.
+        if (!server.isDown()) {
+            server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages));
+        }
     }
 
     @Override

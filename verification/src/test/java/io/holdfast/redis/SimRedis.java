@@ -313,8 +313,11 @@ public final class SimRedis {
     }
 
     public void forceRelease(String name) {
-        executeLate(List.of("DEL", name));
-        executeLate(List.of("PUBLISH", RedisKeys.redissonChannel(name), RedisKeys.RELEASED));
+        // Nobody can order anything from a server that is down.
+        if (!isDown()) {
+            executeLate(List.of("DEL", name));
+            executeLate(List.of("PUBLISH", RedisKeys.redissonChannel(name), RedisKeys.RELEASED));
+        }
     }
 
     @Override
