@@ -33,7 +33,7 @@ end
 
 -- How many live entries are before the id. Removes dead ones on the way, as far as it looks.
 local function ahead()
-  local before = redis.call('ZRANK', KEYS[2], id) or redis.call('ZCARD', KEYS[2])
+  local before = queued() > 0 and redis.call('ZRANK', KEYS[2], id) or queued()
   if before == 0 then
     return 0
   end
@@ -50,7 +50,7 @@ end
 local function busy(kind, holder)
   local before = ahead()
   if ARGV[6] == '1' then
-    local first = before == 0 and redis.call('ZCARD', KEYS[2]) == 0
+    local first = queued() == 0
     enqueue(id, lease, poll, ARGV[8])
     if first and string.sub(holder, 1, 3) == 'hf-' then
       tell('c', holder, '')

@@ -22,9 +22,23 @@ local function number(value)
   return tonumber(value) or 0
 end
 
+-- How many are in the queue, and wait at Redisson. Each is asked for once in a run, and not before it is needed: calls are
+-- most of what a script costs. Whatever changes the queue keeps its number.
+local size, theirs
+
+local function queued()
+  size = size or redis.call('ZCARD', KEYS[2])
+  return size
+end
+
+local function rivalry()
+  theirs = theirs or rivals({ARGV[2]})[1] or 0
+  return theirs
+end
+
 -- How many wait behind the holder, here and at Redisson.
 local function waiting()
-  return redis.call('ZCARD', KEYS[2]) + (rivals({ARGV[2]})[1] or 0)
+  return queued() + rivalry()
 end
 
 -- The base of the next hold's tokens: sixteenths of a ms of server time, so that bases grow even when the last one was
@@ -45,6 +59,7 @@ end
 local function leave(id)
   if redis.call('ZREM', KEYS[2], id) == 1 then
     redis.call('HDEL', KEYS[3], id)
+    size = size and size - 1
   end
 end
 
@@ -60,30 +75,32 @@ end
 
 -- Puts an id at the tail of the queue, or stamps its place there as alive.
 local function enqueue(id, lease, poll, repetition)
-  if not redis.call('ZSCORE', KEYS[2], id) then
-    local last = redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+  local fresh = queued() == 0
+  if fresh or not redis.call('ZSCORE', KEYS[2], id) then
+    local last = fresh and {} or redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
     redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
+    size = size + 1
   end
   redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, repetition))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
-  if redis.call('PTTL', KEYS[2]) < keep then
+  if fresh or redis.call('PTTL', KEYS[2]) < keep then
     redis.call('PEXPIRE', KEYS[2], keep)
   end
-  if redis.call('PTTL', KEYS[3]) < keep then
+  if fresh or redis.call('PTTL', KEYS[3]) < keep then
     redis.call('PEXPIRE', KEYS[3], keep)
   end
 end
 
 -- Gives the free lock to the first live entry of the queue whose client is there, for a short first lease: if it does
 -- not use it, those behind it are not kept for long. Stops at the asker, who is served by the reply and needs no message.
--- Returns whose turn it is, or nil. The message is "g <id> <base> <waiting> <lease> <repetition> <ms since the stamp>
--- <lock>"; "behind" are those who wait and are not in the queue yet. A grant of which its client cannot be told would be
--- noticed only by its next poll: the lock stays free then, for whoever asks first.
+-- Returns whose turn it is and, if it was told, the length of its lease; or nil. The message is "g <id> <base> <waiting>
+-- <lease> <repetition> <ms since the stamp> <lock>"; "behind" are those who wait and are not in the queue yet. A grant of
+-- which its client cannot be told would be noticed only by its next poll: the lock stays free then, for whoever asks first.
 local function passOn(asker, behind)
-  while pushes do
+  while pushes and queued() > 0 do
     local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-    if not id or id == asker then
+    if id == asker then
       return id
     end
     local alive, poll, lease, repetition, since = read(redis.call('HGET', KEYS[3], id))
@@ -97,7 +114,7 @@ local function passOn(asker, behind)
       -- In this order: what the message says is relied on, and the write may fail while the slot moves.
       hold(id, first, base)
       tell('g', id, text)
-      return id
+      return id, first
     end
   end
 end
@@ -105,8 +122,7 @@ end
 -- Whether a lock that becomes free goes to those who wait at Redisson this time. They are not in the queue, so they get
 -- a share by chance, as large as their number; the microseconds are the dice.
 local function yields(ours)
-  local theirs = rivals({ARGV[2]})[1] or 0
-  return theirs > 0 and clock[2] % (ours + theirs) < theirs
+  return rivalry() > 0 and clock[2] % (ours + rivalry()) < rivalry()
 end
 
 -- The first live entry of the queue, or an empty string.
@@ -126,8 +142,7 @@ local function vacate()
   if not pushes then
     return head()
   end
-  local queued = redis.call('ZCARD', KEYS[2])
-  if queued == 0 or yields(queued) or not passOn(nil, 0) then
+  if queued() == 0 or yields(queued()) or not passOn(nil, 0) then
     announce(ARGV[2])
   end
   return ''

@@ -30,21 +30,21 @@ local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
 redis.call('DEL', KEYS[1])
 local first = pushes and '' or head()
 if first ~= '' then
-  local before = redis.call('ZCARD', KEYS[2])
+  local before = queued()
   enqueue(requeue, lease, poll, '0')
   -- Nobody holds it; time enough for the one whom the caller tells.
   return {1, now, 0, 50, before, 0, first}
-elseif not yields(redis.call('ZCARD', KEYS[2]) + 1) then
-  local heir = passOn(nil, 1)
+elseif not yields(queued() + 1) then
+  local heir, remaining = passOn(nil, 1)
   if not heir then
     return {1, now, 1, hold(requeue, lease, nextBase()), waiting()}
   end
-  local before = redis.call('ZCARD', KEYS[2])
+  local before = queued()
   enqueue(requeue, lease, poll, '0')
-  return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 0, heir}
+  return {1, now, 0, remaining, before, 0, heir}
 end
 announce(ARGV[2])
-local before = redis.call('ZCARD', KEYS[2])
+local before = queued()
 enqueue(requeue, lease, poll, '0')
 -- Nobody holds it; time enough for one of those who were just told.
 return {1, now, 0, 50, before, 2, 'left free for Redisson'}
