@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The children of one case, by peer: they stay up over its rounds, warmed by the first, and have their peer's client
- * open only while they are measured. Used by one thread.
+ * The children of some cases, by peer: they stay up over cases and rounds, warmed by the first, and have their peer's
+ * client open only while they are measured. Used by one thread.
  */
 final class Agents implements AutoCloseable {
 

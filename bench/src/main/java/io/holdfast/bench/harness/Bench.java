@@ -23,6 +23,9 @@ final class Bench {
     /** Later than this part of a window is too late. */
     private static final int LATE_PART = 8;
 
+    /** So many processes have their code compiled in the first warm-up; more of them get more time. */
+    private static final int WARMED = 8;
+
     private final String uri;
     private final ServerMeter meter;
     private final Agents agents;
@@ -115,7 +118,9 @@ final class Bench {
     private Observed once(String peer, List<AgentProcess> used, List<Message> orders)
             throws IOException, InterruptedException {
         boolean first = warm.add(peer + "/" + used.size());
-        long from = System.nanoTime() + (first ? profile.firstWarmUp() : profile.warmUp()).toNanos();
+        Duration warmUp =
+                first ? profile.firstWarmUp().multipliedBy(Math.max(1, used.size() / WARMED)) : profile.warmUp();
+        long from = System.nanoTime() + warmUp.toNanos();
         long to = from + profile.window().toNanos();
         for (int i = 0; i < used.size(); i++) {
             used.get(i).send(orders.get(i).with("from", from).with("to", to));

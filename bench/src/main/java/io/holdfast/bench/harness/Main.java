@@ -120,7 +120,7 @@ public final class Main {
                         + profile.rounds() + " rounds, windows of "
                         + profile.window().toMillis() + " ms after "
                         + profile.warmUp().toMillis() + " ms of warm-up ("
-                        + profile.firstWarmUp().toMillis() + " ms for a new process).",
+                        + profile.firstWarmUp().toMillis() + " ms and more the first time).",
                 Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
                         + System.getProperty("os.arch") + ", Java " + Runtime.version() + ", " + server.installation()
                         + " on the loopback interface, nothing persisted.",

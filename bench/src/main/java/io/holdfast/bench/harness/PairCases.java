@@ -36,12 +36,16 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(List.of("holdfast", "lettuce-scripts", "lettuce", "jedis", "redisson", "spring-spin"), profile);
+            return profile.isShort()
+                    ? List.of("holdfast", "lettuce-scripts", "lettuce", "redisson")
+                    : with(
+                            List.of("holdfast", "lettuce-scripts", "lettuce", "jedis", "redisson", "spring-spin"),
+                            profile);
         }
 
         @Override
         public List<Integer> sizes(Profile profile) {
-            return List.of(1, 8, 64);
+            return profile.isShort() ? List.of(1, 64) : List.of(1, 8, 64);
         }
 
         @Override
@@ -60,9 +64,10 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(List.of("holdfast", "redisson", "spring-spin"), profile).stream()
-                    .filter(peer -> Peer.of(peer).isReentrant())
-                    .toList();
+            return (profile.isShort()
+                            ? List.of("holdfast", "redisson")
+                            : with(List.of("holdfast", "redisson", "spring-spin"), profile))
+                    .stream().filter(peer -> Peer.of(peer).isReentrant()).toList();
         }
 
         @Override
@@ -86,12 +91,14 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(List.of("holdfast", "redisson", "spring-spin", "lettuce"), profile);
+            return profile.isShort()
+                    ? List.of("holdfast", "redisson", "spring-spin")
+                    : with(List.of("holdfast", "redisson", "spring-spin", "lettuce"), profile);
         }
 
         @Override
         public List<Integer> sizes(Profile profile) {
-            return List.of(8, 64, 256);
+            return profile.isShort() ? List.of(64) : List.of(8, 64, 256);
         }
 
         @Override
@@ -136,6 +143,9 @@ final class PairCases {
 
         private static final int PAIRS = 500;
 
+        private static final List<String> QUICK_START =
+                List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+
         @Override
         public String id() {
             return "counted";
@@ -154,7 +164,7 @@ final class PairCases {
         /** No figure of it depends on speed. */
         @Override
         public List<String> jvmArgs() {
-            return ProcessesCase.QUICK_START;
+            return QUICK_START;
         }
 
         /** Exact: the second time gives the same. */

@@ -14,21 +14,24 @@ import java.util.stream.Stream;
 /** Several processes want one name all the time; the size is their number. */
 record ProcessesCase(String id, int threads) implements Case {
 
-    /** C1 only: so many cold JVMs on few cores would measure the compiler. */
-    static final List<String> QUICK_START = List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
+    private static final List<String> SMALL = List.of("-Xmx256m", "-XX:+UseSerialGC");
 
     static final ProcessesCase ONE_THREAD = new ProcessesCase("processes-x1", 1);
     static final ProcessesCase FOUR_THREADS = new ProcessesCase("processes-x4", 4);
 
     @Override
     public List<String> peers(Profile profile) {
-        List<String> always = List.of("holdfast", "redisson", "spring-spin", "lettuce");
-        return PairCases.with(
-                threads == 1
-                        ? Stream.concat(always.stream(), Stream.of("lettuce-queue"))
-                                .toList()
-                        : always,
-                profile);
+        if (threads == 1) {
+            return profile.isShort()
+                    ? List.of("holdfast", "redisson", "lettuce-queue")
+                    : PairCases.with(
+                            List.of("holdfast", "redisson", "spring-spin", "lettuce", "lettuce-queue"), profile);
+        }
+        List<String> best = List.of("holdfast", "redisson", "spring-spin");
+        return profile.isShort()
+                ? best
+                : PairCases.with(
+                        Stream.concat(best.stream(), Stream.of("lettuce")).toList(), profile);
     }
 
     @Override
@@ -38,7 +41,7 @@ record ProcessesCase(String id, int threads) implements Case {
 
     @Override
     public List<String> jvmArgs() {
-        return QUICK_START;
+        return SMALL;
     }
 
     @Override

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param rounds of each cell, the peers interleaved within each
  * @param warmUp before each window
- * @param firstWarmUp before the first window of a process
+ * @param firstWarmUp before the first window that so many processes have in a case; the more of them, the longer
  * @param jvms numbers of processes
  * @param rivals peers besides those that the goals need
  */
@@ -24,14 +24,15 @@ public record Profile(
         Duration churn,
         List<String> rivals) {
 
+    /** Less than five minutes. */
     public static final Profile SHORT = new Profile(
             "short",
-            2,
+            1,
+            Duration.ofMillis(4_000),
+            Duration.ofMillis(1_000),
             Duration.ofMillis(1_500),
-            Duration.ofMillis(400),
-            Duration.ofMillis(800),
-            List.of(2, 4, 8),
             List.of(2, 8),
+            List.of(8),
             10_000,
             Duration.ofSeconds(5),
             List.of());
@@ -39,7 +40,7 @@ public record Profile(
     public static final Profile FULL = new Profile(
             "full",
             5,
-            Duration.ofMillis(5_000),
+            Duration.ofMillis(6_000),
             Duration.ofMillis(1_500),
             Duration.ofMillis(2_500),
             List.of(2, 4, 8, 16),

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -51,15 +52,22 @@ public final class Runner {
 
     public Results run(RedisServer server) throws IOException, InterruptedException {
         Files.createDirectories(scratch);
-        for (Case question : CASES) {
-            if (only.isEmpty() || only.contains(question.id())) {
-                run(question, server);
+        List<Case> left = new ArrayList<>(CASES);
+        left.removeIf(question -> !only.isEmpty() && !only.contains(question.id()));
+        while (!left.isEmpty()) {
+            // Cases of the same Java options that follow each other share the children: what one has warmed, the next
+            // uses.
+            List<String> jvmArgs = left.get(0).jvmArgs();
+            try (Agents agents = new Agents(jvmArgs, scratch.resolve("agents.log"))) {
+                while (!left.isEmpty() && left.get(0).jvmArgs().equals(jvmArgs)) {
+                    run(left.remove(0), server, agents);
+                }
             }
         }
         return results;
     }
 
-    private void run(Case question, RedisServer server) throws IOException, InterruptedException {
+    private void run(Case question, RedisServer server, Agents agents) throws IOException, InterruptedException {
         List<String> asked = question.peers(profile).stream()
                 .filter(peer -> peers.isEmpty() || peers.contains(peer))
                 .toList();
@@ -67,8 +75,7 @@ public final class Runner {
             results.note(question.id() + ": not on Java " + Runtime.version().feature());
         }
         long before = System.nanoTime();
-        try (Agents agents = new Agents(question.jvmArgs(), scratch.resolve("agents.log"));
-                ServerMeter meter = new ServerMeter(server)) {
+        try (ServerMeter meter = new ServerMeter(server)) {
             Bench bench = new Bench(server.uri(), meter, agents, profile, scratch);
             for (int round = 0; round < question.rounds(profile); round++) {
                 for (int size : question.sizes(profile)) {

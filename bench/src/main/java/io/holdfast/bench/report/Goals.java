@@ -30,7 +30,7 @@ final class Goals {
         pairs("1 thread, own name", "uncontended", 1, 0.85, 2.5);
         pairs("64 threads, own names", "uncontended", 64, 0.8, 10);
         pairs("async, 1,000 in flight", "async", 1_000, 0.8, 5);
-        for (int threads : List.of(8, 64, 256)) {
+        for (int threads : results.sizes("one-name")) {
             oneName(threads);
         }
         processes();

@@ -45,8 +45,9 @@ public final class Report {
         line("## How it was run\n");
         facts.forEach(fact -> line("- " + fact));
         line("""
-                - Each peer runs in child JVMs of its own, with its defaults. Peers take turns within each round. A cell is the
-                  median of the rounds (least–most); a ratio is the median of the ratios within a round.
+                - Each peer runs in child JVMs of its own, with its defaults, that stay up and warm over the cases. Peers take turns
+                  within each round. A cell is the median of the rounds (least–most); a ratio is the median of the ratios within
+                  a round.
                 - *lettuce* and *jedis* are the limit: `SET NX PX` and a compare-and-delete script, retried each millisecond.
                   *lettuce-scripts* is Holdfast's ceiling: Holdfast's own two scripts on plain Lettuce, nothing around them.
                 - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what the peer sends
