@@ -7,8 +7,10 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +22,7 @@ final class RedisOpening {
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
     private static final int MAJOR_VERSION_MIN = 5;
     private static final int PROBED_SLOTS_MAX = 100;
+    private static final Duration RETRY = Duration.ofMillis(100);
 
     private final RedisSettings settings;
     private final StoreContext context;
@@ -60,13 +63,31 @@ final class RedisOpening {
     }
 
     static LockStore open(RedisSettings settings, StoreContext context) {
-        RedisOpening opening = new RedisOpening(settings, context);
-        try {
-            return opening.open();
-        } catch (RuntimeException e) {
-            opening.connections.close();
-            throw e;
+        long began = context.time().nanoTime();
+        while (true) {
+            RedisOpening opening = new RedisOpening(settings, context);
+            try {
+                return opening.open();
+            } catch (RuntimeException e) {
+                opening.connections.close();
+                if (!opening.mayPass(e, context.time().nanoTime() - began)) {
+                    throw e;
+                }
+            }
+            LockSupport.parkNanos(RETRY.toNanos());
         }
+    }
+
+    /**
+     * Sentinels close all connections of a server to which they give another role: who opens in that moment is cut off, or
+     * told of a master that is none any more. For other servers, whoever opens wants to know at once that they are away.
+     */
+    private boolean mayPass(RuntimeException failure, long tookNanos) {
+        return settings.topology() == Topology.SENTINEL
+                && failure instanceof StoreException said
+                && said.outcome() != StoreException.Outcome.FATAL
+                && tookNanos < settings.timeout().toNanos()
+                && !Thread.currentThread().isInterrupted();
     }
 
     private LockStore open() {

@@ -8,9 +8,12 @@ import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -98,6 +101,22 @@ class RedisSentinelTest {
         assertThat(a.renew("n", held, 30_000)).isInstanceOf(RenewReply.Renewed.class);
         assertThat(next.command("HEXISTS", "n", held)).isEqualTo(1L);
         assertThat(a.release("n", held)).isTrue();
+    }
+
+    /** Sentinels close connections whenever they give a server another role. */
+    @Test
+    void anOpeningThatIsCutOffIsTriedAgain() {
+        RedisServer sentinel = servers.sentinels().get(0);
+        try (FaultProxy proxy = FaultProxy.to("127.0.0.1", sentinel.port())) {
+            proxy.refuse(true);
+            CompletableFuture<Void> back = CompletableFuture.runAsync(
+                    () -> proxy.refuse(false), CompletableFuture.delayedExecutor(500, TimeUnit.MILLISECONDS));
+            String uri = servers.sentinelUri("127.0.0.1:" + proxy.port()).replace("#", "?timeout=10s#");
+            try (TestClient late = new TestClient(uri)) {
+                assertThat(late.release("n", late.hold("n"))).isTrue();
+            }
+            assertThat(back).succeedsWithin(Duration.ofSeconds(5));
+        }
     }
 
     /** As the engine does it that waits. */
