@@ -13,9 +13,9 @@ import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.zookeeper.OwnNode.Place;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
@@ -23,31 +23,15 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client, and its node in the lock's folder. It holds when no node of the folder is before its own.
+ * A holder id of this client, with its node in the lock's folder. It holds when no node of the folder is before its own.
  *
- * <pre>
- *   NONE → UNSURE         a create was sent
- *   UNSURE → QUEUED       created, or found after its answer was lost
- *   UNSURE → NONE         surely not created
- *   QUEUED → FIRST        no node is before it any more; that never changes back while the node is there
- *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
- * </pre>
- *
- * <p>Invariants: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered when the
- * node is surely gone or was surely not made; a grant or renewal is answered only after a write that this session
- * committed to a node that is the first, and its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the first,
+ * and its time is counted from the sending of that write.
  *
  * <p>Commands and events take {@link Turns}; all fields that are not final belong to whoever's turn it is, except {@link
  * #heldIn}.
  */
 final class Contender {
-
-    private enum Place {
-        NONE,
-        UNSURE,
-        QUEUED,
-        FIRST
-    }
 
     /** Folders vanish by themselves when they are empty; more often than this in a row it is something else. */
     private static final int CREATE_ATTEMPTS = 20;
@@ -59,17 +43,15 @@ final class Contender {
     private final Turns turns = new Turns();
     private final Lifetime lifetime;
     private final Sight sight;
-    private final Outlook outlook;
+    private final OwnNode node;
 
-    private Place place = Place.NONE;
     private boolean finished;
-    private @Nullable Session session;
-    private @Nullable String node; // its full path; null in NONE and UNSURE
-    private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
-    private long sequence; // of exact settings
-    private boolean confirmed; // in FIRST: whether the engine was told by an answer
-    private @Nullable Proof proof; // in FIRST: of the time when it became that, until it is used
     private @Nullable AcquireRequest wanted;
+
+    // Of the present node, once it is the first:
+    private long sequence; // of exact settings
+    private boolean confirmed; // whether the engine was told by an answer
+    private @Nullable Proof proof; // of the time when it became the first, until it is used
 
     /** The session in which it was granted, or zero. Written in turn, read anywhere. */
     private volatile long heldIn = NOT_HELD;
@@ -78,7 +60,6 @@ final class Contender {
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(folder.time(), () -> turns.event(this::endIfOver));
-        this.outlook = new Outlook(folder.time());
         this.sight = new Sight(
                 folder,
                 holderId,
@@ -86,6 +67,7 @@ final class Contender {
                     work.run();
                     return done();
                 }));
+        this.node = new OwnNode(folder, holderId, turns, this::nodeGone, this::nextInLine);
     }
 
     // --- commands ---
@@ -118,7 +100,7 @@ final class Contender {
 
     private CompletableFuture<Boolean> abandonNow() {
         return whetherFirst()
-                .thenCompose(first -> node == null
+                .thenCompose(first -> !node.isMade()
                         ? CompletableFuture.completedFuture(false)
                         : delete().thenApply(deleted -> deleted && first))
                 .whenComplete((held, error) -> {
@@ -136,9 +118,7 @@ final class Contender {
             folder.listener().lost(folder.name(), holderId);
         }
         turns.event(() -> {
-            if (session != null && session.id() == id) {
-                forget();
-            }
+            node.sessionOver(id);
             return done();
         });
     }
@@ -158,7 +138,7 @@ final class Contender {
 
     private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
         wanted = request;
-        if (node != null && lifetime.isOver()) {
+        if (node.isMade() && lifetime.isOver()) {
             return delete().thenCompose(deleted -> folder.acquireAnew(request));
         }
         if (!confirmed) {
@@ -172,26 +152,26 @@ final class Contender {
             throw new IllegalStateException(folder.path() + " is removed again and again (let nobody tidy up there)");
         }
         Session now = folder.session();
-        leaveOldSession(now);
-        return switch (place) {
+        node.enter(now);
+        return switch (node.place()) {
             case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
-            case UNSURE -> locate(now).thenCompose(found -> attempt(request, attempts - 1));
+            case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
             case FIRST -> proven(now, request, attempts);
         };
     }
 
     private CompletableFuture<AcquireReply> poll(Session now, AcquireRequest request, int attempts) {
-        Busy known = outlook.known(predecessor, folder.connection(), request.pollMillis());
+        Busy known = node.known(request.pollMillis());
         if (known != null) {
             return CompletableFuture.completedFuture(known);
         }
         return folder.look(now)
-                .thenCompose(line -> place(now, line)
-                        ? line.indexOf(nodeName()) == 0
+                .thenCompose(line -> !node.isIn(now, line)
+                        ? attempt(request, attempts - 1)
+                        : node.place() == Place.FIRST
                                 ? confirm(now, request, attempts, line.waiting())
-                                : CompletableFuture.completedFuture(busy(now, line))
-                        : attempt(request, attempts - 1));
+                                : CompletableFuture.completedFuture(node.busy(now, line)));
     }
 
     /** The write that a grant needs was made when the node became the first; if that was just now, it needs no other. */
@@ -217,32 +197,29 @@ final class Contender {
 
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
         long promised = now.promiseMillis();
-        place = Place.UNSURE;
-        session = now;
         CompletableFuture<Session.Created> created =
-                now.create(folder.path(prefix(now)), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
+                now.create(node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
         // Sent at once: it is executed after the create, and sees its node.
         CompletableFuture<List<String>> listed = now.children(folder.path(), null);
         return Stages.then(created, (made, error) -> {
             if (made != null) {
-                node = made.path();
-                place = Place.QUEUED;
+                node.made(made.path());
                 return listed.thenCompose(nodes -> {
                     Line line = Line.of(nodes);
-                    if (!place(now, line)) {
+                    if (!node.isIn(now, line)) {
                         return attempt(request, attempts - 1);
                     }
-                    if (line.indexOf(nodeName()) == 0) {
+                    if (node.place() == Place.FIRST) {
                         return granted(now, request, made.stat(), line.waiting(), promised);
                     }
-                    Busy busy = busy(now, line);
+                    Busy busy = node.busy(now, line);
                     return request.queue()
                             ? CompletableFuture.<AcquireReply>completedFuture(busy)
                             : delete().thenApply(deleted -> (AcquireReply) busy);
                 });
             }
             if (!ZooKeeperErrors.isUnknown(error)) {
-                forget();
+                node.forget();
             }
             if (ZooKeeperErrors.is(error, Code.NONODE)) {
                 return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
@@ -251,32 +228,16 @@ final class Contender {
         });
     }
 
-    /** Finds out what has become of a create whose answer was lost. A session that moved on executes no late ones. */
-    private CompletableFuture<Boolean> locate(Session now) {
-        // A node that is taken for missing is never deleted, and has the lock for as long as the session. The names of
-        // nodes end with a number, so none is called as they begin.
-        return folder.lookWithMajority(now, prefix(now)).thenApply(line -> {
-            String found = line.find(prefix(now));
-            if (found == null) {
-                forget();
-                return false;
-            }
-            node = folder.path(found);
-            return place(now, line);
-        });
-    }
-
     /** A committed write to our node: it is there, and so is the session. */
     private CompletableFuture<AcquireReply> confirm(Session now, AcquireRequest request, int attempts, int waiting) {
         long promised = now.promiseMillis();
-        CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, request));
+        CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request));
         CompletableFuture<Integer> behind = waiting >= 0
                 ? CompletableFuture.completedFuture(waiting)
                 : folder.look(now).thenApply(Line::waiting);
-        return ifThere(written)
-                .thenCompose(stat -> stat == null
-                        ? attempt(request, attempts - 1)
-                        : behind.thenCompose(count -> granted(now, request, stat, count, promised)));
+        return written.thenCompose(stat -> stat == null
+                ? attempt(request, attempts - 1)
+                : behind.thenCompose(count -> granted(now, request, stat, count, promised)));
     }
 
     private CompletableFuture<AcquireReply> granted(
@@ -301,11 +262,6 @@ final class Contender {
                 new Granted(base, waiting, promise(now, promised, request.leaseMillis(), Granted.AS_ASKED)));
     }
 
-    private Busy busy(Session now, Line line) {
-        int ahead = Math.max(0, line.indexOf(nodeName()) - 1);
-        return outlook.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), folder.connection());
-    }
-
     // --- renew, release ---
 
     private CompletableFuture<RenewReply> renewNow(RenewRequest request) {
@@ -316,16 +272,15 @@ final class Contender {
             if (request.sequence() < sequence) {
                 return CompletableFuture.completedFuture(new RenewReply.Superseded());
             }
-            Session now = requireNonNull(session);
+            Session now = node.session();
             long promised = now.promiseMillis();
-            CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, request.leaseMillis()));
+            CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request.leaseMillis()));
             CompletableFuture<Line> line = folder.look(now);
-            return ifThere(written)
-                    .thenCompose(stat -> stat == null
-                            ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                            : !now.isWorth(promised)
-                                    ? later(now, () -> renewNow(request))
-                                    : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
+            return written.thenCompose(stat -> stat == null
+                    ? CompletableFuture.completedFuture(new RenewReply.Gone())
+                    : !now.isWorth(promised)
+                            ? later(now, () -> renewNow(request))
+                            : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
         });
     }
 
@@ -349,29 +304,23 @@ final class Contender {
     /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes the first one of ours. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return turns.add(() -> {
-            if (finished || place != Place.NONE) {
+            if (finished || node.place() != Place.NONE) {
                 return other.releaseOnly(this, request);
             }
             wanted = request;
             lifetime.lastAtLeast(3 * request.pollMillis());
-            Session now = requireNonNull(other.session);
-            place = Place.UNSURE;
-            session = now;
+            Session now = other.node.session();
             CompletableFuture<String> replaced = now.replace(
-                    requireNonNull(other.node),
-                    folder.path(prefix(now)),
-                    folder.data(now, request),
-                    CreateMode.EPHEMERAL_SEQUENTIAL);
+                    other.node.path(), node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
             CompletableFuture<List<String>> listed = now.children(folder.path(), null);
             return Stages.then(replaced, (path, error) -> {
                 if (path != null) {
                     other.finish();
-                    node = path;
-                    place = Place.QUEUED;
+                    node.made(path);
                     return listed.thenCompose(nodes -> {
                                 Line line = Line.of(nodes);
-                                return place(now, line) && line.indexOf(nodeName()) > 0
-                                        ? CompletableFuture.<AcquireReply>completedFuture(busy(now, line))
+                                return node.isIn(now, line) && node.place() == Place.QUEUED
+                                        ? CompletableFuture.<AcquireReply>completedFuture(node.busy(now, line))
                                         : attempt(request, CREATE_ATTEMPTS);
                             })
                             .thenApply(reply -> new ReleaseReply(true, reply));
@@ -379,7 +328,7 @@ final class Contender {
                 if (!ZooKeeperErrors.isUnknown(error)) {
                     finish();
                 }
-                if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
+                if (OwnNode.isGone(error)) {
                     other.finish();
                     return CompletableFuture.completedFuture(new ReleaseReply(false, null));
                 }
@@ -405,77 +354,40 @@ final class Contender {
 
     /** Whether it holds, as far as that can be known without a write; finds out what is not known. */
     private CompletableFuture<Boolean> whetherFirst() {
-        if (finished || place == Place.NONE) {
+        if (finished || node.place() == Place.NONE) {
             return CompletableFuture.completedFuture(false);
         }
         Session now = folder.session();
-        leaveOldSession(now);
-        if (node != null && lifetime.isOver()) {
+        node.enter(now);
+        if (node.isMade() && lifetime.isOver()) {
             return delete().thenApply(deleted -> false);
         }
-        return switch (place) {
+        return switch (node.place()) {
             case NONE -> CompletableFuture.completedFuture(false);
             case FIRST -> CompletableFuture.completedFuture(true);
-            case UNSURE -> locate(now).thenApply(found -> place == Place.FIRST);
-            case QUEUED -> folder.look(now).thenApply(line -> place(now, line) && place == Place.FIRST);
+            case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
+            case QUEUED -> folder.look(now).thenApply(line -> node.isIn(now, line) && node.place() == Place.FIRST);
         };
     }
 
-    /** Where our node is in the line. False if it is not there any more. */
-    private boolean place(Session now, Line line) {
-        int index = line.indexOf(nodeName());
-        if (index < 0) {
-            forget();
-            return false;
-        }
-        if (index == 0) {
-            place = Place.FIRST;
-            predecessor = null;
-        } else {
-            place = Place.QUEUED;
-            watchPredecessor(now, line.node(index - 1));
-        }
-        return true;
-    }
-
-    private void watchPredecessor(Session now, String before) {
-        if (before.equals(predecessor)) {
-            return;
-        }
-        predecessor = before;
-        folder.awaitDeletion(
-                now,
-                folder.path(before),
-                gone -> turns.event(() -> predecessorGone(now, before, gone)),
-                () -> outlook.watchStands(before));
-    }
-
-    /** @param gone false if the watch could not be set: then the next poll sets it */
-    private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean gone) {
-        if (finished || place != Place.QUEUED || session != now || !before.equals(predecessor)) {
-            return done();
-        }
-        predecessor = null;
-        if (!gone) {
-            return done();
-        }
+    /** The node just before ours was deleted. */
+    private CompletableFuture<Boolean> nextInLine(Session now) {
         // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
         TimeSource time = folder.time();
         long promised = now.promiseMillis();
         long sent = time.nanoTime();
         long sentWall = time.wallMillis();
-        CompletableFuture<Stat> written = now.write(requireNonNull(node), folder.data(now, requireNonNull(wanted)));
+        CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
         CompletableFuture<Line> looked = folder.look(now);
-        return ifThere(written)
-                .thenCompose(stat -> stat == null
-                        ? done()
-                        : looked.thenApply(line -> {
-                            if (place(now, line) && place == Place.FIRST) {
-                                proof = new Proof(stat, line.waiting(), promised, sent, sentWall);
-                                pushed(now);
-                            }
-                            return true;
-                        }));
+        return written.thenCompose(stat -> stat == null
+                ? done()
+                : looked.thenApply(line -> {
+                    if (node.isIn(now, line) && node.place() == Place.FIRST) {
+                        proof = new Proof(stat, line.waiting(), promised, sent, sentWall);
+                        pushed(now);
+                    }
+                    return true;
+                }));
     }
 
     /** It holds, and the engine does not know it. If that does not ask, the lock is for the next one. */
@@ -483,14 +395,14 @@ final class Contender {
         AcquireRequest request = requireNonNull(wanted);
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
         heldIn = now.id();
-        sight.begin(now, requireNonNull(node), 0, this::lost);
+        sight.begin(now, node.path(), 0, this::lost);
         folder.listener().granted(folder.name(), holderId);
     }
 
     private void hold(Session now, int waiting) {
         confirmed = true;
         heldIn = now.id();
-        sight.begin(now, requireNonNull(node), waiting, this::lost);
+        sight.begin(now, node.path(), waiting, this::lost);
     }
 
     /** Somebody has deleted the node. */
@@ -504,7 +416,7 @@ final class Contender {
             lifetime.goOn();
             return done();
         }
-        if (place == Place.NONE) {
+        if (node.place() == Place.NONE) {
             finish();
             return done();
         }
@@ -515,7 +427,7 @@ final class Contender {
             ended = CompletableFuture.failedFuture(e);
         }
         return ended.handle((first, error) -> {
-            if (error == null && node == null) {
+            if (error == null && !node.isMade()) {
                 finish();
             } else {
                 lifetime.askAgain();
@@ -526,47 +438,13 @@ final class Contender {
 
     /** Deletes the node; false if it was not there any more. */
     private CompletableFuture<Boolean> delete() {
-        return requireNonNull(session).delete(requireNonNull(node)).handle((deleted, error) -> {
-            if (error == null) {
-                finish();
-                return true;
-            }
-            if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
-                finish();
-                return false;
-            }
-            throw new CompletionException(error);
+        return node.delete().thenApply(deleted -> {
+            finish();
+            return deleted;
         });
     }
 
-    /** The stage has null if our node is gone. */
-    private CompletableFuture<@Nullable Stat> ifThere(CompletableFuture<Stat> written) {
-        return written.handle((stat, error) -> {
-            if (error == null) {
-                return stat;
-            }
-            if (ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED)) {
-                forget();
-                return null;
-            }
-            throw new CompletionException(error);
-        });
-    }
-
-    private void leaveOldSession(Session now) {
-        if (session != null && session.id() != now.id()) {
-            forget();
-        } else if (session != null) {
-            session = now;
-        }
-    }
-
-    /** There is no node any more. */
-    private void forget() {
-        place = Place.NONE;
-        session = null;
-        node = null;
-        predecessor = null;
+    private void nodeGone() {
         sequence = 0;
         confirmed = false;
         proof = null;
@@ -576,7 +454,7 @@ final class Contender {
 
     /** Nothing is left, and nothing more is done for this id here. */
     private void finish() {
-        forget();
+        node.forget();
         finished = true;
         lifetime.stop();
         folder.remove(holderId, this);
@@ -592,15 +470,6 @@ final class Contender {
     private static long promise(Session now, long before, long askedMillis, long asAsked) {
         long promised = Math.min(before, now.longestPromiseMillis());
         return promised >= askedMillis ? asAsked : promised;
-    }
-
-    private String prefix(Session now) {
-        return Line.prefix(holderId, now.id());
-    }
-
-    private String nodeName() {
-        String path = requireNonNull(node);
-        return path.substring(path.lastIndexOf('/') + 1);
     }
 
     private static CompletableFuture<Boolean> done() {
