@@ -195,7 +195,10 @@ final class QuorumLockStore implements LockStore {
         Acquisition next = toFollow(request.requeue());
         return votes.end(hold.claim(), true).thenCompose(ended -> {
             boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
-            if (next != null && (!wasHeld || ended.waiting() > 0)) {
+            if (next != null && wasHeld && ended.waiting() == 0) {
+                return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
+            }
+            if (next != null) {
                 next.drop();
             }
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
@@ -204,16 +207,13 @@ final class QuorumLockStore implements LockStore {
                         "Too few members of " + members.describe() + " have answered the release of " + request.name(),
                         null));
             }
-            if (!wasHeld || next == null) {
+            if (next == null || !wasHeld) {
                 return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
             }
-            if (ended.waiting() > 0) {
-                // There is no queue to go to the end of: let the others go first.
-                long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
-                return CompletableFuture.completedFuture(
-                        new ReleaseReply(true, new AcquireReply.Busy(later, 0, "left free for other clients")));
-            }
-            return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
+            // There is no queue to go to the end of: let the others go first.
+            long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
+            return CompletableFuture.completedFuture(
+                    new ReleaseReply(true, new AcquireReply.Busy(later, 0, "left free for other clients")));
         });
     }
 
