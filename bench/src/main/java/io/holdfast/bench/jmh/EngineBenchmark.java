@@ -27,7 +27,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 public class EngineBenchmark {
 
-    private final LockClient client = LockClient.connect("memory:");
+    private final LockClient client = LockClient.connect("memory:bench");
     private final LockOptions fair = LockOptions.defaults().fair();
 
     /** A thread's own name, and a lease on another one. */
