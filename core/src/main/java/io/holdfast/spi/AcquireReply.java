@@ -26,7 +26,8 @@ public sealed interface AcquireReply {
      * Somebody else holds the name, or is before this id in the queue.
      *
      * @param remainingMillis how long the present hold lasts if it is not renewed; {@link #NO_EXPIRY} if it has no end
-     * @param ahead how many live entries of the queue are before this id; all of them if it is not in the queue
+     * @param ahead how many entries of the queue are before this id, all of them if it is not in the queue; zero if nobody
+     *     alive is, and otherwise perhaps with some that are dead
      * @param holder for people: who holds, as the store shows it
      */
     record Busy(long remainingMillis, int ahead, String holder) implements AcquireReply {

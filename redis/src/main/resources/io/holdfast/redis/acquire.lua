@@ -31,27 +31,25 @@ local function holderOf(fields)
   return 1, 'foreign hash of ' .. fields .. ' fields'
 end
 
--- How many live entries are before the id. Removes dead ones on the way, as far as it looks.
-local function ahead()
-  local before = queued() > 0 and redis.call('ZRANK', KEYS[2], id) or queued()
-  if before == 0 then
-    return 0
-  end
-  local ids = redis.call('ZRANGE', KEYS[2], 0, math.min(before, 64) - 1)
-  for _, entry in ipairs(ids) do
-    if not read(redis.call('HGET', KEYS[3], entry)) then
-      leave(entry)
-      before = before - 1
+-- How many entries are before a place, the dead at the head not counted, and removed as far as it looks: whether nobody
+-- alive is before it is what a waiter goes by. To look at all of them would cost the more the more wait.
+local function ahead(place)
+  for i = 1, math.min(place, 64) do
+    local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+    if read(redis.call('HGET', KEYS[3], first)) then
+      return place - i + 1
     end
+    leave(first)
   end
-  return before
+  return math.max(0, place - 64)
 end
 
 local function busy(kind, holder)
-  local before = ahead()
+  local rank = queued() > 0 and redis.call('ZRANK', KEYS[2], id)
+  local before = ahead(rank or queued())
   if ARGV[6] == '1' then
     local first = queued() == 0
-    enqueue(id, lease, poll, ARGV[8])
+    enqueue(id, lease, poll, ARGV[8], not rank)
     if first and string.sub(holder, 1, 3) == 'hf-' then
       tell('c', holder, '')
     end

@@ -73,10 +73,10 @@ local function read(stamp)
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
 
--- Puts an id at the tail of the queue, or stamps its place there as alive.
-local function enqueue(id, lease, poll, repetition)
+-- Puts an id at the tail of the queue, or stamps its place there as alive. "absent": it is known not to be there.
+local function enqueue(id, lease, poll, repetition, absent)
   local fresh = queued() == 0
-  if fresh or not redis.call('ZSCORE', KEYS[2], id) then
+  if fresh or absent or not redis.call('ZSCORE', KEYS[2], id) then
     local last = fresh and {} or redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
     redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
     size = size + 1
