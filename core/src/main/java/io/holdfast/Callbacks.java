@@ -1,11 +1,9 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -13,15 +11,14 @@ import org.jspecify.annotations.Nullable;
 final class Callbacks {
 
     private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
-    private static final AtomicInteger THREADS = new AtomicInteger();
 
     private final Executor executor;
-    private final @Nullable ThreadPoolExecutor own;
+    private final @Nullable CallbackThreads own;
     private final @Nullable LockListener listener;
 
     Callbacks(@Nullable Executor executor, @Nullable LockListener listener) {
-        this.own = executor == null ? threadsAsNeeded() : null;
-        this.executor = executor == null ? java.util.Objects.requireNonNull(own) : executor;
+        this.own = executor == null ? new CallbackThreads() : null;
+        this.executor = executor == null ? requireNonNull(own) : executor;
         this.listener = listener;
     }
 
@@ -50,7 +47,7 @@ final class Callbacks {
 
     void close() {
         if (own != null) {
-            own.shutdown();
+            own.close();
         }
     }
 
@@ -60,13 +57,5 @@ final class Callbacks {
         } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.ERROR, "A callback failed", e);
         }
-    }
-
-    private static ThreadPoolExecutor threadsAsNeeded() {
-        return new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-            Thread thread = new Thread(task, "holdfast-callback-" + THREADS.incrementAndGet());
-            thread.setDaemon(true);
-            return thread;
-        });
     }
 }
