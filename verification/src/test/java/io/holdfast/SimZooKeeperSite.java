@@ -98,7 +98,7 @@ final class SimZooKeeperSite implements SimSite {
         links.add(link);
         // As a store is opened: with a connection. In the others that takes as long as it takes.
         while (simulation.calm && !client.isOpen()) {
-            simulation.world.runNext();
+            simulation.next();
         }
         return link;
     }

@@ -159,6 +159,22 @@ final class Simulation {
         return reentryBug.lock(engine, name);
     }
 
+    /** The next event, the turns of the threads that it woke, and the checks. */
+    void next() {
+        try {
+            world.runNext();
+        } catch (AssertionError e) {
+            throw violation(String.valueOf(e.getMessage()));
+        }
+        for (int i = 0; i < threads.size(); i++) {
+            threads.get(i).wakeIfRunnable();
+        }
+        checks.afterEachEvent();
+        if (found != null) {
+            throw found;
+        }
+    }
+
     private void runUntil(long endNanos) {
         boolean[] over = new boolean[1];
         world.schedule(endNanos - world.nanoTime(), () -> over[0] = true);
@@ -166,18 +182,7 @@ final class Simulation {
             if (events > EVENTS_MAX) {
                 throw violation("a storm: more than " + EVENTS_MAX + " events");
             }
-            try {
-                world.runNext();
-            } catch (AssertionError e) {
-                throw violation(String.valueOf(e.getMessage()));
-            }
-            for (int i = 0; i < threads.size(); i++) {
-                threads.get(i).wakeIfRunnable();
-            }
-            checks.afterEachEvent();
-            if (found != null) {
-                throw found;
-            }
+            next();
         }
     }
 
