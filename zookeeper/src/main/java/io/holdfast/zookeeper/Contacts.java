@@ -26,6 +26,8 @@ class Contacts {
     private final ReentrantLock lock = new ReentrantLock();
     private final long[] sentNanos = new long[KEPT]; // a ring, by lock
     private int count; // how many there ever were, by lock
+    private boolean hasWritten; // by lock
+    private long writtenNanos; // by lock; when the last write was sent that the leader has answered
 
     Contacts(TimeSource time) {
         this.time = time;
@@ -42,6 +44,28 @@ class Contacts {
             if (count == 0 || nanos - sentNanos[(count - 1) % KEPT] >= timeoutMillis * NANOS_PER_MILLI / 32) {
                 sentNanos[count++ % KEPT] = nanos;
             }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A write that was sent then has been answered: since then the leader has been at work. */
+    void written(long nanos) {
+        lock.lock();
+        try {
+            if (!hasWritten || nanos - writtenNanos > 0) {
+                hasWritten = true;
+                writtenNanos = nanos;
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean hasWrittenWithin(long nanos) {
+        lock.lock();
+        try {
+            return hasWritten && time.nanoTime() - writtenNanos <= nanos;
         } finally {
             lock.unlock();
         }

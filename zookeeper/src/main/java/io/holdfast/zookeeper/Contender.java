@@ -77,7 +77,7 @@ final class Contender {
     }
 
     CompletableFuture<RenewReply> renew(RenewRequest request) {
-        return turns.add(() -> renewNow(request));
+        return turns.add(() -> renewNow(request, false));
     }
 
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
@@ -170,7 +170,7 @@ final class Contender {
                 .thenCompose(line -> !node.isIn(now, line)
                         ? attempt(request, attempts - 1)
                         : node.place() == Place.FIRST
-                                ? confirm(now, request, attempts, line.waiting())
+                                ? confirm(now, request, attempts, line.waiting(), false)
                                 : CompletableFuture.completedFuture(node.busy(now, line)));
     }
 
@@ -180,7 +180,7 @@ final class Contender {
         proof = null;
         return made != null && made.isFresh(folder.time())
                 ? granted(now, request, made.stat(), made.waiting(), made.leftMillis(folder.time()))
-                : confirm(now, request, attempts, -1);
+                : confirm(now, request, attempts, -1, false);
     }
 
     /** For an attempt that must leave nothing behind: first a look, so that the queue is not disturbed. */
@@ -196,7 +196,7 @@ final class Contender {
     }
 
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
-        long promised = now.promiseMillis();
+        Session.Promise promise = now.promise();
         CompletableFuture<Session.Created> created =
                 now.create(node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
         // Sent at once: it is executed after the create, and sees its node.
@@ -210,7 +210,9 @@ final class Contender {
                         return attempt(request, attempts - 1);
                     }
                     if (node.place() == Place.FIRST) {
-                        return granted(now, request, made.stat(), line.waiting(), promised);
+                        return now.shows(promise)
+                                ? granted(now, request, made.stat(), line.waiting(), promise.millis())
+                                : confirm(now, request, attempts, line.waiting(), true);
                     }
                     Busy busy = node.busy(now, line);
                     return request.queue()
@@ -228,16 +230,24 @@ final class Contender {
         });
     }
 
-    /** A committed write to our node: it is there, and so is the session. */
-    private CompletableFuture<AcquireReply> confirm(Session now, AcquireRequest request, int attempts, int waiting) {
-        long promised = now.promiseMillis();
+    /**
+     * A committed write to our node: it is there, and so is the session.
+     *
+     * @param again whether the leader has just answered another write that was not enough. Then this one is: a leader that was
+     *     paused would have ended the session between the two, and one that is slow shall not have to write for ever
+     */
+    private CompletableFuture<AcquireReply> confirm(
+            Session now, AcquireRequest request, int attempts, int waiting, boolean again) {
+        Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request));
         CompletableFuture<Integer> behind = waiting >= 0
                 ? CompletableFuture.completedFuture(waiting)
                 : folder.look(now).thenApply(Line::waiting);
         return written.thenCompose(stat -> stat == null
                 ? attempt(request, attempts - 1)
-                : behind.thenCompose(count -> granted(now, request, stat, count, promised)));
+                : behind.thenCompose(count -> again || now.shows(promise)
+                        ? granted(now, request, stat, count, promise.millis())
+                        : confirm(now, request, attempts, count, true)));
     }
 
     private CompletableFuture<AcquireReply> granted(
@@ -264,7 +274,7 @@ final class Contender {
 
     // --- renew, release ---
 
-    private CompletableFuture<RenewReply> renewNow(RenewRequest request) {
+    private CompletableFuture<RenewReply> renewNow(RenewRequest request, boolean again) {
         return whetherFirst().thenCompose(first -> {
             if (!first) {
                 return CompletableFuture.completedFuture(new RenewReply.Gone());
@@ -273,14 +283,17 @@ final class Contender {
                 return CompletableFuture.completedFuture(new RenewReply.Superseded());
             }
             Session now = node.session();
-            long promised = now.promiseMillis();
+            Session.Promise promise = now.promise();
             CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request.leaseMillis()));
             CompletableFuture<Line> line = folder.look(now);
             return written.thenCompose(stat -> stat == null
                     ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                    : !now.isWorth(promised)
-                            ? later(now, () -> renewNow(request))
-                            : line.thenApply(found -> renewed(now, request, stat, found.waiting(), promised)));
+                    : !again && !now.shows(promise)
+                            ? renewNow(request, true)
+                            : !now.isWorth(promise.millis())
+                                    ? later(now, () -> renewNow(request, false))
+                                    : line.thenApply(
+                                            found -> renewed(now, request, stat, found.waiting(), promise.millis())));
         });
     }
 
@@ -374,7 +387,7 @@ final class Contender {
     private CompletableFuture<Boolean> nextInLine(Session now) {
         // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
         TimeSource time = folder.time();
-        long promised = now.promiseMillis();
+        Session.Promise promise = now.promise();
         long sent = time.nanoTime();
         long sentWall = time.wallMillis();
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
@@ -383,7 +396,9 @@ final class Contender {
                 ? done()
                 : looked.thenApply(line -> {
                     if (node.isIn(now, line) && node.place() == Place.FIRST) {
-                        proof = new Proof(stat, line.waiting(), promised, sent, sentWall);
+                        proof = now.shows(promise)
+                                ? new Proof(stat, line.waiting(), promise.millis(), sent, sentWall)
+                                : null;
                         pushed(now);
                     }
                     return true;

@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Session {
 
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
     private final Handle handle;
     private final Contacts contacts;
     private final Pulse pulse;
@@ -58,8 +60,31 @@ final class Session {
      * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one that
      * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link Contacts}.
      */
-    long promiseMillis() {
-        return contacts.promiseMillis(timeoutMillis(), pulse.isSteady());
+    Promise promise() {
+        long timeout = timeoutMillis();
+        return new Promise(
+                contacts.promiseMillis(timeout, pulse.isSteady()),
+                contacts.nanoTime(),
+                contacts.hasWrittenWithin(timeout * NANOS_PER_MILLI / 4));
+    }
+
+    /**
+     * For how long the session lives after a write.
+     *
+     * @param millis how long, counted from its sending
+     * @param sentNanos when that was
+     * @param backed whether the leader was seen at work shortly before
+     */
+    record Promise(long millis, long sentNanos, boolean backed) {}
+
+    /**
+     * Whether a promise may be relied on whose write has just been answered. A leader that was paused does not know of the contacts
+     * meanwhile: for as long as it takes to ask its followers, it may end sessions whose time has passed by its clock. If it has
+     * answered a write that was sent a quarter of a session before, and this one within an eighth, no session's time has passed in a
+     * pause between: contacts were reported half a tick before it at the latest, and made a third of a session before that.
+     */
+    boolean shows(Promise promise) {
+        return promise.backed() && contacts.nanoTime() - promise.sentNanos() <= timeoutMillis() * NANOS_PER_MILLI / 8;
     }
 
     /** Whether a promise is worth being given. If not, this process was paused, and there will be one a quarter of a session later. */
@@ -73,7 +98,7 @@ final class Session {
     }
 
     CompletableFuture<Created> create(String path, byte[] data, CreateMode mode) {
-        Reply<Created> reply = new Reply<>();
+        Reply<Created> reply = new Reply<>(true);
         AsyncCallback.Create2Callback callback = (code, asked, context, name, stat) ->
                 reply.settle(code, asked, name == null ? null : new Created(name, stat));
         handle.create(path, data, mode, callback);
@@ -82,7 +107,7 @@ final class Session {
 
     /** @param watcher told of the next change of what is asked for; may be null */
     CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        Reply<List<String>> reply = new Reply<>();
+        Reply<List<String>> reply = new Reply<>(false);
         AsyncCallback.ChildrenCallback callback =
                 (code, asked, context, children) -> reply.settle(code, asked, children);
         handle.children(path, watcher, callback);
@@ -90,13 +115,13 @@ final class Session {
     }
 
     CompletableFuture<Stat> write(String path, byte[] data) {
-        Reply<Stat> reply = new Reply<>();
+        Reply<Stat> reply = new Reply<>(true);
         handle.write(path, data, (code, asked, context, stat) -> reply.settle(code, asked, stat));
         return reply.outcome;
     }
 
     CompletableFuture<Node> read(String path) {
-        Reply<Node> reply = new Reply<>();
+        Reply<Node> reply = new Reply<>(false);
         AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> reply.settle(
                 code,
                 asked,
@@ -106,14 +131,14 @@ final class Session {
     }
 
     CompletableFuture<Boolean> delete(String path) {
-        Reply<Boolean> reply = new Reply<>();
+        Reply<Boolean> reply = new Reply<>(true);
         handle.delete(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
     }
 
     /** What is sent after this sees what any client was told before it; only if this succeeds. */
     CompletableFuture<Boolean> sync(String path) {
-        Reply<Boolean> reply = new Reply<>();
+        Reply<Boolean> reply = new Reply<>(false);
         handle.sync(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
     }
@@ -133,7 +158,7 @@ final class Session {
     }
 
     private CompletableFuture<List<OpResult>> together(List<Op> steps) {
-        Reply<List<OpResult>> reply = new Reply<>();
+        Reply<List<OpResult>> reply = new Reply<>(true);
         AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, asked, results);
         handle.together(steps, callback);
         return reply.outcome;
@@ -149,10 +174,18 @@ final class Session {
 
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
         private final long sentNanos = contacts.nanoTime();
+        private final boolean writes;
+
+        Reply(boolean writes) {
+            this.writes = writes;
+        }
 
         void settle(int code, @Nullable String path, @Nullable T value) {
             if (code == Code.OK.intValue()) {
                 contacts.answered(sentNanos, timeoutMillis());
+                if (writes) {
+                    contacts.written(sentNanos);
+                }
             }
             if (code == Code.OK.intValue() && value != null) {
                 outcome.complete(value);
