@@ -5,14 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
-import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -41,82 +37,47 @@ class PausedClientTest {
     }
 
     private static final class Play {
-        private final VirtualTime world = new VirtualTime();
-        private final Map<Long, Long> expired = new HashMap<>();
-        private final SimEnsemble ensemble = new SimEnsemble(
-                world,
-                new SplittableRandom(1),
-                new SimEnsemble.Shape(3, 100, SESSION_MILLIS, 1_000_000, 500_000, 0, 0, 5_000_000_000L));
-        private final PausableTime paused = new PausableTime(world);
-
-        Play() {
-            ensemble.onExpiry(session -> expired.put(session, world.nanoTime()));
-        }
+        private final SmallEnsemble ensemble = new SmallEnsemble(SESSION_MILLIS);
+        private final PausableTime paused = new PausableTime(ensemble.world);
 
         /** False if the session was over before there was a grant. */
         boolean run(int phaseMillis, int pauseMillis) {
-            LockStore holder = open(ensemble.connect("c1", world, Runnable::run, 5_000, EnsembleBug.NONE));
-            SimClient client = connectToAFollower();
+            LockStore holder =
+                    ensemble.connect("c1", ensemble.world, Runnable::run).store();
+            SimClient client = ensemble.connectToAFollower("c2", paused, paused::deliver);
             LockStore waiter = client.store();
-            CompletableFuture<?> held = ask(holder, "c1:1");
-            elapse(50);
+            CompletableFuture<?> held = SmallEnsemble.ask(holder, "c1:1");
+            ensemble.elapse(50);
             assertThat(held).isCompletedWithValueMatching(Granted.class::isInstance);
-            CompletableFuture<?> queued = ask(waiter, "c2:1");
-            elapse(1_000 + phaseMillis);
+            CompletableFuture<?> queued = SmallEnsemble.ask(waiter, "c2:1");
+            ensemble.elapse(1_000 + phaseMillis);
             assertThat(queued).isCompletedWithValueMatching(Busy.class::isInstance);
             paused.pause(pauseMillis);
             CompletableFuture<?> released =
                     holder.release(new ReleaseRequest("a", "c1:1", null)).toCompletableFuture();
-            elapse(pauseMillis + 8);
+            ensemble.elapse(pauseMillis + 8);
             assertThat(released).isCompleted();
             long session = client.sessionId();
-            long asked = world.nanoTime();
-            CompletableFuture<?> answer = ask(waiter, "c2:1");
+            long asked = ensemble.world.nanoTime();
+            CompletableFuture<?> answer = SmallEnsemble.ask(waiter, "c2:1");
             for (int i = 0; i < SESSION_MILLIS && !answer.isDone(); i++) {
-                elapse(1);
+                ensemble.elapse(1);
             }
-            if (expired.containsKey(session) || answer.isCompletedExceptionally()) {
+            if (ensemble.expired.containsKey(session) || answer.isCompletedExceptionally()) {
                 return false;
             }
             assertThat(answer).isCompletedWithValueMatching(Granted.class::isInstance);
             Granted granted = (Granted) answer.join();
-            ensemble.cutOff(client, Duration.ofSeconds(5).toNanos());
-            ensemble.crash(client.server(), Duration.ofSeconds(5).toNanos(), true);
-            elapse(4_000);
-            assertThat(expired).containsKey(session);
+            ensemble.servers.cutOff(client, Duration.ofSeconds(5).toNanos());
+            ensemble.servers.crash(client.server(), Duration.ofSeconds(5).toNanos(), true);
+            ensemble.elapse(4_000);
+            assertThat(ensemble.expired).containsKey(session);
             // What is left of it when one per cent and 2 ms are taken off, as the engine does.
             long promised = granted.atMostMillis() * 990_000 - 2_000_000;
-            assertThat(expired.get(session))
+            assertThat(ensemble.expired.get(session))
                     .as("paused for %d ms, after %d ms", pauseMillis, phaseMillis)
                     .isGreaterThanOrEqualTo(asked + promised);
             return true;
-        }
-
-        private SimClient connectToAFollower() {
-            while (true) {
-                SimClient client = ensemble.connect("c2", paused, paused::deliver, 5_000, EnsembleBug.NONE);
-                open(client);
-                if (client.server() != ensemble.leader()) {
-                    return client;
-                }
-                client.die(false);
-            }
-        }
-
-        private LockStore open(SimClient client) {
-            while (!client.isOpen()) {
-                world.runNext();
-            }
-            return client.store();
-        }
-
-        private static CompletableFuture<?> ask(LockStore store, String holderId) {
-            return store.acquire(new AcquireRequest("a", holderId, 60_000, true, 1_000))
-                    .toCompletableFuture();
-        }
-
-        private void elapse(long millis) {
-            world.advance(Duration.ofMillis(millis));
         }
     }
 

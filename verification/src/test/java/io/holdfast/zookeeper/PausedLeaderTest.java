@@ -2,14 +2,9 @@ package io.holdfast.zookeeper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
-import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseRequest;
 import java.time.Duration;
-import java.util.HashMap;
-import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -34,7 +29,7 @@ class PausedLeaderTest {
                 for (int before = 30; before < 100; before += 15) {
                     Play play = new Play();
                     granted += play.run(shift, pause, before) ? 1 : 0;
-                    ended += play.expired.isEmpty() ? 0 : 1;
+                    ended += play.ensemble.expired.isEmpty() ? 0 : 1;
                 }
             }
         }
@@ -43,72 +38,40 @@ class PausedLeaderTest {
     }
 
     private static final class Play {
-        private final VirtualTime world = new VirtualTime();
-        private final Map<Long, Long> expired = new HashMap<>();
-        private final SimEnsemble ensemble = new SimEnsemble(
-                world,
-                new SplittableRandom(1),
-                new SimEnsemble.Shape(3, 100, SESSION_MILLIS, 1_000_000, 500_000, 0, 0, 5_000_000_000L));
-
-        Play() {
-            ensemble.onExpiry(session -> expired.put(session, world.nanoTime()));
-        }
+        private final SmallEnsemble ensemble = new SmallEnsemble(SESSION_MILLIS);
 
         /** False if there was no grant. */
         boolean run(int shiftMillis, int pauseMillis, int beforeMillis) {
-            SimClient client = connectToAFollower();
+            SimClient client = ensemble.connectToAFollower("c", ensemble.world, Runnable::run);
             // So that there is a folder, and one write is enough.
-            CompletableFuture<?> first = ask(client, "c:1");
-            elapse(50 + shiftMillis);
+            CompletableFuture<?> first = SmallEnsemble.ask(client.store(), "c:1");
+            ensemble.elapse(50 + shiftMillis);
             assertThat(first).isCompletedWithValueMatching(Granted.class::isInstance);
             client.store().release(new ReleaseRequest("a", "c:1", null));
-            elapse(350 + shiftMillis);
-            ensemble.stop(ensemble.leader(), pauseMillis * 1_000_000L);
-            elapse(pauseMillis - beforeMillis);
+            ensemble.elapse(350 + shiftMillis);
+            ensemble.servers.stop(ensemble.servers.leader(), pauseMillis * 1_000_000L);
+            ensemble.elapse(pauseMillis - beforeMillis);
             long session = client.sessionId();
-            long asked = world.nanoTime();
-            CompletableFuture<?> answer = ask(client, "c:2");
+            long asked = ensemble.world.nanoTime();
+            CompletableFuture<?> answer = SmallEnsemble.ask(client.store(), "c:2");
             while (!answer.isDone()) {
-                world.runNext();
+                ensemble.world.runNext();
             }
             // What comes behind the answer does not reach it any more.
-            ensemble.cutOff(client, Duration.ofSeconds(5).toNanos());
+            ensemble.servers.cutOff(client, Duration.ofSeconds(5).toNanos());
             if (answer.isCompletedExceptionally() || client.sessionId() != session) {
                 return false;
             }
             Granted granted = (Granted) answer.join();
-            elapse(2_000);
+            ensemble.elapse(2_000);
             // What is left of it when one per cent and 2 ms are taken off, as the engine does.
             long promised = granted.atMostMillis() * 990_000 - 2_000_000;
-            assertThat(expired.getOrDefault(session, Long.MAX_VALUE))
+            assertThat(ensemble.expired.getOrDefault(session, Long.MAX_VALUE))
                     .as(
                             "paused for %d ms, after %d ms, asked %d ms before its end",
                             pauseMillis, shiftMillis, beforeMillis)
                     .isGreaterThanOrEqualTo(asked + promised);
             return true;
-        }
-
-        private SimClient connectToAFollower() {
-            while (true) {
-                SimClient client = ensemble.connect("c", world, Runnable::run, 5_000, EnsembleBug.NONE);
-                while (!client.isOpen()) {
-                    world.runNext();
-                }
-                if (client.server() != ensemble.leader()) {
-                    return client;
-                }
-                client.die(false);
-            }
-        }
-
-        private static CompletableFuture<?> ask(SimClient client, String holderId) {
-            return client.store()
-                    .acquire(new AcquireRequest("a", holderId, 60_000, true, 1_000))
-                    .toCompletableFuture();
-        }
-
-        private void elapse(long millis) {
-            world.advance(Duration.ofMillis(millis));
         }
     }
 }
