@@ -12,7 +12,6 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
-import io.holdfast.spi.TimeSource;
 import io.holdfast.zookeeper.OwnNode.Place;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -386,10 +385,8 @@ final class Contender {
     /** The node just before ours was deleted. */
     private CompletableFuture<Boolean> nextInLine(Session now) {
         // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
-        TimeSource time = folder.time();
         Session.Promise promise = now.promise();
-        long sent = time.nanoTime();
-        long sentWall = time.wallMillis();
+        long sentWall = folder.time().wallMillis();
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
         CompletableFuture<Line> looked = folder.look(now);
         return written.thenCompose(stat -> stat == null
@@ -397,7 +394,7 @@ final class Contender {
                 : looked.thenApply(line -> {
                     if (node.isIn(now, line) && node.place() == Place.FIRST) {
                         proof = now.shows(promise)
-                                ? new Proof(stat, line.waiting(), promise.millis(), sent, sentWall)
+                                ? new Proof(stat, line.waiting(), promise.millis(), promise.sentNanos(), sentWall)
                                 : null;
                         pushed(now);
                     }
