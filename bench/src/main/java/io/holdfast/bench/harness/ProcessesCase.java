@@ -22,9 +22,16 @@ record ProcessesCase(String id, int threads) implements Case {
     public List<String> peers(Profile profile) {
         if (threads == 1) {
             return profile.isShort()
-                    ? List.of("holdfast", "redisson", "lettuce-queue")
+                    ? List.of("holdfast", "redisson", "lettuce-handoff", "lettuce-queue")
                     : PairCases.with(
-                            List.of("holdfast", "redisson", "spring-spin", "lettuce", "lettuce-queue"), profile);
+                            List.of(
+                                    "holdfast",
+                                    "redisson",
+                                    "spring-spin",
+                                    "lettuce",
+                                    "lettuce-handoff",
+                                    "lettuce-queue"),
+                            profile);
         }
         return profile.isShort()
                 ? List.of("holdfast", "redisson", "spring-spin")

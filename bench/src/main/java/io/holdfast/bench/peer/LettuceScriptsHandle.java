@@ -8,10 +8,6 @@ import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +25,6 @@ import java.util.concurrent.atomic.AtomicLong;
  * them. Does not queue, so it is for uncontended names only. What it holds is renewed all at once, whatever is due.
  */
 final class LettuceScriptsHandle extends Spinning {
-
-    private static final String CHANNELS = "holdfast:c:";
-    private static final String POLL_MILLIS = "1000";
 
     /** As many in one command as Holdfast. */
     private static final int RENEWALS = 128;
@@ -52,9 +45,9 @@ final class LettuceScriptsHandle extends Spinning {
         client = RedisClient.create(uri);
         connection = client.connect(StringCodec.UTF8);
         commands = connection.async();
-        acquire = connection.sync().scriptLoad(script("common", "acquire"));
-        release = connection.sync().scriptLoad(script("common", "release"));
-        renew = connection.sync().scriptLoad(script("renew"));
+        acquire = connection.sync().scriptLoad(HoldfastScripts.text("common", "acquire"));
+        release = connection.sync().scriptLoad(HoldfastScripts.text("common", "release"));
+        renew = connection.sync().scriptLoad(HoldfastScripts.text("renew"));
         leaseMillis = Long.toString(lease.toMillis());
         long period = lease.toMillis() / 3;
         var unused = renewals.scheduleAtFixedRate(this::renewAll, period, period, TimeUnit.MILLISECONDS);
@@ -90,25 +83,16 @@ final class LettuceScriptsHandle extends Spinning {
     }
 
     private RedisFuture<List<Object>> acquire(String name, String holder) {
-        String notAfter = Long.toString(System.currentTimeMillis() + 3_000);
         return commands.evalsha(
                 acquire,
                 ScriptOutputType.MULTI,
-                keys(name),
-                CHANNELS,
-                channel(name),
-                holder,
-                leaseMillis,
-                POLL_MILLIS,
-                "0",
-                notAfter,
-                "0",
-                "0");
+                HoldfastScripts.keys(name),
+                HoldfastScripts.acquireArgs(name, holder, leaseMillis, false));
     }
 
     private RedisFuture<List<Object>> release(String name, String holder) {
         return commands.evalsha(
-                release, ScriptOutputType.MULTI, keys(name), CHANNELS, channel(name), holder, "", "0", "0", "0");
+                release, ScriptOutputType.MULTI, HoldfastScripts.keys(name), HoldfastScripts.releaseArgs(name, holder));
     }
 
     private void renewAll() {
@@ -141,33 +125,5 @@ final class LettuceScriptsHandle extends Spinning {
 
     private String holder() {
         return id + ":" + tokens.incrementAndGet();
-    }
-
-    private static String[] keys(String name) {
-        String start = "holdfast:{" + name + "}:";
-        return new String[] {name, start + "q:" + name, start + "s:" + name, start + "b:" + name};
-    }
-
-    private static String channel(String name) {
-        return "redisson_lock__channel:{" + name + "}";
-    }
-
-    private static String script(String... parts) {
-        List<String> texts = new ArrayList<>();
-        texts.add("local GRANT, RELEASES = 'PUBLISH', {{'PUBLISH', 'NUMSUB'}}");
-        texts.add(resource("push"));
-        for (String part : parts) {
-            texts.add(resource(part));
-        }
-        return String.join("\n", texts);
-    }
-
-    private static String resource(String name) {
-        String path = "/io/holdfast/redis/" + name + ".lua";
-        try (InputStream in = LettuceScriptsHandle.class.getResourceAsStream(path)) {
-            return new String(requireNonNull(in, path).readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 }

@@ -74,6 +74,13 @@ public enum Peer {
             return new LettuceQueueHandle(uri);
         }
     },
+    /** Between processes only. */
+    LETTUCE_HANDOFF("lettuce-handoff", Traits.NONE) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return new LettuceHandoffHandle(uri, lease);
+        }
+    },
     /** On ZooKeeper only. */
     CURATOR("curator", Traits.REENTRANT) {
         @Override

@@ -96,12 +96,15 @@ final class Goals {
     private void handoff(int jvms, double goal) {
         String question = "hand-off between processes, J = " + jvms + ": ";
         atMost(question + "p50, × Redisson", goal, results.ratio("processes-x1", jvms, "handoffP50us", US, "redisson"));
+        limit(question, jvms, "lettuce-handoff", "Holdfast's own scripts on plain Lettuce");
+        limit(question, jvms, "lettuce-queue", "a list and a message on plain Lettuce");
+    }
+
+    private void limit(String question, int jvms, String peer, String what) {
         inform(
-                question + "limit: p50 of a list and a message on plain Lettuce, × Redisson",
-                results.ratio("processes-x1", jvms, "handoffP50us", "lettuce-queue", "redisson"));
-        inform(
-                question + "p50, × a list and a message on plain Lettuce",
-                results.ratio("processes-x1", jvms, "handoffP50us", US, "lettuce-queue"));
+                question + "limit: p50 of " + what + ", × Redisson",
+                results.ratio("processes-x1", jvms, "handoffP50us", peer, "redisson"));
+        inform(question + "p50, × " + what, results.ratio("processes-x1", jvms, "handoffP50us", US, peer));
     }
 
     private void crowded() {

@@ -50,6 +50,8 @@ public final class Report {
                   a round.
                 - *lettuce* and *jedis* are the limit: `SET NX PX` and a compare-and-delete script, retried each millisecond.
                   *lettuce-scripts* is Holdfast's ceiling: Holdfast's own two scripts on plain Lettuce, nothing around them.
+                  *lettuce-handoff* is the same with its queue and grants, and *lettuce-queue* the least that a hand-off by a
+                  server's queue can cost: a list and a message, with no lease and no token.
                 - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what the peer sends
                   besides; calls made by scripts are not counted. A heartbeat in the window counts. Bytes are from `INFO stats`.
                 - In each contended case a detector looks for two holders at once, in the process and between processes (all stays

@@ -1,0 +1,98 @@
+package io.holdfast.bench.peer;
+
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.ScriptOutputType;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The ceiling of Holdfast's hand-off: its own scripts, queue and grants on plain Lettuce, with nothing around them. It
+ * relies on grants without asking how old they are, and never renews: it is no lock to use. For one name and one thread.
+ */
+final class LettuceHandoffHandle implements Handle {
+
+    private final RedisClient client;
+    private final StatefulRedisConnection<String, String> connection;
+    private final StatefulRedisPubSubConnection<String, String> subscription;
+    private final String acquire;
+    private final String release;
+    private final String leaseMillis;
+    private final String id = "hf-" + UUID.randomUUID().toString().substring(0, 18);
+    private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+    private long acquisitions;
+    private String holder = "";
+
+    LettuceHandoffHandle(String uri, Duration lease) {
+        client = RedisClient.create(uri);
+        connection = client.connect(StringCodec.UTF8);
+        acquire = connection.sync().scriptLoad(HoldfastScripts.text("common", "acquire"));
+        release = connection.sync().scriptLoad(HoldfastScripts.text("common", "release"));
+        leaseMillis = Long.toString(lease.toMillis());
+        subscription = client.connectPubSub(StringCodec.UTF8);
+        subscription.addListener(new RedisPubSubAdapter<>() {
+            @Override
+            public void message(String channel, String message) {
+                messages.add(message);
+            }
+        });
+        subscription.sync().subscribe(HoldfastScripts.CHANNELS + id);
+    }
+
+    @Override
+    public void lock(String name) throws InterruptedException {
+        holder = id + ":" + ++acquisitions;
+        String granted = "g " + holder + " ";
+        while (!isTaken(name)) {
+            // Asked again after a second, as an entry that is not stamped counts as dead after three.
+            for (String message = next(); !message.isEmpty(); message = next()) {
+                if (message.startsWith(granted)) {
+                    return;
+                }
+            }
+        }
+    }
+
+    @Override
+    public boolean tryLock(String name) {
+        throw new UnsupportedOperationException("Only waits");
+    }
+
+    @Override
+    public void unlock(String name) {
+        run(release, name, HoldfastScripts.releaseArgs(name, holder));
+    }
+
+    @Override
+    public void close() {
+        subscription.close();
+        connection.close();
+        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+    }
+
+    private boolean isTaken(String name) {
+        List<Object> reply = run(acquire, name, HoldfastScripts.acquireArgs(name, holder, leaseMillis, true));
+        return Long.valueOf(1).equals(reply.get(0));
+    }
+
+    /** The next message, or an empty one if none comes for a while. */
+    private String next() throws InterruptedException {
+        String message = messages.poll(1, TimeUnit.SECONDS);
+        return message == null ? "" : message;
+    }
+
+    private List<Object> run(String script, String name, String[] args) {
+        return connection
+                .async()
+                .<List<Object>>evalsha(script, ScriptOutputType.MULTI, HoldfastScripts.keys(name), args)
+                .toCompletableFuture()
+                .join();
+    }
+}
