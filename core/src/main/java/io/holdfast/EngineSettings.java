@@ -51,6 +51,9 @@ final class EngineSettings {
     /** A random number from zero up to, not including, the argument. */
     LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
 
+    /** Works by these settings. */
+    final Upkeep upkeep = new Upkeep(this);
+
     StoreContext context() {
         return new StoreContext(clientId, time);
     }

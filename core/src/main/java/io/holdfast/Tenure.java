@@ -35,6 +35,10 @@ final class Tenure {
         return state.settings.time;
     }
 
+    private Upkeep upkeep() {
+        return state.settings.upkeep;
+    }
+
     boolean isActive() {
         return hold != null;
     }
@@ -108,7 +112,7 @@ final class Tenure {
 
     /** Somebody removed a hold on this name at the store, perhaps this one: ask now, not at the next renewal. */
     void verify() {
-        if (hold != null && lease != null && isRenewed(lease)) {
+        if (hold != null && lease != null && upkeep().isRenewed(lease)) {
             hold.renewAtNanos = time().nanoTime();
             watch(hold);
         }
@@ -178,8 +182,7 @@ final class Tenure {
             holdLost(renewed, "the store says that it expired, was removed or was taken");
         } else if (error != null) {
             state.effects.renewalFailed(error);
-            // Sooner than the regular renewals: what is left of the lease is all there is.
-            renewed.renewAtNanos = time().nanoTime() + state.settings.leaseNanos / 12;
+            upkeep().failed(renewed, time().nanoTime());
             watch(renewed);
         }
     }
@@ -211,47 +214,22 @@ final class Tenure {
         if (due != hold || endIfOver(due, sent)) {
             return null;
         }
-        long now = sent.nanos();
-        ActiveLease out = lease;
-        if (out == null
-                || !isKeptUp(due, out)
-                || due.renewAtNanos == Hold.NEVER
-                || due.renewAtNanos - now > state.settings.renewEarlyNanos()) {
-            watch(due, now);
+        long length = upkeep().due(due, lease, sent);
+        watch(due, sent.nanos());
+        if (length == 0) {
             return null;
         }
-        long length = clipped(due, out, now);
-        if (length < Limits.LEASE_MIN.toNanos()) {
-            // So near the lease's limit that nothing would be won.
-            due.renewAtNanos = Hold.NEVER;
-            watch(due, now);
-            return null;
-        }
-        if (due.unconfirmedNanos == Hold.NEVER) {
-            due.unconfirmedNanos = due.renewAtNanos;
-        }
-        // If this one stays unanswered, the next goes out while there is still time for it. Not sooner: a server that
-        // is late because it has too much to do would get more to do.
-        due.renewAtNanos = now + Math.max(length / 12, due.deadline.remainingNanos(sent) / 2);
-        watch(due, now);
-        due.asking(length);
         // Who waits elsewhere matters only to those who pass the lock on here.
         boolean counted = !state.nobodyWaits() || due.wasHandedOn();
         if (counted) {
-            due.lookedOutNanos = now;
+            due.lookedOutNanos = sent.nanos();
         }
         return new RenewRequest(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence, false, counted);
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
     long renewalLagNanos() {
-        Hold held = hold;
-        ActiveLease out = lease;
-        if (held == null || out == null || !isKeptUp(held, out)) {
-            return 0;
-        }
-        long due = held.unconfirmedNanos != Hold.NEVER ? held.unconfirmedNanos : held.renewAtNanos;
-        return due == Hold.NEVER ? 0 : Math.max(0, time().nanoTime() - due);
+        return hold == null || lease == null ? 0 : upkeep().lagNanos(hold, lease);
     }
 
     // --- handing out ---
@@ -338,52 +316,21 @@ final class Tenure {
         boolean renewed = next.options.leaseFor().isEmpty();
         ActiveLease granted = new ActiveLease(held, held.nextHandOff(), now, limit, renewed, next.owner);
         lease = granted;
-        if (reachesLimit(held, granted)) {
-            held.renewAtNanos = Hold.NEVER;
-        } else if (held.renewAtNanos == Hold.NEVER) {
-            held.renewAtNanos = now;
-        } else if (!held.contended
-                && !state.nobodyWaits()
-                && now - held.lookedOutNanos >= state.settings.lookOutNanos) {
-            held.renewAtNanos = Math.min(held.renewAtNanos, now);
-        }
+        upkeep().begin(held, granted, !state.nobodyWaits(), now);
         watch(held);
         state.effects.granted(next, granted);
     }
 
     // --- keeping ---
 
-    /**
-     * Counts a renewal that the store confirmed. False if that came too late, and the hold is lost.
-     *
-     * @param now read after the reply came
-     */
+    /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
     private boolean extend(
             Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply, LeaseRules.Sent now) {
-        if (!state.settings.rules.renewalCounts(renewed.deadline, now)) {
+        boolean counts = upkeep().confirmed(renewed, lease, request, sent, reply, now);
+        if (!counts) {
             holdLost(renewed, "its time ran out before the store confirmed a renewal");
-            return false;
         }
-        long asked = request.leaseMillis() * 1_000_000;
-        long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
-        Deadline deadline = state.settings.rules.deadline(sent, now, length);
-        if (request.exact()) {
-            renewed.asked = state.settings.rules.deadline(sent, now, asked);
-        } else if (lease != null && !lease.renewed) {
-            deadline = deadline.earlier(renewed.asked);
-        } else {
-            renewed.asked = deadline; // one object less for each of many holds
-        }
-        if (request.exact() || deadline.nanos() - renewed.deadline.nanos() > 0) {
-            renewed.deadline = deadline;
-            renewed.storeEndNanos = now.nanos() + length;
-        }
-        // By the lease that is out now: the renewal may have been sent for the one before.
-        ActiveLease out = lease;
-        renewed.renewAtNanos = out != null && reachesLimit(renewed, out) ? Hold.NEVER : sent.nanos() + length / 3;
-        renewed.unconfirmedNanos = Hold.NEVER;
-        renewed.contended |= reply.waiting() > 0;
-        return true;
+        return counts;
     }
 
     /** Ends the lease, or hold and lease, if its time had passed when the clocks were read. */
@@ -410,7 +357,7 @@ final class Tenure {
         if (held.renewAtNanos == Hold.NEVER || out.isAtLimit()) {
             return "its longest holding time is over";
         }
-        return isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";
+        return upkeep().isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";
     }
 
     /** The hold is not ours any more, or must not be relied on. */
@@ -435,48 +382,12 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private boolean isRenewed(ActiveLease out) {
-        return out.renewed && (out.owner == null || state.settings.isAlive.test(out.owner));
-    }
-
-    /** Whether it is renewed: also a lease of fixed length is, up to that, at a store that promised only a part of it. */
-    private boolean isKeptUp(Hold held, ActiveLease out) {
-        return out.renewed ? isRenewed(out) : held.isPartlyPromised();
-    }
-
-    /** The length of a regular renewal: the full lease, but never beyond the lease's limit. */
-    private long clipped(Hold held, ActiveLease out, long now) {
-        long full = state.settings.leaseNanos;
-        if (!out.renewed) {
-            // The margin comes off again from what is promised.
-            long rest = held.asked.nanos() - now;
-            return Math.min(full, rest + state.settings.rules.driftMarginNanos(rest));
-        }
-        return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
-    }
-
-    /** Whether the hold lasts at the store for as long as the lease may: then no renewal is needed any more. */
-    private static boolean reachesLimit(Hold held, ActiveLease out) {
-        return out.limitNanos != ActiveLease.NO_LIMIT && held.storeEndNanos - out.limitNanos >= -1_000_000;
-    }
-
-    /** Sets when to look at the hold next: at its end, at its lease's end, or for its renewal. */
     private void watch(Hold held) {
         watch(held, time().nanoTime());
     }
 
     /** As above. Each reading of the clock that is spared is seen in what a renewal costs. */
     private void watch(Hold held, long now) {
-        long at = held.deadline.nanos();
-        ActiveLease out = lease;
-        if (out != null) {
-            if (out.limitNanos != ActiveLease.NO_LIMIT) {
-                at = Math.min(at, out.limitNanos);
-            }
-            if (isKeptUp(held, out) && held.renewAtNanos != Hold.NEVER) {
-                at = Math.min(at, Math.max(held.renewAtNanos, now));
-            }
-        }
-        state.effects.watch(held, at);
+        state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
     }
 }
