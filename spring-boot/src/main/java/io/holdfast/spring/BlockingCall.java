@@ -20,10 +20,12 @@ final class BlockingCall {
 
     private final LockedCall call;
     private final LockedOperation operation;
+    private final CallWatch watch;
 
     BlockingCall(LockedCall call) {
         this.call = call;
         this.operation = call.operation();
+        this.watch = call.begin();
     }
 
     @Nullable
@@ -50,6 +52,8 @@ final class BlockingCall {
                 }
             }
         }
+        // Also of a call that ran under the leases of another. Where more is known, it was ended before this.
+        watch.ended(failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
         if (failure != null) {
             throw failure;
         }
@@ -80,25 +84,25 @@ final class BlockingCall {
         try {
             leases = call.client().acquireAll(missing, operation.options());
         } catch (LockTimeoutException e) {
-            return call.alternative(e);
+            return call.alternative(e, watch);
         } catch (InterruptedException e) {
-            call.watch().ended("interrupted", e);
+            watch.ended("interrupted", e);
             throw interrupted(e);
         } catch (RuntimeException e) {
-            call.watch().ended("error", e);
+            watch.ended("error", e);
             throw e;
         }
         try {
             // The wait may have been long.
             outer.forEach(held -> held.lease().ensureValid());
-            call.watch().acquired();
+            watch.acquired();
             if (outer.isEmpty()) {
                 call.giveLease(call.invocation(), leases);
             }
         } catch (RuntimeException e) {
             // The method does not run, so nobody would ever release them.
             var unused = leases.releaseAsync();
-            call.watch().ended(e instanceof LeaseLostException ? "lost" : "error", e);
+            watch.ended(e instanceof LeaseLostException ? "lost" : "error", e);
             throw e;
         }
         return runUnder(leases);
@@ -125,9 +129,9 @@ final class BlockingCall {
             }
         } catch (LeaseLostException lost) {
             failure = losses.outcome(failure, lost);
-            call.watch().ended("lost", failure);
+            watch.ended("lost", failure);
         }
-        call.watch().ended(failure == null ? "completed" : "failed", failure);
+        watch.ended(failure == null ? "completed" : "failed", failure);
         if (failure != null) {
             throw failure;
         }

@@ -24,7 +24,12 @@ record LockedCall(
         Collection<String> names,
         LockClient client,
         ApplicationEventPublisher events,
-        CallWatch watch) {
+        CallWatch.Source watches) {
+
+    /** Begins to look on. Whoever does this ends it, whatever happens. */
+    CallWatch begin() {
+        return watches.begin(operation, names);
+    }
 
     /** The invocation to proceed with, for one that is begun later, on another thread, or more than once. */
     MethodInvocation later() {
@@ -57,7 +62,7 @@ record LockedCall(
 
     /** What is returned instead when others hold the lock. */
     @Nullable
-    Object alternative(LockTimeoutException busy) throws Throwable {
+    Object alternative(LockTimeoutException busy, CallWatch watch) throws Throwable {
         Method fallback = operation.fallback();
         if (fallback != null) {
             watch.ended("fallback", null);

@@ -49,13 +49,7 @@ final class LockedInterceptor implements MethodInterceptor {
             // Every condition said that no lock is needed.
             return invocation.proceed();
         }
-        LockedCall call = new LockedCall(
-                operation,
-                invocation,
-                names,
-                client(operation),
-                events,
-                watches().begin(operation, names));
+        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, watches());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();

@@ -15,6 +15,9 @@ public enum OnLost {
      */
     INTERRUPT,
 
-    /** A {@link LeaseLostEvent} is published at the moment of the loss, and the method's result stands. */
+    /**
+     * A {@link LeaseLostEvent} is published at the moment of the loss, and the method's result stands. A transaction that commits
+     * under the lost lease is rolled back all the same, with {@link io.holdfast.LeaseLostException}.
+     */
     EVENT
 }

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 
 /**
  * A method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires, calls the method, and releases when what it
@@ -55,14 +56,15 @@ final class ReactiveCall {
         return Mono.defer(() -> {
             Subscription subscription = new Subscription();
             return Mono.usingWhen(
-                            subscription.acquire(),
+                            Mono.defer(subscription::acquire),
                             leases -> Mono.from(subscription.proceed(leases)),
                             subscription::release,
                             subscription::releaseAfter,
                             subscription::release)
                     .onErrorMap(subscription::asThrown)
-                    .onErrorResume(Busy.class, busy -> Mono.from(instead(busy)))
-                    .doFinally(signal -> subscription.end(signal.toString()));
+                    .onErrorResume(Busy.class, busy -> Mono.from(subscription.instead(busy)))
+                    .doOnError(subscription::failed)
+                    .doFinally(subscription::end);
         });
     }
 
@@ -70,24 +72,16 @@ final class ReactiveCall {
         return Flux.defer(() -> {
             Subscription subscription = new Subscription();
             return Flux.usingWhen(
-                            subscription.acquire(),
+                            Mono.defer(subscription::acquire),
                             leases -> subscription.proceed(leases),
                             subscription::release,
                             subscription::releaseAfter,
                             subscription::release)
                     .onErrorMap(subscription::asThrown)
-                    .onErrorResume(Busy.class, this::instead)
-                    .doFinally(signal -> subscription.end(signal.toString()));
+                    .onErrorResume(Busy.class, subscription::instead)
+                    .doOnError(subscription::failed)
+                    .doFinally(subscription::end);
         });
-    }
-
-    private Publisher<Object> instead(Busy busy) {
-        try {
-            Object instead = call.alternative(busy.timeout);
-            return instead == null ? Mono.empty() : objects(instead);
-        } catch (Throwable e) {
-            return Mono.error(e);
-        }
     }
 
     @SuppressWarnings("unchecked")
@@ -95,12 +89,14 @@ final class ReactiveCall {
         return (Publisher<Object>) publisher;
     }
 
-    /** One acquisition and what follows from it. */
+    /** One acquisition and what follows from it: a publisher may be subscribed to many times, or never. */
     private final class Subscription {
 
+        private final CallWatch watch = call.begin();
         private @Nullable CompletableFuture<MultiLease> acquiring;
         private LockedCall.@Nullable Losses losses;
         private @Nullable Throwable lost;
+        private @Nullable Throwable failure;
 
         Mono<MultiLease> acquire() {
             CompletableFuture<MultiLease> future = call.client()
@@ -111,7 +107,7 @@ final class ReactiveCall {
         }
 
         Publisher<Object> proceed(MultiLease leases) {
-            call.watch().acquired();
+            watch.acquired();
             losses = call.watchLosses(leases);
             MethodInvocation invocation = call.later();
             call.giveLease(invocation, leases);
@@ -162,14 +158,37 @@ final class ReactiveCall {
             return loss != null && error.getCause() == loss ? loss : error;
         }
 
+        Publisher<Object> instead(Busy busy) {
+            try {
+                Object instead = call.alternative(busy.timeout, watch);
+                return instead == null ? Mono.empty() : objects(instead);
+            } catch (Throwable e) {
+                return Mono.error(e);
+            }
+        }
+
+        void failed(Throwable error) {
+            failure = error;
+        }
+
         /** Also for a cancel that came between the grant and its arrival here: nobody else would release that lease. */
-        void end(String signal) {
+        void end(SignalType signal) {
             CompletableFuture<MultiLease> future = acquiring;
             if (future != null) {
                 var unused = future.thenAccept(
                         leases -> leases.releaseAsync(call.operation().holdAtLeast()));
             }
-            call.watch().ended(lost != null ? "lost" : signal, lost);
+            watch.ended(outcome(signal), failure);
+        }
+
+        private String outcome(SignalType signal) {
+            if (lost != null || failure instanceof LeaseLostException) {
+                return "lost";
+            }
+            if (failure != null) {
+                return losses == null ? "error" : "failed";
+            }
+            return signal == SignalType.CANCEL ? "cancelled" : "completed";
         }
     }
 }

@@ -2,10 +2,12 @@ package io.holdfast.spring;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
 /** What a method returns, as far as it matters for when its work is over. */
@@ -41,7 +43,11 @@ enum Returns {
                 || CompletionStage.class.isAssignableFrom(type)
                 || isAssignable("org.reactivestreams.Publisher", type)
                 || isAssignable("java.util.concurrent.Flow$Publisher", type)
-                || isAssignable("kotlinx.coroutines.flow.Flow", type);
+                || isAssignable("kotlinx.coroutines.flow.Flow", type)
+                || isAssignable("kotlinx.coroutines.Job", type)
+                // RxJava, Mutiny, and whatever else Spring can adapt.
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
+                || isRunByWebServer(type);
         if (unknown || isSuspending(method)) {
             throw new LockedDefinitionException(
                     method,
@@ -60,6 +66,15 @@ enum Returns {
             case FLUX -> ReactiveCall.emptyFlux();
             case VALUE -> method.getReturnType() == Optional.class ? Optional.empty() : null;
         };
+    }
+
+    /** What a controller may return to go on after it has returned. */
+    private static boolean isRunByWebServer(Class<?> type) {
+        return Callable.class.isAssignableFrom(type)
+                || isAssignable("org.springframework.web.context.request.async.DeferredResult", type)
+                || isAssignable("org.springframework.web.context.request.async.WebAsyncTask", type)
+                || isAssignable("org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", type)
+                || isAssignable("org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", type);
     }
 
     private static boolean isAssignable(String superType, Class<?> type) {

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class StageCall {
 
     private final LockedCall call;
+    private final CallWatch watch;
     private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
     /** What a cancel is passed on to: the acquisition, then the method's own stage. */
@@ -25,13 +26,20 @@ final class StageCall {
 
     StageCall(LockedCall call) {
         this.call = call;
+        this.watch = call.begin();
     }
 
     CompletableFuture<@Nullable Object> run() {
         MethodInvocation invocation = call.later();
-        CompletableFuture<MultiLease> acquiring = call.client()
-                .acquireAllAsync(call.names(), call.operation().options())
-                .toCompletableFuture();
+        CompletableFuture<MultiLease> acquiring;
+        try {
+            acquiring = call.client()
+                    .acquireAllAsync(call.names(), call.operation().options())
+                    .toCompletableFuture();
+        } catch (RuntimeException e) {
+            watch.ended("error", e);
+            throw e;
+        }
         cancelTogether(acquiring);
         CompletionStage<@Nullable Object> outcome = result;
         outcome.whenComplete((value, why) -> {
@@ -46,7 +54,7 @@ final class StageCall {
                 notAcquired(why);
             } else {
                 try {
-                    call.watch().acquired();
+                    watch.acquired();
                     runUnder(leases, invocation);
                 } catch (RuntimeException e) {
                     // The method has not run, so nobody would ever release them.
@@ -89,12 +97,12 @@ final class StageCall {
     private void notAcquired(Throwable why) {
         Throwable cause = unwrapped(why);
         if (!(cause instanceof LockTimeoutException busy)) {
-            call.watch().ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
+            watch.ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
             result.completeExceptionally(java.util.Objects.requireNonNull(cause));
             return;
         }
         try {
-            Object instead = call.alternative(busy);
+            Object instead = call.alternative(busy, watch);
             CompletionStage<?> stage =
                     instead == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) instead;
             cancelIfPossible(stage);
@@ -105,10 +113,7 @@ final class StageCall {
     }
 
     private void end(@Nullable Object value, @Nullable Throwable failure) {
-        call.watch()
-                .ended(
-                        failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed",
-                        failure);
+        watch.ended(failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
         if (failure == null) {
             result.complete(value);
         } else {

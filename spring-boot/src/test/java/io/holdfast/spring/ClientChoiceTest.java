@@ -1,8 +1,10 @@
 package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
 import io.holdfast.spring.boot.Contexts;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -75,6 +77,39 @@ class ClientChoiceTest {
         Work work(LockClient first, @Qualifier("second") LockClient second, @Qualifier("archive") LockClient third) {
             return new Work(List.of(first, second, third));
         }
+    }
+
+    /** A second client beside the one of the application's Redis, which goes on to be everybody's. */
+    @Configuration(proxyBeanMethods = false)
+    static class OneMore {
+
+        @Bean(defaultCandidate = false)
+        @Qualifier("second")
+        LockClient more() {
+            return LockClient.connect("memory:more");
+        }
+
+        @Bean
+        Work work(LockClient first, @Qualifier("second") LockClient second) {
+            return new Work(List.of(first, second));
+        }
+    }
+
+    @Test
+    void a_client_that_is_no_default_candidate_stands_beside_the_configured_one() {
+        var application = Contexts.memory("configured").withPropertyValues("which=second");
+        application.withUserConfiguration(OneMore.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            assertThat(context.getBeansOfType(LockClient.class)).containsOnlyKeys("holdfastLockClient", "more");
+            Work work = context.getBean(Work.class);
+            assertThat(work.primary()).containsExactly(true, false);
+            assertThat(work.byName()).containsExactly(false, true);
+
+            // And it is closed like the other, before connections are.
+            LockClient more = context.getBean("more", LockClient.class);
+            context.stop();
+            assertThatThrownBy(() -> more.tryAcquire("x")).isInstanceOf(LockClientClosedException.class);
+        });
     }
 
     @Test

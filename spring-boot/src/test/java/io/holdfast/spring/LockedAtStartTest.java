@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
+import io.reactivex.rxjava3.core.Single;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
@@ -132,6 +134,20 @@ class LockedAtStartTest {
         }
     }
 
+    static class RxWork {
+        @Locked("x")
+        public Single<String> method() {
+            return Single.just("later");
+        }
+    }
+
+    static class ControllersWork {
+        @Locked("x")
+        public Callable<String> method() {
+            return () -> "later";
+        }
+    }
+
     static class OneLeaseForTwo {
         @Locked(
                 name = "x",
@@ -175,6 +191,8 @@ class LockedAtStartTest {
             OtherFallback    | fallback "other" returns something else
             InterruptStage   | no thread of its own
             UnknownWork      | java.util.concurrent.Future
+            RxWork           | the work behind a io.reactivex.rxjava3.core.Single
+            ControllersWork  | the work behind a java.util.concurrent.Callable
             OneLeaseForTwo   | MultiLease
             Disagreeing      | differ in more than
             KeyTwice         | both key and @LockKey

@@ -86,6 +86,12 @@ class TransactionTest {
             org.awaitility.Awaitility.await().until(() -> client.localLocks().isEmpty());
         }
 
+        @Transactional
+        @Locked(name = "stock", onLost = OnLost.EVENT)
+        public void sellAndLoseAndBeTold() {
+            sellAndLose();
+        }
+
         @Locked("stock")
         public void sellInCallersTransaction() {
             EVENTS.add("sell");
@@ -164,6 +170,18 @@ class TransactionTest {
         EVENTS.clear();
         run(
                 context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellAndLose())
+                        .isInstanceOf(LeaseLostException.class),
+                Beans.class,
+                DefaultOrder.class);
+        assertThat(EVENTS).containsExactly("begin locked", "rollback free");
+    }
+
+    /** The event leaves the result as it is, but what the result would rest on is not committed. */
+    @Test
+    void a_lost_lease_rolls_back_also_where_an_event_tells_of_it() {
+        EVENTS.clear();
+        run(
+                context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellAndLoseAndBeTold())
                         .isInstanceOf(LeaseLostException.class),
                 Beans.class,
                 DefaultOrder.class);

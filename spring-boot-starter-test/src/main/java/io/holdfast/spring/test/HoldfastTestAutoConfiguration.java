@@ -8,6 +8,7 @@ import io.holdfast.spring.boot.LockStoreFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -30,10 +31,17 @@ public final class HoldfastTestAutoConfiguration {
         return SERVER::connect;
     }
 
-    @Bean
-    @ConditionalOnMissingBean
-    LockTester holdfastLockTester(LockClient client) {
-        return new LockTester(
-                client, LockClient.builder().store(SERVER::connect).build());
+    /** Where there is a client to look at: once it is known whether there is one. */
+    @AutoConfiguration(after = HoldfastAutoConfiguration.class)
+    @ConditionalOnSingleCandidate(LockClient.class)
+    @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
+    static final class Tester {
+
+        @Bean
+        @ConditionalOnMissingBean
+        LockTester holdfastLockTester(LockClient client) {
+            return new LockTester(
+                    client, LockClient.builder().store(SERVER::connect).build());
+        }
     }
 }

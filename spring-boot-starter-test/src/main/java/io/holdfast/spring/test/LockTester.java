@@ -35,7 +35,7 @@ public final class LockTester implements AutoCloseable {
 
     /** Whether anybody holds the name, here or elsewhere. */
     public boolean isHeld(String name) {
-        return other.inspect(name).isLocked();
+        return application.inspect(name).isLocked();
     }
 
     /** Whether this application holds the name by a valid lease. */
@@ -50,7 +50,8 @@ public final class LockTester implements AutoCloseable {
      */
     public void assertHeldHere(String name) {
         if (!isHeldHere(name)) {
-            throw new AssertionError("The lock " + name + " is not held here; the store says: " + other.inspect(name));
+            throw new AssertionError(
+                    "The lock " + name + " is not held here; the store says: " + application.inspect(name));
         }
     }
 
@@ -60,7 +61,7 @@ public final class LockTester implements AutoCloseable {
      * @throws AssertionError if somebody does
      */
     public void assertFree(String name) {
-        LockState state = other.inspect(name);
+        LockState state = application.inspect(name);
         if (state.isLocked()) {
             throw new AssertionError("The lock " + name + " is not free: " + state);
         }
@@ -69,11 +70,19 @@ public final class LockTester implements AutoCloseable {
     /**
      * Takes the name as another instance would, until the lease is closed.
      *
-     * @throws IllegalStateException if it is held already
+     * @throws IllegalStateException if it is held already; or if the application's client is one that the application made
+     *     itself, on another store than that of the tests: nobody would be kept out there
      */
     public Lease holdElsewhere(String name) {
-        return other.tryAcquire(name)
+        Lease lease = other.tryAcquire(name)
                 .orElseThrow(() -> new IllegalStateException("The lock " + name + " is held already"));
+        if (!application.inspect(name).isLocked()) {
+            lease.close();
+            throw new IllegalStateException("The LockClient of the application is on " + application.describeStore()
+                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of your own"
+                    + " that is not made in tests)");
+        }
+        return lease;
     }
 
     /**

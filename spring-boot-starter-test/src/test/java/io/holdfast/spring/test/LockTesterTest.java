@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
@@ -38,8 +39,10 @@ class LockTesterTest {
     }
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(HoldfastTestAutoConfiguration.class, HoldfastAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(
+                    HoldfastTestAutoConfiguration.class,
+                    HoldfastTestAutoConfiguration.Tester.class,
+                    HoldfastAutoConfiguration.class))
             .withBean(Refunds.class);
 
     @Test
@@ -59,6 +62,31 @@ class LockTesterTest {
                 assertThat(elsewhere.isValid()).isTrue();
             }
         });
+    }
+
+    @Test
+    void nobody_is_kept_out_in_silence_of_a_client_that_the_application_made() {
+        application
+                .withBean(LockClient.class, () -> LockClient.connect("memory:own"))
+                .run(context -> {
+                    LockTester locks = context.getBean(LockTester.class);
+                    context.getBean(Refunds.class).refund(1, false);
+                    locks.assertFree("order.refund:1");
+                    assertThatThrownBy(() -> locks.holdElsewhere("order.refund:1"))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageContaining("not on the store of the tests");
+                });
+    }
+
+    @Test
+    void without_a_client_an_application_starts() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        HoldfastTestAutoConfiguration.class,
+                        HoldfastTestAutoConfiguration.Tester.class,
+                        HoldfastAutoConfiguration.class))
+                .withPropertyValues("holdfast.enabled=false")
+                .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockTester.class));
     }
 
     @Test

@@ -56,10 +56,10 @@ public final class HoldfastAutoConfiguration {
         }
     }
 
-    /** For the clients that users make themselves, too. */
+    /** For the clients that users make themselves, too, and for those that are no candidates for injection by type. */
     @Bean
-    LockClientLifecycle holdfastLockClientLifecycle(ObjectProvider<LockClient> clients) {
-        return new LockClientLifecycle(clients.stream().toList());
+    LockClientLifecycle holdfastLockClientLifecycle(ListableBeanFactory beans) {
+        return new LockClientLifecycle(beans.getBeansOfType(LockClient.class).values());
     }
 
     /** For native images: what {@link ApplicationRedis} reads by reflection. */

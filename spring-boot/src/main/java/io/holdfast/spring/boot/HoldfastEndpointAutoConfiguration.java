@@ -1,7 +1,8 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
-import java.util.Map;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -21,7 +22,7 @@ public final class HoldfastEndpointAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LocksEndpoint locksEndpoint(Map<String, LockClient> clients) {
-        return new LocksEndpoint(clients);
+    LocksEndpoint locksEndpoint(ListableBeanFactory beans) {
+        return new LocksEndpoint(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class));
     }
 }

@@ -2,6 +2,8 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
 import java.util.Map;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -23,7 +25,8 @@ public final class HoldfastHealthAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean(name = "locksHealthIndicator")
-    HealthIndicator locksHealthIndicator(Map<String, LockClient> clients) {
+    HealthIndicator locksHealthIndicator(ListableBeanFactory beans) {
+        Map<String, LockClient> clients = BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class);
         return () -> {
             LockHealth health = LockHealth.of(clients);
             return (health.up() ? Health.up() : Health.down())

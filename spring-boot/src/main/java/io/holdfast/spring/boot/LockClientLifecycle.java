@@ -1,6 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.context.SmartLifecycle;
@@ -16,7 +17,7 @@ final class LockClientLifecycle implements SmartLifecycle {
     private final List<LockClient> clients;
     private final AtomicBoolean running = new AtomicBoolean();
 
-    LockClientLifecycle(List<LockClient> clients) {
+    LockClientLifecycle(Collection<LockClient> clients) {
         this.clients = List.copyOf(clients);
     }
 

@@ -14,7 +14,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
  * {@code /actuator/locks}: what this instance holds and waits for; {@code /actuator/locks/{name}}: what the store says of a name;
- * DELETE of that: forced release, only with {@code management.endpoint.locks.access=unrestricted}.
+ * DELETE of that: forced release, which is not there by default: {@code management.endpoint.locks.access=unrestricted} brings
+ * it, and so do the settings that give all endpoints unrestricted access.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {

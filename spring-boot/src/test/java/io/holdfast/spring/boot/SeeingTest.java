@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.memory.MemoryLockStore;
@@ -20,11 +21,13 @@ import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.publisher.Mono;
 
 /** Meters, observations and the endpoint. */
 class SeeingTest {
@@ -46,9 +49,30 @@ class SeeingTest {
         }
     }
 
+    /** What is called in other ways than once, on its own, to the end. */
+    public static class Shapes {
+
+        @Locked(name = "shape", waitTime = "0")
+        public void outer(Runnable inner) {
+            inner.run();
+        }
+
+        @Locked(name = "shape", waitTime = "0")
+        public void inner() {}
+
+        @Locked(name = "shape", waitTime = "0")
+        public Mono<String> mono(boolean fails) {
+            return fails ? Mono.error(new IllegalStateException("its own")) : Mono.just("done");
+        }
+
+        @Locked(name = "shape", key = "#ids", waitTime = "0")
+        public void two(List<Integer> ids, Lease lease) {}
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Application {
 
+        static final AtomicInteger STARTED = new AtomicInteger();
         static final List<String> OBSERVED = new CopyOnWriteArrayList<>();
 
         @Bean
@@ -61,10 +85,16 @@ class SeeingTest {
             ObservationRegistry registry = ObservationRegistry.create();
             registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
                 @Override
+                public void onStart(Observation.Context context) {
+                    STARTED.incrementAndGet();
+                }
+
+                @Override
                 public void onStop(Observation.Context context) {
                     OBSERVED.add(context.getName()
                             + context.getLowCardinalityKeyValues()
-                            + context.getHighCardinalityKeyValues());
+                            + context.getHighCardinalityKeyValues()
+                            + context.getError());
                 }
 
                 @Override
@@ -78,6 +108,11 @@ class SeeingTest {
         @Bean
         Work work(MeterRegistry meters) {
             return new Work(meters);
+        }
+
+        @Bean
+        Shapes shapes() {
+            return new Shapes();
         }
     }
 
@@ -196,6 +231,56 @@ class SeeingTest {
                     .startsWith("holdfast.locked")
                     .contains("name=order.refund", "outcome=completed", "lock.names=order.refund:5");
         });
+    }
+
+    /** One that is not ended would stay among those that are active, for ever. */
+    @Test
+    void each_observation_that_begins_ends() {
+        application.run(context -> {
+            Application.STARTED.set(0);
+            Application.OBSERVED.clear();
+            Shapes shapes = context.getBean(Shapes.class);
+            LockClient client = context.getBean(LockClient.class);
+
+            shapes.outer(shapes::inner);
+            seen("outcome=completed", "outcome=completed");
+            // The one inside must not begin, and fails; so does the one that lost its lease.
+            assertThatThrownBy(() -> shapes.outer(() -> {
+                        client.forceRelease("shape");
+                        await().until(() -> client.localLocks().isEmpty());
+                        shapes.inner();
+                    }))
+                    .isInstanceOf(LeaseLostException.class);
+            seen("outcome=lost", "outcome=lost");
+            assertThatThrownBy(() -> shapes.two(List.of(1, 2), null)).isInstanceOf(IllegalArgumentException.class);
+            seen();
+            try (LockClient other = LockClient.connect("memory:seeing");
+                    Lease elsewhere = other.acquire("shape")) {
+                assertThatThrownBy(shapes::inner).isInstanceOf(LockTimeoutException.class);
+                seen("outcome=timeout");
+                assertThatThrownBy(() -> shapes.mono(false).block()).isInstanceOf(LockTimeoutException.class);
+                seen("outcome=timeout");
+                assertThat(elsewhere.isValid()).isTrue();
+            }
+
+            Mono<String> mono = shapes.mono(false);
+            seen();
+            assertThat(mono.block()).isEqualTo("done");
+            assertThat(mono.block()).isEqualTo("done");
+            seen("outcome=completed", "outcome=completed");
+            assertThatThrownBy(() -> shapes.mono(true).block()).hasMessage("its own");
+            seen("its own");
+        });
+    }
+
+    /** Those that ended since the last look, and that no other began. */
+    private static void seen(String... parts) {
+        await().untilAsserted(() -> assertThat(Application.OBSERVED).hasSize(parts.length));
+        for (int i = 0; i < parts.length; i++) {
+            assertThat(Application.OBSERVED.get(i)).contains(parts[i]);
+        }
+        assertThat(Application.STARTED.getAndSet(0)).isEqualTo(parts.length);
+        Application.OBSERVED.clear();
     }
 
     @Test
