@@ -63,6 +63,7 @@ class ExecSignalsTest {
 
     @Test
     void passesHupOnToTheCommandAlone() throws Exception {
+        assumeThat(ignores(1)).as("this build was started by nohup").isFalse();
         try (CliProcess exec =
                 exec("hup", "trap 'echo reread' HUP; echo running; while ! read -r line; do :; done; echo $line")) {
             exec.awaitOut("running");
@@ -161,6 +162,10 @@ class ExecSignalsTest {
 
     /** A plain shell starts its background jobs like that, and children inherit it. */
     private static boolean ignoresInt() throws IOException {
+        return ignores(2);
+    }
+
+    private static boolean ignores(int signal) throws IOException {
         Path status = Path.of("/proc/self/status");
         if (!Files.exists(status)) {
             return false;
@@ -168,6 +173,6 @@ class ExecSignalsTest {
         return Files.readAllLines(status).stream()
                 .filter(line -> line.startsWith("SigIgn:"))
                 .mapToLong(line -> Long.parseUnsignedLong(line.substring(7).strip(), 16))
-                .anyMatch(mask -> (mask & 2) != 0);
+                .anyMatch(mask -> (mask >> signal - 1 & 1) != 0);
     }
 }
