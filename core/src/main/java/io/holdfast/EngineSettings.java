@@ -42,7 +42,9 @@ final class EngineSettings {
     @Nullable
     LockListener listener;
 
-    String clientId = randomId();
+    /** Empty: each client that is made from these gets one of its own. Two with the same would be one owner at the store. */
+    String clientId = "";
+
     LeaseRules rules = new LeaseRules();
 
     /** Whether the owner of a {@link DistributedLock} lives; a simulation's threads are never started. */
@@ -70,7 +72,7 @@ final class EngineSettings {
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
-        copy.clientId = clientId;
+        copy.clientId = clientId.isEmpty() ? randomId() : clientId;
         copy.rules = rules;
         copy.isAlive = isAlive;
         copy.random = random;

@@ -356,7 +356,7 @@ public final class LockClient implements AutoCloseable {
         }
 
         /**
-         * Opens the client.
+         * Opens a client. Again: another one, with the same settings.
          *
          * @throws IllegalArgumentException if the URI is malformed or of an unknown scheme
          * @throws IllegalStateException if there is neither a URI nor a store, or both
@@ -366,10 +366,11 @@ public final class LockClient implements AutoCloseable {
             if ((uri == null) == (opener == null)) {
                 throw new IllegalStateException("A LockClient needs either a uri or a store, and not both");
             }
+            EngineSettings own = settings.snapshot();
             LockStore opened = opener != null
-                    ? Stores.open(opener, settings.context())
-                    : Stores.open(requireNonNull(uri), settings.context());
-            return new LockClient(new Engine(opened, settings.snapshot()));
+                    ? Stores.open(opener, own.context())
+                    : Stores.open(requireNonNull(uri), own.context());
+            return new LockClient(new Engine(opened, own));
         }
     }
 }
