@@ -120,6 +120,11 @@ final class Hold {
         return asked.nanos() - deadline.nanos() > 1_000_000;
     }
 
+    /** Whether the store may keep it for longer than that from now on, if nobody renews it. */
+    boolean mayOutlast(long nanos, long now) {
+        return Math.max(storeEndNanos, asked.nanos()) - now > nanos;
+    }
+
     /** Whether no lease was handed out on it so far, so that it still has the length its first waiter asked for. */
     boolean isFresh() {
         return handOffs == 0;

@@ -357,12 +357,12 @@ final class NameState {
         }
     }
 
-    /** How long the store shall give the hold for this waiter. */
+    /** How long the store shall give the hold for this waiter: whole milliseconds, as the store can give no others. */
     long storeLease(Waiter waiter) {
         long bound = waiter.boundNanos();
-        if (bound == 0) {
-            return settings.leaseNanos;
-        }
-        return waiter.options.leaseFor().isPresent() ? bound : Math.min(bound, settings.leaseNanos);
+        long length = bound == 0
+                ? settings.leaseNanos
+                : waiter.options.leaseFor().isPresent() ? bound : Math.min(bound, settings.leaseNanos);
+        return length - length % 1_000_000;
     }
 }

@@ -288,16 +288,18 @@ final class Tenure {
     /**
      * Whether the store need not be told another length for this waiter. A lease with a length of its own must end by
      * then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after this.
-     * Any other lease needs only time enough for its first renewal.
+     * Any other lease needs time enough for its first renewal, and no more than a lease: if this process dies, the name
+     * is free within that.
      */
     private boolean hasRightLength(Hold held, Waiter next) {
         return next.boundNanos() == 0
+                && !held.mayOutlast(state.settings.leaseNanos, time().nanoTime())
                 && held.deadline.remainingNanos(time())
                         >= Math.min(state.settings.leaseNanos, held.leaseNanos) / HAND_OFF_MARGIN;
     }
 
     private void prepare(Hold held, Waiter next) {
-        boolean exact = next.boundNanos() > 0;
+        boolean exact = next.boundNanos() > 0 || held.mayOutlast(state.storeLease(next), time().nanoTime());
         if (exact) {
             held.sequence++;
         }

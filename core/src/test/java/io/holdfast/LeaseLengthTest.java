@@ -1,6 +1,8 @@
 package io.holdfast;
 
+import static java.time.Duration.ofHours;
 import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofNanos;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -58,6 +60,53 @@ class LeaseLengthTest extends EngineFixture {
         assertThat(remainingAtStore()).isEqualTo(1_000);
         assertThat(now(next).remaining()).isEqualTo(ofMillis(988));
         assertThat(store.commands).containsExactly("acquire", "renew");
+    }
+
+    @Test
+    void a_length_that_is_not_of_whole_milliseconds_is_set_once() {
+        Lease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> next = acquire(client, "a", DEFAULTS.leaseFor(ofNanos(1_000_500_000)));
+        store.renews = Fate.REQUEST_HELD;
+        first.releaseAsync();
+        store.deliverRequests();
+
+        assertThat(next).isCompleted();
+        assertThat(remainingAtStore()).isEqualTo(1_000);
+        assertThat(store.count("renew")).isEqualTo(1);
+    }
+
+    @Test
+    void after_a_long_fixed_lease_the_next_renewed_one_is_as_short_as_any_other() {
+        Lease first = now(acquire(client, "a", DEFAULTS.leaseFor(ofHours(1))));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        first.releaseAsync();
+
+        assertThat(now(next).isValid()).isTrue();
+        assertThat(remainingAtStore()).isEqualTo(LEASE.toMillis());
+        advance(1_000);
+        assertThat(store.count("renew")).isEqualTo(2);
+        assertThat(remainingAtStore()).isEqualTo(LEASE.toMillis());
+        // A command of its own only where the length differs.
+        CompletableFuture<Lease> third = acquire(client, "a");
+        now(next).releaseAsync();
+        assertThat(now(third).isValid()).isTrue();
+        assertThat(store.count("renew")).isEqualTo(2);
+    }
+
+    @Test
+    void a_grant_that_was_asked_for_by_one_who_wanted_it_for_long_is_cut_for_who_takes_it() {
+        LockClient other = client("two");
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> gone =
+                acquire(client, "a", DEFAULTS.leaseFor(ofHours(1)).waitAtMost(ofMillis(500)));
+        CompletableFuture<Lease> next = acquire(client, "a");
+        advance(600);
+        assertThat(gone).isCompletedExceptionally();
+        held.releaseAsync();
+        advance(1_100);
+
+        assertThat(now(next).isValid()).isTrue();
+        assertThat(remainingAtStore()).isLessThanOrEqualTo(LEASE.toMillis());
     }
 
     @Test
