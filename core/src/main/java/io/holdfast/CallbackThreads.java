@@ -50,11 +50,19 @@ final class CallbackThreads implements Executor {
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
-        if (working.compareAndSet(0, 1)) {
-            begin();
-        } else if (isStalled()) {
-            bring(1);
-        } else {
+        try {
+            if (working.compareAndSet(0, 1)) {
+                begin();
+            } else if (isStalled()) {
+                bring(1);
+            } else {
+                watch();
+            }
+        } catch (Error e) {
+            // Those threads that there are take it, if there are any.
+            if (working.get() == 0 && tasks.remove(task)) {
+                throw e;
+            }
             watch();
         }
     }
@@ -112,12 +120,16 @@ final class CallbackThreads implements Executor {
             return;
         }
         int now = working.get();
-        if (now == 0 || isStalled()) {
-            // Twice as many, for there may be very many that block.
-            bring(Math.max(1, now));
-        } else if (now < PROCESSORS) {
-            bring(1);
+        try {
+            if (now == 0 || isStalled()) {
+                // Twice as many, for there may be very many that block.
+                bring(Math.max(1, now));
+            } else if (now < PROCESSORS) {
+                bring(1);
+            }
+        } finally {
+            // Also if the system has no more threads now.
+            watch();
         }
-        watch();
     }
 }

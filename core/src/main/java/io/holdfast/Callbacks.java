@@ -3,7 +3,6 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -25,12 +24,24 @@ final class Callbacks {
     void execute(Runnable callback) {
         try {
             executor.execute(() -> runLogged(callback));
-        } catch (RejectedExecutionException e) {
-            // A user's executor that is full or shut down: a loss signal that came late is better than none.
+        } catch (RuntimeException | Error e) {
+            // An executor that is full, shut down or defective: a loss signal that came late is better than none, and
+            // whoever
+            // waits for a stage would wait for ever.
             LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
-            Thread thread = new Thread(() -> runLogged(callback), "holdfast-callback-refused");
-            thread.setDaemon(true);
+            runOnOwnThread(callback);
+        }
+    }
+
+    private static void runOnOwnThread(Runnable callback) {
+        Thread thread = new Thread(() -> runLogged(callback), "holdfast-callback-refused");
+        thread.setDaemon(true);
+        try {
             thread.start();
+        } catch (Error e) {
+            // The system has no more threads.
+            LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", e);
+            runLogged(callback);
         }
     }
 

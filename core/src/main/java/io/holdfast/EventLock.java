@@ -51,7 +51,16 @@ abstract class EventLock extends ReentrantLock {
             unlock();
         }
         if (after != null) {
-            after.forEach(Runnable::run);
+            after.forEach(this::runEffect);
+        }
+    }
+
+    /** What one of them throws must not keep the others from those who wait for them. */
+    private void runEffect(Runnable effect) {
+        try {
+            effect.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, "What follows from an event of " + name() + " failed", e);
         }
     }
 

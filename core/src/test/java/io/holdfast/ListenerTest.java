@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ProbeStore.Fate;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What metrics are told. */
@@ -38,6 +39,35 @@ class ListenerTest extends EngineFixture {
                     events.add("renewal failed " + name + ": " + cause.getMessage());
                 }
             });
+
+    /** Who is told of the release comes before who is told of the grant. */
+    @Test
+    void an_executor_that_fails_to_tell_the_listener_keeps_no_grant_from_its_waiter() {
+        AtomicBoolean broken = new AtomicBoolean();
+        LockClient told = LockClient.builder()
+                .store(probe("told"))
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .listener(new LockListener() {})
+                .callbackExecutor(callback -> {
+                    if (broken.get()) {
+                        throw new IllegalStateException("no thread for a callback");
+                    }
+                    callback.run();
+                })
+                .build();
+        clients.add(told);
+        Lease first = now(acquire(told, "a"));
+        var next = acquire(told, "a");
+        try (Warnings warnings = new Warnings()) {
+            broken.set(true);
+            first.release();
+            assertThat(next).succeedsWithin(Duration.ofSeconds(10));
+            broken.set(false);
+            assertThat(warnings.said()).contains("The callback executor refuses; running on an own thread");
+        }
+        next.join().release();
+    }
 
     @Test
     void hears_of_leases_and_of_waits_that_end_without_one() {
