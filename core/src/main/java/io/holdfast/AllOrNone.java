@@ -131,7 +131,16 @@ final class AllOrNone {
                 return false;
             }
             Waiter waiter = engine.submit(name, optionsFor(held), mode, null);
-            Optional<Lease> lease = waiter.awaitOptional();
+            Optional<Lease> lease;
+            try {
+                lease = waiter.awaitOptional();
+            } catch (LockStoreException e) {
+                if (!wasCutShort(waiter)) {
+                    throw e;
+                }
+                lastFailure = e;
+                return false;
+            }
             heardOf(List.of(waiter), null);
             if (lease.isEmpty()) {
                 return false;
@@ -230,6 +239,11 @@ final class AllOrNone {
             waitFor(List.of(step));
             CompletionStage<Optional<Lease>> watched = step;
             watched.whenComplete((lease, why) -> {
+                if (why instanceof LockStoreException && wasCutShort(waiter)) {
+                    lastFailure = why;
+                    again(held);
+                    return;
+                }
                 if (why != null) {
                     fail(held, why);
                     return;
@@ -291,6 +305,14 @@ final class AllOrNone {
     /** Whether to ask for the next name would be too late, or for nothing. */
     private boolean isInVain(List<ActiveLease> held) {
         return !held.isEmpty() && ((waitNanos > 0 && isOver()) || !allValid(held));
+    }
+
+    /**
+     * Whether it waited no longer because of what is held already: then a store that fails was not given its time, and the
+     * acquisition begins anew.
+     */
+    private boolean wasCutShort(Waiter waiter) {
+        return !isOver() && time.nanoTime() - waiter.arrivedNanos >= waiter.waitNanos;
     }
 
     private static boolean allValid(List<ActiveLease> held) {

@@ -47,6 +47,25 @@ class AllOrNoneTest extends EngineFixture {
         second.join().release();
     }
 
+    /** What is held already ends soon, so the wait for the next is short: too short to judge a store that fails. */
+    @Test
+    void a_store_that_fails_for_a_short_time_does_not_fail_a_wait_that_what_is_held_cut_short() {
+        Lease held = now(acquire(other, "b"));
+        CompletableFuture<MultiLease> all = all(client, DEFAULTS.leaseFor(Duration.ofSeconds(1)), "a", "b");
+        advance(500);
+        store.acquires = Fate.FAIL;
+        advance(1_500);
+        assertThat(all).isNotDone();
+        store.acquires = Fate.PASS;
+        held.releaseAsync();
+        for (int i = 0; i < 60 && !all.isDone(); i++) {
+            advance(50);
+        }
+
+        assertThat(all).isCompleted();
+        all.join().release();
+    }
+
     @Test
     void none_is_kept_if_one_is_not_to_be_had() throws InterruptedException {
         Lease held = now(acquire(other, "b"));
