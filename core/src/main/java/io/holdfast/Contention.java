@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
@@ -267,7 +268,8 @@ final class Contention {
         if (busy.ahead() > 0 || busy.remainingMillis() < 0) {
             return poll;
         }
-        return Math.min(poll, busy.remainingMillis() * 1_000_000 + EXPIRY_SLACK_NANOS);
+        // Saturating: somebody else's key may be meant to last for centuries.
+        return Math.min(poll, Math.min(poll, MILLISECONDS.toNanos(busy.remainingMillis())) + EXPIRY_SLACK_NANOS);
     }
 
     private void failed(Attempt answered, StoreException error) {

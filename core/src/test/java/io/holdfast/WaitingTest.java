@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +48,29 @@ class WaitingTest extends EngineFixture {
         waiting.forEach(next -> now(next).release());
 
         assertThat(events).containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+    }
+
+    /** Meant never to end, and more nanoseconds than a long can tell. */
+    @Test
+    void a_key_that_lasts_for_centuries_is_polled_like_any_other() {
+        AtomicInteger asked = new AtomicInteger();
+        LockClient waiting = LockClient.builder()
+                .store(new ForwardingStore(probe("centuries")) {
+                    @Override
+                    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+                        asked.incrementAndGet();
+                        return CompletableFuture.completedFuture(new AcquireReply.Busy(9_999_999_999_999L, 0, "x"));
+                    }
+                })
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .build();
+        clients.add(waiting);
+        CompletableFuture<Lease> late = acquire(waiting, "a", DEFAULTS.waitAtMost(ofSeconds(3)));
+        advance(2_000);
+
+        assertThat(asked).hasValueBetween(2, 4);
+        late.cancel(true);
     }
 
     @Test
