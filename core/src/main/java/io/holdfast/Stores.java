@@ -71,13 +71,20 @@ final class Stores {
         }
     }
 
-    /** The URI with everything before its last @ hidden. */
+    /**
+     * The URI without what may be a password: everything before its last @, and its parameters. It may be malformed, so nothing
+     * is shown of which that is not certain.
+     */
     static String withoutSecret(String uri) {
         int at = uri.lastIndexOf('@');
-        if (at < 0) {
-            return uri;
-        }
+        int parameters = uri.indexOf('?');
         int scheme = uri.indexOf("://");
-        return (scheme < 0 || scheme > at ? "" : uri.substring(0, scheme + 3)) + "***" + uri.substring(at);
+        String start = scheme < 0 || (at >= 0 && scheme > at) ? "" : uri.substring(0, scheme + 3);
+        if (at >= 0 && parameters >= 0 && parameters < at) {
+            return start + "***";
+        }
+        String shown = at < 0 ? uri : start + "***" + uri.substring(at);
+        int cut = shown.indexOf('?');
+        return cut < 0 ? shown : shown.substring(0, cut + 1) + "***";
     }
 }

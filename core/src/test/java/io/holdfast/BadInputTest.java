@@ -100,6 +100,14 @@ class BadInputTest {
                 .withMessageContaining("malformed")
                 .withMessageNotContaining("sec ret");
         assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("redis-sentinel://app:pw@s1,s2?sentinelPassword=p^ss#m"))
+                .withMessageContaining("redis-sentinel://***@s1,s2?***")
+                .withMessageNotContaining("p^ss");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("redis-sentinel://s1?sentinelPassword=p@s^s#m"))
+                .withMessageContaining("redis-sentinel://***")
+                .withMessageNotContaining("s^s");
+        assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("localhost"))
                 .withMessageContaining("has no scheme");
     }

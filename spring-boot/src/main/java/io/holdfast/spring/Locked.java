@@ -24,7 +24,7 @@ import org.springframework.core.annotation.AliasFor;
  * {@code @AliasFor}.
  *
  * <p>The lock is taken before a transaction of the method begins and released after it ended; if the caller has a
- * transaction already, it is released after that one. Just before a commit the leases of the thread are verified, and a lost
+ * transaction already, it is released after that one, unless it returns a stage or publisher. Just before a commit the leases of the thread are verified, and a lost
  * one rolls back. Inside {@code @Retryable} (of Spring Framework 7) and {@code @Async}.
  *
  * <p>Reentrant on one thread: a nested call that needs a name which its caller holds proceeds without a command.
@@ -33,7 +33,7 @@ import org.springframework.core.annotation.AliasFor;
  * io.holdfast.MultiLease} all of them.
  *
  * <p>Methods that return a {@code CompletionStage}, a {@code Mono} or a {@code Flux} hold the lock until that completes,
- * fails or is cancelled, and no thread waits.
+ * fails or is cancelled, and no thread waits. One that returns a stage is called on the client's callback executor.
  *
  * <p>As with everything that is done by proxies: a call of {@code this.method()} inside the bean is not intercepted. Anything that
  * can be seen to be wrong stops the start of the application. Durations are such as {@code 500ms}, {@code 10s}, {@code
