@@ -37,6 +37,11 @@ final class AllOrNone {
      */
     private @Nullable Throwable lastFailure;
 
+    /** A name that the store fails for, if its waits were cut short, and since when. Written by one step after the other. */
+    private @Nullable String failing;
+
+    private long failingSinceNanos;
+
     AllOrNone(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
         this.engine = engine;
         this.options = java.util.Objects.requireNonNull(options, "options");
@@ -135,13 +140,12 @@ final class AllOrNone {
             try {
                 lease = waiter.awaitOptional();
             } catch (LockStoreException e) {
-                if (!wasCutShort(waiter)) {
+                if (!isEndOfRound(name, waiter, e)) {
                     throw e;
                 }
-                lastFailure = e;
                 return false;
             }
-            heardOf(List.of(waiter), null);
+            answered(name, waiter);
             if (lease.isEmpty()) {
                 return false;
             }
@@ -228,9 +232,10 @@ final class AllOrNone {
                 again(held);
                 return;
             }
+            String name = names.get(held.size());
             Waiter waiter;
             try {
-                waiter = engine.submitAsync(names.get(held.size()), optionsFor(held), mode);
+                waiter = engine.submitAsync(name, optionsFor(held), mode);
             } catch (LockClientClosedException e) {
                 fail(held, e);
                 return;
@@ -239,16 +244,15 @@ final class AllOrNone {
             waitFor(List.of(step));
             CompletionStage<Optional<Lease>> watched = step;
             watched.whenComplete((lease, why) -> {
-                if (why instanceof LockStoreException && wasCutShort(waiter)) {
-                    lastFailure = why;
-                    again(held);
-                    return;
-                }
                 if (why != null) {
-                    fail(held, why);
+                    if (isEndOfRound(name, waiter, why)) {
+                        again(held);
+                    } else {
+                        fail(held, why);
+                    }
                     return;
                 }
-                heardOf(List.of(waiter), null);
+                answered(name, waiter);
                 if (lease.isEmpty()) {
                     again(held);
                 } else {
@@ -307,12 +311,28 @@ final class AllOrNone {
         return !held.isEmpty() && ((waitNanos > 0 && isOver()) || !allValid(held));
     }
 
+    private void answered(String name, Waiter waiter) {
+        heardOf(List.of(waiter), null);
+        if (waiter.wasAnswered() && name.equals(failing)) {
+            failing = null;
+        }
+    }
+
     /**
-     * Whether it waited no longer because of what is held already: then a store that fails was not given its time, and the
-     * acquisition begins anew.
+     * Whether a failing store ends the round only: when the wait for this name was cut short by what is held already, so that the
+     * store was not given its time. It is given that in all the rounds together.
      */
-    private boolean wasCutShort(Waiter waiter) {
-        return !isOver() && time.nanoTime() - waiter.arrivedNanos >= waiter.waitNanos;
+    private boolean isEndOfRound(String name, Waiter waiter, Throwable why) {
+        long now = time.nanoTime();
+        if (!(why instanceof LockStoreException) || isOver() || now - waiter.arrivedNanos < waiter.waitNanos) {
+            return false;
+        }
+        if (!name.equals(failing)) {
+            failing = name;
+            failingSinceNanos = waiter.arrivedNanos;
+        }
+        lastFailure = why;
+        return now - failingSinceNanos < engine.settings().storeTimeoutNanos;
     }
 
     private static boolean allValid(List<ActiveLease> held) {

@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,26 +23,47 @@ final class Callbacks {
     }
 
     void execute(Runnable callback) {
+        Runnable task = own == null ? new Once(callback) : () -> runLogged(callback);
         try {
-            executor.execute(() -> runLogged(callback));
+            executor.execute(task);
         } catch (RuntimeException | Error e) {
-            // An executor that is full, shut down or defective: a loss signal that came late is better than none, and
-            // whoever
-            // waits for a stage would wait for ever.
+            // Full, shut down or defective: a loss signal that came late is better than none, and whoever waits for a
+            // stage
+            // would wait for ever.
             LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
-            runOnOwnThread(callback);
+            runOnOwnThread(task);
         }
     }
 
-    private static void runOnOwnThread(Runnable callback) {
-        Thread thread = new Thread(() -> runLogged(callback), "holdfast-callback-refused");
+    /** An executor may fail after it has taken a task, or run it. A second run would release what the first handed over. */
+    private static final class Once extends AtomicBoolean implements Runnable {
+
+        private static final long serialVersionUID = 1;
+
+        @SuppressWarnings("serial") // nobody writes it anywhere
+        private final Runnable callback;
+
+        Once(Runnable callback) {
+            this.callback = callback;
+        }
+
+        @Override
+        public void run() {
+            if (compareAndSet(false, true)) {
+                runLogged(callback);
+            }
+        }
+    }
+
+    private static void runOnOwnThread(Runnable task) {
+        Thread thread = new Thread(task, "holdfast-callback-refused");
         thread.setDaemon(true);
         try {
             thread.start();
         } catch (Error e) {
             // The system has no more threads.
             LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", e);
-            runLogged(callback);
+            task.run();
         }
     }
 

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -64,6 +68,33 @@ class AllOrNoneTest extends EngineFixture {
 
         assertThat(all).isCompleted();
         all.join().release();
+    }
+
+    /** Each round begins well, as only the second name's server is away. */
+    @Test
+    void a_store_that_fails_for_one_name_fails_the_whole_after_its_time_however_short_the_leases() {
+        LockClient half = LockClient.builder()
+                .store(new ForwardingStore(probe("half")) {
+                    @Override
+                    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+                        return request.name().equals("a")
+                                ? super.acquire(request)
+                                : CompletableFuture.failedFuture(new StoreException(
+                                        StoreException.Outcome.NOT_EXECUTED, "its server is away", null));
+                    }
+                })
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .storeTimeout(Duration.ofSeconds(2))
+                .callbackExecutor(Runnable::run)
+                .build();
+        clients.add(half);
+        CompletableFuture<MultiLease> all = all(half, DEFAULTS.leaseFor(Duration.ofMillis(500)), "a", "b");
+        advance(1_500);
+        assertThat(all).isNotDone();
+        advance(1_500);
+        assertThat(all).isCompletedExceptionally();
+        assertThatThrownBy(all::join).hasCauseInstanceOf(LockStoreException.class);
     }
 
     @Test

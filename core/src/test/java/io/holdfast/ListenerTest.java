@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.ProbeStore.Fate;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** What metrics are told. */
@@ -67,6 +68,34 @@ class ListenerTest extends EngineFixture {
             assertThat(warnings.said()).contains("The callback executor refuses; running on an own thread");
         }
         next.join().release();
+    }
+
+    /** As a wrapper for tracing does whose end fails. */
+    @Test
+    void an_executor_that_fails_after_it_has_run_a_callback_does_not_run_it_again() throws InterruptedException {
+        LockClient wrapped = LockClient.builder()
+                .store(probe("wrapped"))
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .callbackExecutor(callback -> {
+                    callback.run();
+                    throw new IllegalStateException("no end of a trace");
+                })
+                .build();
+        clients.add(wrapped);
+        try (Warnings warnings = new Warnings()) {
+            Lease lease = now(acquire(wrapped, "a"));
+            AtomicInteger told = new AtomicInteger();
+            lease.onLost(told::incrementAndGet);
+            // The second run would be on a thread of its own.
+            Thread.sleep(100);
+            assertThat(lease.isValid()).isTrue();
+            wrapped.forceRelease("a");
+            advance(1_100);
+            Thread.sleep(100);
+            assertThat(told).hasValue(1);
+            assertThat(warnings.said()).isNotEmpty();
+        }
     }
 
     @Test

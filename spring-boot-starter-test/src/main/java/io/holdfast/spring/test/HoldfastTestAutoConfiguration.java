@@ -1,6 +1,5 @@
 package io.holdfast.spring.test;
 
-import io.holdfast.LockClient;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
@@ -8,11 +7,10 @@ import io.holdfast.spring.boot.LockStoreFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Locks in memory in place of the application's store, and a {@link LockTester}. {@code holdfast.test.enabled=false} leaves a
+ * Locks in memory in place of the application's store. {@code holdfast.test.enabled=false} leaves a
  * test with the application's own store.
  */
 @AutoConfiguration(before = HoldfastAutoConfiguration.class)
@@ -20,7 +18,7 @@ import org.springframework.context.annotation.Bean;
 public final class HoldfastTestAutoConfiguration {
 
     /** One for the JVM, as one Redis is for all instances. */
-    private static final MemoryLockStore.Server SERVER = new MemoryLockStore.Server(TimeSource.system());
+    static final MemoryLockStore.Server SERVER = new MemoryLockStore.Server(TimeSource.system());
 
     /** For Spring. */
     public HoldfastTestAutoConfiguration() {}
@@ -29,19 +27,5 @@ public final class HoldfastTestAutoConfiguration {
     @ConditionalOnMissingBean
     LockStoreFactory holdfastTestStore() {
         return SERVER::connect;
-    }
-
-    /** Where there is a client to look at: once it is known whether there is one. */
-    @AutoConfiguration(after = HoldfastAutoConfiguration.class)
-    @ConditionalOnSingleCandidate(LockClient.class)
-    @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
-    static final class Tester {
-
-        @Bean
-        @ConditionalOnMissingBean
-        LockTester holdfastLockTester(LockClient client) {
-            return new LockTester(
-                    client, LockClient.builder().store(SERVER::connect).build());
-        }
     }
 }

@@ -11,6 +11,7 @@ import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** What a user writes: no server, no settings. */
@@ -41,7 +42,7 @@ class LockTesterTest {
     private final ApplicationContextRunner application = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     HoldfastTestAutoConfiguration.class,
-                    HoldfastTestAutoConfiguration.Tester.class,
+                    HoldfastLockTesterAutoConfiguration.class,
                     HoldfastAutoConfiguration.class))
             .withBean(Refunds.class);
 
@@ -78,12 +79,23 @@ class LockTesterTest {
                 });
     }
 
+    @EnableAutoConfiguration
+    static class Application {}
+
+    /** By the list of auto-configurations and in their order, as an application gets it. */
+    @Test
+    void is_a_bean_of_an_application() {
+        new ApplicationContextRunner()
+                .withUserConfiguration(Application.class)
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(LockTester.class));
+    }
+
     @Test
     void without_a_client_an_application_starts() {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         HoldfastTestAutoConfiguration.class,
-                        HoldfastTestAutoConfiguration.Tester.class,
+                        HoldfastLockTesterAutoConfiguration.class,
                         HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockTester.class));

@@ -1,8 +1,8 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
-import java.util.Map;
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -27,13 +27,14 @@ public final class HoldfastBoot3HealthAutoConfiguration {
     public HoldfastBoot3HealthAutoConfiguration() {}
 
     /**
-     * @param clients only asked for when health is: Spring makes a factory bean to know what it makes, and may do so while it
-     *     makes the client
+     * @param beans only asked for clients when health is: Spring makes a factory bean to know what it makes, and may do so
+     *     while it makes the client
      */
     @Bean
     @ConditionalOnMissingBean(name = "locksHealthIndicator")
-    Boot3HealthIndicator locksHealthIndicator(ObjectProvider<Map<String, LockClient>> clients) {
-        return new Boot3HealthIndicator(() -> LockHealth.of(clients.getObject()));
+    Boot3HealthIndicator locksHealthIndicator(ListableBeanFactory beans) {
+        return new Boot3HealthIndicator(
+                () -> LockHealth.of(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class)));
     }
 
     /** As Boot's own condition, whose class has moved. */

@@ -1,0 +1,29 @@
+package io.holdfast.spring.test;
+
+import io.holdfast.LockClient;
+import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.context.annotation.Bean;
+
+/** A {@link LockTester}, where there is a client to look at: after that is known, unlike {@link HoldfastTestAutoConfiguration}. */
+@AutoConfiguration(after = HoldfastAutoConfiguration.class)
+@ConditionalOnSingleCandidate(LockClient.class)
+@ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
+public final class HoldfastLockTesterAutoConfiguration {
+
+    /** For Spring. */
+    public HoldfastLockTesterAutoConfiguration() {}
+
+    @Bean
+    @ConditionalOnMissingBean
+    LockTester holdfastLockTester(LockClient client) {
+        return new LockTester(
+                client,
+                LockClient.builder()
+                        .store(HoldfastTestAutoConfiguration.SERVER::connect)
+                        .build());
+    }
+}
