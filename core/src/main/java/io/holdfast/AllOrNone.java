@@ -7,7 +7,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -170,11 +169,8 @@ final class AllOrNone {
 
         CompletionStage<Optional<MultiLease>> begin() {
             CompletionStage<Optional<MultiLease>> watched = result;
-            watched.whenComplete((value, why) -> {
-                if (why instanceof CancellationException) {
-                    waiting.forEach(step -> step.cancel(false));
-                }
-            });
+            // By whomever it was completed: if by a step of ours, none of these waits any more.
+            watched.whenComplete((value, why) -> waiting.forEach(step -> step.cancel(false)));
             round();
             return result;
         }

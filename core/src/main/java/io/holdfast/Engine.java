@@ -20,9 +20,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -189,15 +187,13 @@ final class Engine {
 
     void close() {
         boolean first = closing == null;
-        try {
-            closeAsync().toCompletableFuture().get(CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException e) {
-            // Told of below.
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("The end of a client has no error", e);
-        }
+        // Not ended by an interrupt, which is why many close: what is held would stay at the store for the rest of its
+        // lease.
+        closeAsync()
+                .toCompletableFuture()
+                .copy()
+                .completeOnTimeout(null, CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
         if (first) {
             int unconfirmed = compensation.close();
             if (unconfirmed > 0) {

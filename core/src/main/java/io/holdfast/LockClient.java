@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -117,7 +116,8 @@ public final class LockClient implements AutoCloseable {
 
     /**
      * Acquires without a thread that waits. The stage completes on the client's callback executor, with the exceptions
-     * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()} withdraws the wait.
+     * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing it otherwise
+     * ({@code orTimeout}), withdraws the wait.
      */
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
         return engine.submitAsync(name, options, WaitMode.PATIENT).stage();
@@ -160,8 +160,8 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
-     * As {@link #acquireAll}, without a thread that waits. Cancelling the stage's {@code toCompletableFuture()} withdraws the wait
-     * and releases what is held so far.
+     * As {@link #acquireAll}, without a thread that waits. Cancelling the stage's {@code toCompletableFuture()}, or completing it
+     * otherwise, withdraws the wait and releases what is held so far.
      */
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
@@ -169,7 +169,8 @@ public final class LockClient implements AutoCloseable {
         CompletableFuture<MultiLease> stage = new CompletableFuture<>();
         CompletionStage<MultiLease> watched = stage;
         watched.whenComplete((value, why) -> {
-            if (why instanceof CancellationException) {
+            // However the caller ended it, unless it was by the outcome.
+            if (!acquired.isDone()) {
                 acquired.cancel(false);
             }
         });

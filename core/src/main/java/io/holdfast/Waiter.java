@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
@@ -272,7 +271,8 @@ final class Waiter {
         CompletableFuture<T> stage = new CompletableFuture<>();
         CompletionStage<T> watched = stage;
         watched.whenComplete((v, why) -> {
-            if (why instanceof CancellationException) {
+            // However the caller ended it: by a cancel, by orTimeout, by a value of its own.
+            if (!requireNonNull(future).isDone()) {
                 withdraw();
             }
         });

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -48,6 +49,27 @@ class WaitingTest extends EngineFixture {
         waiting.forEach(next -> now(next).release());
 
         assertThat(events).containsExactly("0", "1", "2", "3", "4", "5", "6", "7", "8", "9");
+    }
+
+    @Test
+    void a_wait_that_its_caller_ends_otherwise_than_by_a_cancel_is_withdrawn_too() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> one = acquire(client, "a");
+        CompletableFuture<Optional<Lease>> maybe =
+                client.tryAcquireAsync("a", DEFAULTS.waitAtMost(ofSeconds(60))).toCompletableFuture();
+        CompletableFuture<MultiLease> all =
+                client.acquireAllAsync(List.of("a", "b"), DEFAULTS).toCompletableFuture();
+        assertThat(client.engine().size()).isPositive();
+        // As orTimeout does.
+        one.completeExceptionally(new TimeoutException());
+        maybe.complete(Optional.empty());
+        all.completeExceptionally(new TimeoutException());
+        advance(10);
+
+        assertThat(client.localLocks()).isEmpty();
+        assertThat(other.inspect("a").waitingClients()).isZero();
+        held.release();
+        assertThat(server.size()).isZero();
     }
 
     /** Meant never to end, and more nanoseconds than a long can tell. */

@@ -77,6 +77,8 @@ final class TortureCommand implements Callable<Integer> {
             Torture.Report report = run(given, length.isZero() ? Duration.ofMinutes(1) : length);
             print(report);
             return report.findings().held() ? ExitCode.OK : ExitCode.NOT_HELD;
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, "--history: " + e.getMessage(), e);
         } catch (IOException e) {
             throw new CliException(ExitCode.INTERNAL, "the torture cannot go on: " + e.getMessage(), e);
         }

@@ -173,6 +173,6 @@ class ExecSignalsTest {
         return Files.readAllLines(status).stream()
                 .filter(line -> line.startsWith("SigIgn:"))
                 .mapToLong(line -> Long.parseUnsignedLong(line.substring(7).strip(), 16))
-                .anyMatch(mask -> (mask >> signal - 1 & 1) != 0);
+                .anyMatch(mask -> (mask & (1L << (signal - 1))) != 0);
     }
 }

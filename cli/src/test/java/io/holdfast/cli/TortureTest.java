@@ -39,6 +39,14 @@ class TortureTest {
     }
 
     @Test
+    void aFolderWithAnotherRunsHistoryIsRefused(@TempDir Path folder) throws IOException {
+        Files.createFile(folder.resolve("w9.history"));
+        InProcess result = InProcess.run("torture", "--store", "redis://127.0.0.1:1", "--history", folder.toString());
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("--history: " + folder, "an earlier run");
+    }
+
+    @Test
     void aStoreWithinOneProcessIsRefused() {
         InProcess result = InProcess.run("torture", "--store", "memory:x");
         assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);

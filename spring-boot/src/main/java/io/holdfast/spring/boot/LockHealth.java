@@ -1,11 +1,13 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
 import io.holdfast.spi.StoreHealth;
+import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -33,20 +35,32 @@ record LockHealth(boolean up, Map<String, Object> details) {
     }
 
     private static LockHealth of(LockClient client) {
-        List<LocalLock> held = client.localLocks().stream()
-                .filter(lock -> lock.lease().isPresent())
-                .toList();
+        int held = 0;
+        int lost = 0;
+        Duration least = null;
+        for (LocalLock lock : client.localLocks()) {
+            Lease lease = lock.lease().orElse(null);
+            if (lease == null) {
+                continue;
+            }
+            Duration remaining = lease.remaining();
+            try {
+                lease.ensureValid();
+                held++;
+                least = least == null || remaining.compareTo(least) < 0 ? remaining : least;
+            } catch (LeaseLostException e) {
+                lost++;
+            } catch (IllegalStateException e) {
+                // Released since the list was made: as it should be.
+            }
+        }
         Map<String, Object> details = new LinkedHashMap<>();
         details.put("store", client.describeStore());
-        details.put("held", held.size());
-        held.stream()
-                .map(lock -> lock.lease().orElseThrow().remaining())
-                .min(java.time.Duration::compareTo)
-                .ifPresent(least -> details.put("leastRemaining", least.toMillis() + " ms"));
+        details.put("held", held);
+        if (least != null) {
+            details.put("leastRemaining", least.toMillis() + " ms");
+        }
         details.put("renewalLag", client.renewalLag().toMillis() + " ms");
-        long lost = held.stream()
-                .filter(lock -> !lock.lease().orElseThrow().isValid())
-                .count();
         if (lost > 0) {
             details.put("lost", lost);
         }

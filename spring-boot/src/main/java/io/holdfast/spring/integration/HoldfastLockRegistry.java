@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.LockClient;
+import java.util.HashMap;
+import java.util.Map;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /**
@@ -17,12 +19,15 @@ import org.springframework.integration.support.locks.LockRegistry;
  * }</pre>
  *
  * <p>The lock of a key is named {@code registryKey:key}. Locks are renewed by themselves, nothing is cached and nothing expires from a
- * cache. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
+ * cache. A thread that has lost a lock does not get it anew before it has unlocked as often as it had locked: {@code lock} and
+ * {@code tryLock} throw {@link io.holdfast.LeaseLostException}, as a leader that asks again whether it is one would otherwise be
+ * told that nothing has happened. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
  */
 public final class HoldfastLockRegistry implements LockRegistry<DistributedLock> {
 
     private final LockClient client;
     private final String registryKey;
+    private final ThreadLocal<Map<String, RegistryLock.Owed>> owed = ThreadLocal.withInitial(HashMap::new);
 
     /** @throws IllegalArgumentException if the registry key is blank */
     public HoldfastLockRegistry(LockClient client, String registryKey) {
@@ -32,6 +37,6 @@ public final class HoldfastLockRegistry implements LockRegistry<DistributedLock>
 
     @Override
     public DistributedLock obtain(Object lockKey) {
-        return client.getLock(registryKey + ":" + requireNonNull(lockKey, "lockKey"));
+        return new RegistryLock(client.getLock(registryKey + ":" + requireNonNull(lockKey, "lockKey")), owed);
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.quorum.QuorumStores;
@@ -10,6 +11,7 @@ import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** What health shows of a quorum, and of several clients; Boot's side of it is in the packages boot3 and boot4. */
@@ -44,6 +46,41 @@ class LockHealthTest {
             nodes.get(1).restartEmpty();
             await().untilAsserted(() ->
                     assertThat(LockHealth.of(Map.of("client", client)).up()).isFalse());
+        }
+    }
+
+    @Test
+    void leases_that_are_released_while_it_looks_are_not_lost() throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        try (LockClient client = LockClient.connect("memory:busy")) {
+            List<Thread> owners = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                String name = "busy-" + i;
+                Thread owner = new Thread(() -> {
+                    while (!over.get()) {
+                        try (Lease lease = client.acquire(name)) {
+                            Thread.sleep(2);
+                            lease.ensureValid();
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                    }
+                });
+                owners.add(owner);
+                owner.start();
+            }
+            try {
+                for (int i = 0; i < 500; i++) {
+                    LockHealth health = LockHealth.of(Map.of("client", client));
+                    assertThat(health.up()).as("%s", health.details()).isTrue();
+                    assertThat(health.details()).doesNotContainKey("lost");
+                }
+            } finally {
+                over.set(true);
+                for (Thread owner : owners) {
+                    owner.join();
+                }
+            }
         }
     }
 

@@ -2,17 +2,22 @@ package io.holdfast.spring.boot4;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.LockClient;
 import io.holdfast.spring.integration.HoldfastLockRegistry;
 import io.holdfast.spring.shedlock.HoldfastLockProvider;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.junit.jupiter.api.Test;
+import org.springframework.integration.leader.Context;
+import org.springframework.integration.leader.DefaultCandidate;
+import org.springframework.integration.support.leader.LockRegistryLeaderInitiator;
 
 /** Code written for Spring Integration or ShedLock runs on Holdfast by a bean. */
 class InteropTest {
@@ -38,6 +43,41 @@ class InteropTest {
                     "key", () -> assertThat(one.inspect("app:key").isLocked()).isTrue());
             assertThat(one.inspect("app:key").isLocked()).isFalse();
             assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+        }
+    }
+
+    /** It takes the lock again at each heartbeat, and unlocks that once: a new lease would be given back each time. */
+    @Test
+    void a_leader_that_lost_its_lock_is_told_so_before_it_leads_again() {
+        try (LockClient client = LockClient.connect("memory:leader")) {
+            AtomicInteger granted = new AtomicInteger();
+            AtomicInteger revoked = new AtomicInteger();
+            var initiator = new LockRegistryLeaderInitiator(
+                    new HoldfastLockRegistry(client, "app"), new DefaultCandidate("me", "leader") {
+                        @Override
+                        public void onGranted(Context context) {
+                            granted.incrementAndGet();
+                        }
+
+                        @Override
+                        public void onRevoked(Context context) {
+                            revoked.incrementAndGet();
+                        }
+                    });
+            initiator.setHeartBeatMillis(20);
+            initiator.setBusyWaitMillis(20);
+            initiator.start();
+            try {
+                await().until(() -> granted.get() == 1);
+                assertThat(client.forceRelease("app:leader")).isTrue();
+                await().until(() -> granted.get() == 2);
+                assertThat(revoked).hasValue(1);
+                assertThat(client.inspect("app:leader").isLocked()).isTrue();
+                await().during(Duration.ofMillis(200))
+                        .until(() -> client.inspect("app:leader").isLocked());
+            } finally {
+                initiator.destroy();
+            }
         }
     }
 

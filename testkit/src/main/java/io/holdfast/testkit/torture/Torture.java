@@ -6,6 +6,7 @@ import io.holdfast.history.Findings;
 import io.holdfast.history.History;
 import io.holdfast.history.HistoryChecker;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,12 +53,21 @@ public final class Torture {
      * @param uri the store, as workers reach it
      * @param folder an empty folder for the history
      * @param seed decides which faults happen when; not what threads do meanwhile
+     * @throws IllegalArgumentException if the folder has a history: its operations would be judged without what excuses them
      */
     public Torture(Class<?> workerMain, String uri, Path folder, long seed) {
         this.workerMain = workerMain;
         this.uri = uri;
         this.folder = folder;
         this.random = new Random(seed);
+        try (Stream<Path> files = Files.list(folder)) {
+            if (files.anyMatch(file -> file.toString().endsWith(".history"))) {
+                throw new IllegalArgumentException(
+                        folder + " has the history of an earlier run (expected: a folder without one)");
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Adds something that goes wrong now and then. */
