@@ -103,6 +103,29 @@ class ReplicatedHoldsTest {
         }
     }
 
+    /** Acquisitions wait for each other on a connection of their own, and withdrawals do not wait for them. */
+    @Test
+    void aWithdrawalThatOvertakesItsAcquireLeavesNothing() {
+        master.command("HSET", "overtaken", "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
+        master.command("PEXPIRE", "overtaken", "30000");
+        try (TestClient a = new TestClient(master.uri() + "?minReplicas=1&timeout=2s")) {
+            a.inspect("overtaken");
+            servers.cutReplication(true);
+            var first = a.store.acquire(a.request("slow", a.newHolder(), 30_000, false));
+            await().until(() -> master.command("EXISTS", "slow").equals(1L));
+            String holder = a.newHolder();
+            var second = a.store.acquire(a.request("overtaken", holder, 30_000, true));
+            assertThat(a.abandon("overtaken", holder)).isFalse();
+            assertThat(TestClient.get(second)).isInstanceOf(Busy.class);
+            assertThat(a.inspect("overtaken").waiting()).isZero();
+            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+            TestClient.failure(first);
+        } finally {
+            servers.cutReplication(false);
+            master.command("DEL", "overtaken");
+        }
+    }
+
     /** Nothing is sent on that connection while nobody acquires, so it is closed like a dead one. */
     @Test
     void anIdleConnectionIsReplaced() {
