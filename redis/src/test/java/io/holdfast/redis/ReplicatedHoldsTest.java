@@ -103,6 +103,27 @@ class ReplicatedHoldsTest {
         }
     }
 
+    /** What the server refuses is one acquisition's affair, not that of the others in its group. */
+    @Test
+    void aRefusedAcquisitionHarmsNoOthers() {
+        master.command("ACL", "SETUSER", "group", "on", ">pw", "~app:*", "~holdfast:*", "&*", "+@all");
+        String uri = master.uri().replace("redis://", "redis://group:pw@") + "?minReplicas=1";
+        try (TestClient a = new TestClient(uri)) {
+            long before = connections();
+            List<CompletionStage<AcquireReply>> allowed = new ArrayList<>();
+            List<CompletionStage<AcquireReply>> refused = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                allowed.add(a.store.acquire(a.request("app:" + i, a.newHolder(), 30_000, true)));
+                refused.add(a.store.acquire(a.request("other:" + i, a.newHolder(), 30_000, true)));
+            }
+            allowed.forEach(reply -> assertThat(TestClient.get(reply)).isInstanceOf(Granted.class));
+            refused.forEach(
+                    reply -> assertThat(TestClient.failure(reply).getMessage()).contains("NOPERM"));
+            // One for all of them, made by the first.
+            assertThat(connections()).isEqualTo(before + 1);
+        }
+    }
+
     /** Acquisitions wait for each other on a connection of their own, and withdrawals do not wait for them. */
     @Test
     void aWithdrawalThatOvertakesItsAcquireLeavesNothing() {
