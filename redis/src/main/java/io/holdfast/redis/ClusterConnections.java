@@ -217,8 +217,10 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
                             nodes.shutdownAsync(0, 1, TimeUnit.SECONDS),
                             faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
                             cluster.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                    .get(2, TimeUnit.SECONDS);
-            driver.shutdown();
+                    .orTimeout(2, TimeUnit.SECONDS)
+                    // Whether or not anybody waits for the end of this: else threads are left.
+                    .whenComplete((ended, error) -> driver.shutdown())
+                    .get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {

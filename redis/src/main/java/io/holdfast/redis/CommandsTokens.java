@@ -33,6 +33,9 @@ final class CommandsTokens {
     /** As long as the scripts keep theirs. */
     private static final Duration KEPT = Duration.ofDays(1);
 
+    /** The same string where it alone knows the order, with no clock as floor: as long as nobody deletes it. */
+    private static final Duration KEPT_FOR_GOOD = Duration.ofDays(3650);
+
     private static final int TRIES = 10;
     private static final int REMEMBERED_MAX = 1_000;
     private static final String FIELD = "h";
@@ -43,7 +46,7 @@ final class CommandsTokens {
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** When the expiry of a name's stream was last set from here: not needed each time. */
+    /** When the expiry of a key was last set from here: not needed each time. */
     private final Map<String, Long> expirySet = new LinkedHashMap<>(16, 0.75f, true) { // by lock
                 private static final long serialVersionUID = 1;
 
@@ -98,7 +101,7 @@ final class CommandsTokens {
     private CompletionStage<Long> add(String name, String id, int triesLeft) {
         CompletionStage<String> added = commands().xadd(keys.stream(name), new XAddArgs().maxlen(1), FIELD, id);
         CompletionStage<String> scripts = commands().get(keys.base(name));
-        expire(name);
+        expire(keys.stream(name), KEPT);
         return added.thenCombine(scripts, (entry, string) -> {
                     StreamBase made = StreamBase.parse(entry);
                     return settle(name, id, made, made.sequence() == 0, string, triesLeft);
@@ -156,6 +159,8 @@ final class CommandsTokens {
     private CompletionStage<Long> count(String name) {
         String key = keys.base(name);
         CompletionStage<Long> counted = commands().incr(key);
+        // The string may be the scripts', which expires; INCR alone would not change that.
+        expire(key, KEPT_FOR_GOOD);
         return counted.exceptionallyCompose(error ->
                 !(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)
                         ? CompletableFuture.failedFuture(error)
@@ -168,29 +173,30 @@ final class CommandsTokens {
                         }));
     }
 
-    private void expire(String name) {
+    private void expire(String key, Duration kept) {
         long now = time.nanoTime();
         lock.lock();
         try {
-            Long set = expirySet.get(name);
+            // Scripts may have set theirs since: that is long enough, too, until the next time.
+            Long set = expirySet.get(key);
             if (set != null && now - set < KEPT.toNanos() / 2) {
                 return;
             }
-            expirySet.put(name, now);
+            expirySet.put(key, now);
         } finally {
             lock.unlock();
         }
-        commands().pexpire(keys.stream(name), KEPT.toMillis()).whenComplete((done, error) -> {
+        commands().pexpire(key, kept.toMillis()).whenComplete((done, error) -> {
             if (error != null) {
-                forget(name);
+                forget(key);
             }
         });
     }
 
-    private void forget(String name) {
+    private void forget(String key) {
         lock.lock();
         try {
-            expirySet.remove(name);
+            expirySet.remove(key);
         } finally {
             lock.unlock();
         }

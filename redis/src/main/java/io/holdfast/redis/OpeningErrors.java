@@ -8,11 +8,18 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /** Says why a store could not be opened: one sentence each, with the way out. */
 final class OpeningErrors {
+
+    /** Of what the driver says, which has no types for it. */
+    private static final String SENTINEL_NOT_CONNECTED = "Cannot connect Redis Sentinel";
+
+    private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
+    private static final String NO_SUCH_MASTER = "Cannot provide redisAddress using sentinel";
 
     private final RedisSettings settings;
     private final String server;
@@ -26,7 +33,8 @@ final class OpeningErrors {
     StoreException notConnected(Throwable error) {
         RedisCommandExecutionException refusal = find(RedisCommandExecutionException.class, error);
         if (refusal != null) {
-            return loginRefused(String.valueOf(refusal.getMessage()), refusal);
+            String said = String.valueOf(refusal.getMessage());
+            return isOfASentinel(error) ? refusedByASentinel(said, refusal) : loginRefused(said, refusal);
         }
         SSLException tls = find(SSLException.class, error);
         if (tls != null && String.valueOf(tls.getMessage()).contains("certificate_required")) {
@@ -54,6 +62,14 @@ final class OpeningErrors {
         }
         if (find(TimeoutException.class, error) != null || find(RedisCommandTimeoutException.class, error) != null) {
             return noAnswer(error);
+        }
+        if (says(NO_SUCH_MASTER, error)) {
+            return new StoreException(
+                    NOT_EXECUTED,
+                    "The Sentinels of " + server + " know no master called "
+                            + settings.node().getSentinelMasterId()
+                            + " (put the name from their configuration after the # in the URI)",
+                    error);
         }
         return new StoreException(
                 NOT_EXECUTED,
@@ -143,13 +159,40 @@ final class OpeningErrors {
             return new StoreException(
                     FATAL, server + " needs a password (put it into the URI: redis://user:password@host)", error);
         }
-        if (said.startsWith("WRONGPASS") || said.contains("invalid password")) {
+        if (isWrongPassword(said)) {
             return new StoreException(
                     FATAL,
                     server + " refused the password of " + userName() + " (correct user and password in the URI)",
                     error);
         }
         return new RedisErrors(server, settings.timeout()).refused(said, error);
+    }
+
+    private static boolean isOfASentinel(Throwable error) {
+        return says(SENTINEL_NOT_CONNECTED, error) || says(SENTINEL_NOT_ASKED, error);
+    }
+
+    /** Sentinels never get the login of the servers. */
+    private StoreException refusedByASentinel(String said, Throwable error) {
+        if (said.startsWith("NOAUTH")) {
+            return new StoreException(
+                    FATAL,
+                    "The Sentinels of " + server + " need a login of their own (put it into the URI:"
+                            + " ?sentinelPassword=password, with sentinelUser=user unless it is the default user)",
+                    error);
+        }
+        if (isWrongPassword(said)) {
+            return new StoreException(
+                    FATAL,
+                    "A Sentinel of " + server + " refused its login"
+                            + " (correct sentinelUser and sentinelPassword in the URI)",
+                    error);
+        }
+        return new RedisErrors("A Sentinel of " + server, settings.timeout()).refused(said, error);
+    }
+
+    private static boolean isWrongPassword(String said) {
+        return said.startsWith("WRONGPASS") || said.contains("invalid password");
     }
 
     private String userName() {
@@ -160,14 +203,22 @@ final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
-    /** Also among what a cluster's nodes said, which the driver adds to its own failure as suppressed. */
     private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
+        return type.cast(find(type::isInstance, error));
+    }
+
+    private static boolean says(String words, Throwable error) {
+        return find(cause -> String.valueOf(cause.getMessage()).startsWith(words), error) != null;
+    }
+
+    /** Also among what a cluster's nodes, or Sentinels, said, which the driver adds to its own failure as suppressed. */
+    private static @Nullable Throwable find(Predicate<Throwable> sought, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (type.isInstance(cause)) {
-                return type.cast(cause);
+            if (sought.test(cause)) {
+                return cause;
             }
             for (Throwable ofANode : cause.getSuppressed()) {
-                T found = find(type, ofANode);
+                Throwable found = find(sought, ofANode);
                 if (found != null) {
                     return found;
                 }

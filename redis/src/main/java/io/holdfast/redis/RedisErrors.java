@@ -196,6 +196,16 @@ final class RedisErrors {
                 : cause instanceof RedisException && message.startsWith("Currently not connected");
     }
 
+    /** Whether a connection on which a command failed is of no use any more: cut, or to the wrong server. */
+    static boolean endsConnection(Throwable error) {
+        Throwable cause = unwrap(error);
+        String message = cause == null ? "" : String.valueOf(cause.getMessage());
+        return !(cause instanceof RedisCommandExecutionException)
+                || message.contains("READONLY ")
+                || message.contains("MASTERDOWN ")
+                || message.contains("MOVED ");
+    }
+
     /** Whether the keys of a command are at two nodes, because their slot is half moved. */
     static boolean keysAreApart(@Nullable Throwable error) {
         Throwable cause = unwrap(error);

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The store by scripts: each command is one script. The scripts' heads say what the arguments and replies mean.
  *
- * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}). Stages complete on the
- * driver's I/O thread.
+ * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}), and which acquires are under
+ * way. Stages complete on the driver's I/O thread.
  */
 final class RedisLockStore implements LockStore {
 
@@ -50,6 +50,7 @@ final class RedisLockStore implements LockStore {
     /** Null if replicas are not waited for. */
     private final @Nullable ReplicatedScripts replicated;
 
+    private final AcquiresUnderWay underWay = new AcquiresUnderWay();
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
@@ -77,6 +78,12 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return request.queue()
+                ? underWay.during(request.holderId(), () -> acquireInSteps(request))
+                : acquireInSteps(request);
+    }
+
+    private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
         if (!connections.clock(request.name()).isKnown()) {
             return meet(request.name()).thenCompose(met -> acquireKnowing(request));
         }
@@ -201,8 +208,14 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        String name = request.name();
         AcquireRequest requeue = request.requeue();
+        return requeue == null
+                ? release(request, null)
+                : underWay.during(requeue.holderId(), () -> release(request, requeue));
+    }
+
+    private CompletionStage<ReleaseReply> release(ReleaseRequest request, @Nullable AcquireRequest requeue) {
+        String name = request.name();
         if (requeue != null
                 && (replicated != null
                         || !messages.ready(name)
@@ -268,6 +281,19 @@ final class RedisLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
+        CompletionStage<?> acquiring = underWay.of(holderId);
+        CompletionStage<Boolean> withdrawn = withdraw(name, holderId);
+        if (acquiring == null) {
+            return withdrawn;
+        }
+        // It may have a step to go, or be on another connection: then it was overtaken, and queues after all.
+        return withdrawn.thenCompose(held -> acquiring
+                .handle((reply, error) -> true)
+                .thenCompose(over -> withdraw(name, holderId))
+                .thenApply(heldLater -> held || heldLater));
+    }
+
+    private CompletionStage<Boolean> withdraw(String name, String holderId) {
         String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), holderId};
         CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);

@@ -58,15 +58,16 @@ record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
         String rest = uri.getRawPath() + (forServers.isEmpty() ? "" : "?" + String.join("&", forServers));
         List<RedisSettings> servers = new ArrayList<>();
         for (String host : authority.substring(at + 1).split(",", -1)) {
-            servers.add(server((tls ? "rediss://" : "redis://") + login + host + rest));
+            // Java's parser takes no brackets in a list of hosts, but wants them around a single IPv6 address.
+            String address = host.replace("%5B", "[").replace("%5D", "]");
+            servers.add(server((tls ? "rediss://" : "redis://") + login + address + rest));
         }
         return new RedlockUri(settings, List.copyOf(servers));
     }
 
     private static RedisSettings server(String text) {
         try {
-            // Java's parser takes no brackets in a list of hosts, but wants them around a single IPv6 address.
-            return RedisUris.parse(new URI(text.replace("%5B", "[").replace("%5D", "]")));
+            return RedisUris.parse(new URI(text));
         } catch (URISyntaxException e) {
             // The cause's message repeats the whole input, password included: not kept.
             throw wrong("malformed", "for example " + EXAMPLE);

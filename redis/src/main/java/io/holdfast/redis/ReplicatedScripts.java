@@ -176,14 +176,14 @@ final class ReplicatedScripts {
                     .whenComplete((all, ignored) -> {
                         List<Task> granted = new ArrayList<>();
                         List<List<Object>> grants = new ArrayList<>();
-                        boolean failed = false;
+                        boolean unusable = false;
                         for (int i = 0; i < group.size(); i++) {
                             Task task = group.get(i);
                             CompletableFuture<List<Object>> reply = replies.get(i);
                             if (!task.again && isUnsent(reply)) {
                                 // The connection ended unused: an idle one is closed.
                                 task.again = true;
-                                failed = true;
+                                unusable = true;
                                 lock.lock();
                                 try {
                                     waiting.add(task);
@@ -191,9 +191,10 @@ final class ReplicatedScripts {
                                     lock.unlock();
                                 }
                             } else if (reply.isCompletedExceptionally()) {
-                                failed = true;
-                                task.reply.completeExceptionally(
-                                        reply.handle((none, error) -> error).join());
+                                Throwable error =
+                                        reply.handle((none, problem) -> problem).join();
+                                unusable |= RedisErrors.endsConnection(error);
+                                task.reply.completeExceptionally(error);
                             } else if (task.granted.test(reply.join())) {
                                 granted.add(task);
                                 grants.add(reply.join());
@@ -201,14 +202,19 @@ final class ReplicatedScripts {
                                 task.reply.complete(reply.join());
                             }
                         }
-                        if (failed) {
-                            // It may lead to the wrong server, or be cut. Whatever comes next makes another.
-                            disconnect(connection);
-                        }
-                        if (granted.isEmpty()) {
+                        CompletionStage<Void> over = granted.isEmpty()
+                                ? CompletableFuture.completedFuture(null)
+                                : confirm(connection, granted, grants);
+                        if (unusable) {
+                            // It may lead to the wrong server, or be cut. What comes next makes another; only what was
+                            // granted on this one is still confirmed, or given back, there.
+                            detach(connection);
+                            over.whenComplete((done, none) -> {
+                                var unusedAnswer = connection.closeAsync();
+                            });
                             next();
                         } else {
-                            confirm(connection, granted, grants);
+                            over.whenComplete((done, none) -> next());
                         }
                     });
         }
@@ -220,12 +226,14 @@ final class ReplicatedScripts {
             return error != null && RedisErrors.passesSoon(error) && !RedisErrors.keysAreApart(error);
         }
 
-        private void confirm(
+        /** @return completes when each is confirmed, or given back */
+        private CompletionStage<Void> confirm(
                 StatefulRedisConnection<String, String> connection, List<Task> granted, List<List<Object>> grants) {
             connection.async().waitForReplication(needed, patience.toMillis()).whenComplete((replicas, error) -> {
                 int has = replicas == null ? 0 : replicas.intValue();
                 if (error != null) {
-                    disconnect(connection);
+                    detach(connection);
+                    var unused = connection.closeAsync();
                 }
                 for (int i = 0; i < granted.size(); i++) {
                     if (has >= needed) {
@@ -234,8 +242,9 @@ final class ReplicatedScripts {
                         giveBack(connection, granted.get(i), has);
                     }
                 }
-                next();
             });
+            return CompletableFuture.allOf(
+                    granted.stream().map(task -> task.reply).toArray(CompletableFuture<?>[]::new));
         }
 
         private void giveBack(StatefulRedisConnection<String, String> connection, Task task, int has) {
@@ -263,8 +272,9 @@ final class ReplicatedScripts {
             }
         }
 
+        /** Nothing new is sent on this connection. */
         @SuppressWarnings("ReferenceEquality") // the same connection, not an equal one
-        private void disconnect(StatefulRedisConnection<String, String> connection) {
+        private void detach(StatefulRedisConnection<String, String> connection) {
             lock.lock();
             try {
                 if (connecting != null && connecting.toCompletableFuture().getNow(null) == connection) {
@@ -273,7 +283,6 @@ final class ReplicatedScripts {
             } finally {
                 lock.unlock();
             }
-            var unused = connection.closeAsync();
         }
     }
 }

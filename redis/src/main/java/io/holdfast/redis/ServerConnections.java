@@ -170,8 +170,10 @@ final class ServerConnections implements RedisConnections {
             CompletableFuture.allOf(
                             faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
                             client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                    .get(2, TimeUnit.SECONDS);
-            driver.shutdown();
+                    .orTimeout(2, TimeUnit.SECONDS)
+                    // Whether or not anybody waits for the end of this: else threads are left.
+                    .whenComplete((ended, error) -> driver.shutdown())
+                    .get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {

@@ -31,11 +31,15 @@ local function extend(lock, sequenceKey, id, lease, sequence, exact)
     -- Done before. Whoever sent this again may count on the full time only if it is there.
     return left >= lease and 1 or 2
   end
-  if sequence > 0 then
-    redis.call('SET', sequenceKey, string.format('%.0f ', sequence) .. id, 'PX', math.max(left, lease))
+  local longer = math.max(left, lease)
+  if exact or left < lease or sequence > seen then
+    -- First: a server that is out of memory refuses SET only until the script has written something.
+    redis.call('PEXPIRE', lock, exact and lease or longer)
   end
-  if exact or left < lease then
-    redis.call('PEXPIRE', lock, lease)
+  if sequence > seen then
+    redis.call('SET', sequenceKey, string.format('%.0f ', sequence) .. id, 'PX', longer)
+  elseif sequence > 0 then
+    redis.call('PEXPIRE', sequenceKey, longer)
   end
   return 1
 end

@@ -198,6 +198,54 @@ class QuorumMemberModelTest {
         }
     }
 
+    /** What is held is kept: also a hold whose length was set, and those that are renewed by the same command. */
+    @Test
+    void a_full_server_extends_all_of_a_batch() {
+        QuorumMember lua = connect("hf-b", RedisMode.LUA);
+        String id = "hf-b:1~1";
+        for (String name : List.of("full:set", "full:plain", "full:first")) {
+            get(lua.take(new Take(name, id, 20_000, 0, 1, 0)));
+        }
+        get(lua.extend(new Extension("full:set", id, 20_000, 1, true)));
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            assertThat(found(
+                            lua,
+                            new Extension("full:set", id, 60_000, 1, false),
+                            new Extension("full:plain", id, 60_000, 0, false)))
+                    .containsOnly(QuorumMember.Found.HELD);
+            // The number of a setting that was not executed is used up in any case.
+            assertThat(found(
+                            lua,
+                            new Extension("full:first", id, 30_000, 1, false),
+                            new Extension("full:first", id, 5_000, 1, true)))
+                    .containsOnly(QuorumMember.Found.HELD);
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        assertThat(get(lua.inspect("full:set")).remainingMillis()).isGreaterThan(50_000);
+        assertThat(get(lua.inspect("full:plain")).remainingMillis()).isGreaterThan(50_000);
+        assertThat(get(lua.inspect("full:first")).remainingMillis()).isGreaterThan(20_000);
+    }
+
+    /** Kept for as long as the hold: else an older setting that comes late would be executed. */
+    @Test
+    void the_number_of_settings_lives_as_long_as_the_hold() {
+        QuorumMember lua = connect("hf-s", RedisMode.LUA);
+        String id = "hf-s:1~1";
+        get(lua.take(new Take("kept", id, 20_000, 0, 1, 0)));
+        get(lua.extend(new Extension("kept", id, 20_000, 1, true)));
+        assertThat(found(lua, new Extension("kept", id, 60_000, 1, false))).containsOnly(QuorumMember.Found.HELD);
+        assertThat((Long) server.command("PTTL", "holdfast:{kept}:x:kept")).isGreaterThan(50_000);
+    }
+
+    private static List<QuorumMember.Found> found(QuorumMember member, Extension... extensions) {
+        return member.extendAll(List.of(extensions)).stream()
+                .map(QuorumMemberModelTest::get)
+                .map(QuorumMember.Extended::found)
+                .toList();
+    }
+
     @Test
     void an_answer_without_writes_is_of_one_moment() throws Exception {
         SharedThreads threads = new SharedThreads();

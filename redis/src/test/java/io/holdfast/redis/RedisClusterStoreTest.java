@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
@@ -123,6 +124,27 @@ class RedisClusterStoreTest {
             assertThat(difference("evalsha", before, after)).isEqualTo(20);
             assertThat(difference("ssubscribe", before, after)).isZero();
             assertThat(difference("subscribe", before, after)).isZero();
+        }
+    }
+
+    /** The first wait in a slot takes several steps: who gives up in between leaves no entry, and listens to nothing. */
+    @Test
+    void aWithdrawalDuringTheFirstWaitInASlotLeavesNothing() {
+        String name = "first-wait";
+        RedisServer node = cluster.nodeOf(name);
+        node.command("HSET", name, "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
+        node.command("PEXPIRE", name, "30000");
+        try (TestClient a = new TestClient(cluster.uri())) {
+            // Else the first step would be to learn the server's time.
+            a.inspect(name);
+            String holder = a.newHolder();
+            CompletionStage<AcquireReply> acquired = a.store.acquire(a.request(name, holder, 30_000, true));
+            assertThat(a.abandon(name, holder)).isFalse();
+            assertThat(TestClient.get(acquired)).isInstanceOf(Busy.class);
+            assertThat(a.inspect(name).waiting()).isZero();
+            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+        } finally {
+            node.command("DEL", name);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.AcquireReply;
@@ -11,6 +12,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RespClient;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -117,6 +119,42 @@ class RedisSentinelTest {
             }
             assertThat(back).succeedsWithin(Duration.ofSeconds(5));
         }
+    }
+
+    /** The login that the Sentinels refuse is not that of the servers. */
+    @Test
+    void aLoginThatASentinelRefusesIsNamed() throws Exception {
+        RedisServer sentinel = servers.sentinels().get(0);
+        try (RespClient admin = RespClient.connect(sentinel.host(), sentinel.port(), Duration.ofSeconds(5))) {
+            admin.call("ACL", "SETUSER", "default", "resetpass", ">s3ntinel");
+            String uri =
+                    servers.sentinelUri(sentinel.host() + ":" + sentinel.port()).replace("://", "://app:s3rver@");
+            assertThat(opening(uri.replace("#", "?timeout=2s#")).getMessage())
+                    .startsWith("The Sentinels of redis-sentinel://")
+                    .contains("need a login of their own (put it into the URI: ?sentinelPassword=");
+            assertThat(opening(uri.replace("#", "?timeout=2s&sentinelPassword=wr0ng#"))
+                            .getMessage())
+                    .startsWith("A Sentinel of redis-sentinel://")
+                    .endsWith("refused its login (correct sentinelUser and sentinelPassword in the URI)");
+            admin.call("ACL", "SETUSER", "watch", "on", ">pw", "&*", "+ping", "+client");
+            assertThat(opening(uri.replace("#", "?timeout=2s&sentinelUser=watch&sentinelPassword=pw#"))
+                            .getMessage())
+                    .startsWith("A Sentinel of redis-sentinel://")
+                    .contains("refused: NOPERM");
+        }
+    }
+
+    @Test
+    void aMasterThatTheSentinelsDoNotKnowIsNamed() {
+        assertThat(opening(servers.sentinelUri().replaceFirst("#.*", "?timeout=2s#nosuch"))
+                        .getMessage())
+                .startsWith("The Sentinels of redis-sentinel://")
+                .endsWith(
+                        "know no master called nosuch (put the name from their configuration after the # in the URI)");
+    }
+
+    private static StoreException opening(String uri) {
+        return catchThrowableOfType(StoreException.class, () -> new TestClient(uri).close());
     }
 
     /** As the engine does it that waits. */

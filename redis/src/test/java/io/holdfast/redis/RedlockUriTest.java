@@ -53,4 +53,15 @@ class RedlockUriTest {
                 .allMatch(server ->
                         server.mode() == RedisMode.COMMANDS && server.prefix().equals("x"));
     }
+
+    @Test
+    void a_password_may_have_brackets() {
+        RedlockUri parsed = RedlockUri.parse(URI.create("redlock://:a%5Bb%5D@h1,h2,%5B::1%5D:7001"));
+        assertThat(parsed.servers())
+                .extracting(server -> server.node()
+                        .getCredentialsProvider()
+                        .resolveCredentials()
+                        .block())
+                .allSatisfy(credentials -> assertThat(credentials.getPassword()).containsExactly('a', '[', 'b', ']'));
+    }
 }

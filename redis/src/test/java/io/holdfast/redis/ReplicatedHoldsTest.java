@@ -103,6 +103,50 @@ class ReplicatedHoldsTest {
         }
     }
 
+    /** What the server refuses is one acquisition's affair, not that of the others in its group. */
+    @Test
+    void aRefusedAcquisitionHarmsNoOthers() {
+        master.command("ACL", "SETUSER", "group", "on", ">pw", "~app:*", "~holdfast:*", "&*", "+@all");
+        String uri = master.uri().replace("redis://", "redis://group:pw@") + "?minReplicas=1";
+        try (TestClient a = new TestClient(uri)) {
+            long before = connections();
+            List<CompletionStage<AcquireReply>> allowed = new ArrayList<>();
+            List<CompletionStage<AcquireReply>> refused = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                allowed.add(a.store.acquire(a.request("app:" + i, a.newHolder(), 30_000, true)));
+                refused.add(a.store.acquire(a.request("other:" + i, a.newHolder(), 30_000, true)));
+            }
+            allowed.forEach(reply -> assertThat(TestClient.get(reply)).isInstanceOf(Granted.class));
+            refused.forEach(
+                    reply -> assertThat(TestClient.failure(reply).getMessage()).contains("NOPERM"));
+            // One for all of them, made by the first.
+            assertThat(connections()).isEqualTo(before + 1);
+        }
+    }
+
+    /** Acquisitions wait for each other on a connection of their own, and withdrawals do not wait for them. */
+    @Test
+    void aWithdrawalThatOvertakesItsAcquireLeavesNothing() {
+        master.command("HSET", "overtaken", "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
+        master.command("PEXPIRE", "overtaken", "30000");
+        try (TestClient a = new TestClient(master.uri() + "?minReplicas=1&timeout=2s")) {
+            a.inspect("overtaken");
+            servers.cutReplication(true);
+            var first = a.store.acquire(a.request("slow", a.newHolder(), 30_000, false));
+            await().until(() -> master.command("EXISTS", "slow").equals(1L));
+            String holder = a.newHolder();
+            var second = a.store.acquire(a.request("overtaken", holder, 30_000, true));
+            assertThat(a.abandon("overtaken", holder)).isFalse();
+            assertThat(TestClient.get(second)).isInstanceOf(Busy.class);
+            assertThat(a.inspect("overtaken").waiting()).isZero();
+            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+            TestClient.failure(first);
+        } finally {
+            servers.cutReplication(false);
+            master.command("DEL", "overtaken");
+        }
+    }
+
     /** Nothing is sent on that connection while nobody acquires, so it is closed like a dead one. */
     @Test
     void anIdleConnectionIsReplaced() {
