@@ -62,9 +62,10 @@ final class Session {
      */
     Promise promise() {
         long timeout = timeoutMillis();
+        Moment sent = Moment.now(contacts.time());
         return new Promise(
                 contacts.promiseMillis(timeout, pulse.isSteady()),
-                contacts.nanoTime(),
+                sent,
                 contacts.hasWrittenWithin(timeout * NANOS_PER_MILLI / 4));
     }
 
@@ -72,10 +73,10 @@ final class Session {
      * For how long the session lives after a write.
      *
      * @param millis how long, counted from its sending
-     * @param sentNanos when that was
+     * @param sent when that was, or just before
      * @param backed whether the leader was seen at work shortly before
      */
-    record Promise(long millis, long sentNanos, boolean backed) {}
+    record Promise(long millis, Moment sent, boolean backed) {}
 
     /**
      * Whether a promise may be relied on whose write has just been answered. A leader that was paused does not know of the contacts
@@ -84,7 +85,8 @@ final class Session {
      * pause between: contacts were reported half a tick before it at the latest, and made a third of a session before that.
      */
     boolean shows(Promise promise) {
-        return promise.backed() && contacts.nanoTime() - promise.sentNanos() <= timeoutMillis() * NANOS_PER_MILLI / 8;
+        return promise.backed()
+                && promise.sent().mostAgeNanos(contacts.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
     }
 
     /** Whether a promise is worth being given. If not, this process was paused, and there will be one a quarter of a session later. */
@@ -173,7 +175,7 @@ final class Session {
     private final class Reply<T> {
 
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
-        private final long sentNanos = contacts.nanoTime();
+        private final Moment sent = Moment.now(contacts.time());
         private final boolean writes;
 
         Reply(boolean writes) {
@@ -182,9 +184,9 @@ final class Session {
 
         void settle(int code, @Nullable String path, @Nullable T value) {
             if (code == Code.OK.intValue()) {
-                contacts.answered(sentNanos, timeoutMillis());
+                contacts.answered(sent, timeoutMillis());
                 if (writes) {
-                    contacts.written(sentNanos);
+                    contacts.written(sent);
                 }
             }
             if (code == Code.OK.intValue() && value != null) {
