@@ -182,6 +182,14 @@ final class Folder {
                 return make(session, path.substring(0, slash), attempts - 1)
                         .thenCompose(made -> make(session, path, attempts - 1));
             }
+            if (ZooKeeperErrors.is(error, Code.NOAUTH)) {
+                // Servers look at the rights to the node above before they see that this one is there.
+                return Stages.then(
+                        session.children(path, null),
+                        (nodes, missing) -> missing == null
+                                ? CompletableFuture.completedFuture(true)
+                                : CompletableFuture.<Boolean>failedFuture(error));
+            }
             return CompletableFuture.<Boolean>failedFuture(error);
         });
     }

@@ -22,7 +22,9 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -151,6 +153,29 @@ class ZooKeeperFaultTest {
                         .isEqualTo(StoreException.Outcome.FATAL);
             }
         }
+    }
+
+    /** Servers look at the rights to the node above first. */
+    @Test
+    void a_folder_that_an_administrator_has_made_needs_no_right_to_the_node_above() throws Exception {
+        String above = "/apps-" + UUID.randomUUID();
+        ZooKeeper administrator = new ZooKeeper(servers.servers(), 10_000, event -> {});
+        try {
+            await().until(() -> administrator.getState().isConnected());
+            administrator.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
+            administrator.create(above, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            administrator.create(above + "/locks", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+            administrator.setACL(above, ZooDefs.Ids.READ_ACL_UNSAFE, -1);
+        } finally {
+            administrator.close();
+        }
+        String uri = servers.uri().replace("//", "//app:secret@") + above;
+        try (LockStore store = open(uri + "/locks", "c1")) {
+            assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+        }
+        assertThatThrownBy(() -> open(uri + "/others", "c1"))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("does not have the right to use the node " + above + "/others");
     }
 
     @Test
