@@ -150,18 +150,20 @@ final class Session {
         List<Op> steps = new ArrayList<>();
         steps.add(Op.delete(old, -1));
         steps.add(Op.create(path, data, handle.access(), mode));
-        return together(steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
+        return together(path, steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
     }
 
-    /** Creates a node and deletes it in one step: whether that is allowed. */
+    /** Creates a node and deletes it in one step: whether that is allowed in its folder. */
     CompletableFuture<List<OpResult>> probe(String path) {
         return together(
+                path.substring(0, path.lastIndexOf('/')),
                 List.of(Op.create(path, new byte[0], handle.access(), CreateMode.EPHEMERAL), Op.delete(path, -1)));
     }
 
-    private CompletableFuture<List<OpResult>> together(List<Op> steps) {
+    /** @param path what a failure is about, as ZooKeeper itself names none here */
+    private CompletableFuture<List<OpResult>> together(String path, List<Op> steps) {
         Reply<List<OpResult>> reply = new Reply<>(true);
-        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, asked, results);
+        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, path, results);
         handle.together(steps, callback);
         return reply.outcome;
     }

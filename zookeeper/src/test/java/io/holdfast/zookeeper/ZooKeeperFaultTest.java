@@ -149,6 +149,7 @@ class ZooKeeperFaultTest {
                         .hasMessageContaining(folder)
                         .hasMessageContaining("in the URI")
                         .hasMessageNotContaining("wrong@")
+                        .hasMessageNotContaining("null")
                         .extracting(e -> ((StoreException) e).outcome())
                         .isEqualTo(StoreException.Outcome.FATAL);
             }
