@@ -38,6 +38,18 @@ class ZooKeeperSettingsTest {
 
     @ParameterizedTest
     @CsvSource({
+        "zookeeper://h1, 5000",
+        "zookeeper://h1?timeout=300ms, 300",
+        "'zookeeper://h1,h2', 5000",
+        "'zookeeper://h1,h2,h3', 16000",
+        "'zookeeper://h1,h2,h3,h4,h5?sessionTimeout=10s&timeout=2s', 8000"
+    })
+    void the_first_connection_has_time_for_servers_that_are_off(String uri, long millis) {
+        assertThat(parse(uri).connectMillis()).isEqualTo(millis);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
         "zookeeper:host, host: missing",
         "zookeeper:///locks, host: missing",
         "'zookeeper://h1,,h2', host: missing",
