@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
@@ -134,24 +133,6 @@ final class Folder {
                     return true;
                 })
                 .thenCompose(newest -> line);
-    }
-
-    /**
-     * Tells once, or never, that a node was deleted: a node without children has a watch on its children triggered by
-     * nothing else, not by its holder's renewals.
-     *
-     * @param told with true if it is gone, with false if it cannot be watched now
-     * @param watched when the server has promised to tell
-     */
-    void awaitDeletion(Session session, String node, Consumer<Boolean> told, Runnable watched) {
-        CompletionStage<List<String>> asked = session.children(node, onChange(() -> told.accept(true)));
-        asked.whenComplete((nodes, error) -> {
-            if (error == null) {
-                watched.run();
-            } else {
-                told.accept(ZooKeeperErrors.is(error, Code.NONODE));
-            }
-        });
     }
 
     Watcher onChange(Runnable told) {

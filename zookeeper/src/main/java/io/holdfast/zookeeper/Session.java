@@ -26,6 +26,7 @@ final class Session {
     private final Handle handle;
     private final Contacts contacts;
     private final Pulse pulse;
+    private final Deletions deletions = new Deletions(this);
     private final long id;
 
     /** @param handle of a session that is established */
@@ -38,6 +39,11 @@ final class Session {
 
     long id() {
         return id;
+    }
+
+    /** Who wants to be told of them. */
+    Deletions deletions() {
+        return deletions;
     }
 
     boolean isOf(Handle other) {

@@ -43,6 +43,8 @@ final class Sight {
     private boolean ownWatched;
     private String next = ""; // the node behind ours
     private String watchedNext = "";
+    private Runnable unwatchOwn = () -> {};
+    private Runnable unwatchNext = () -> {};
     private volatile boolean open;
     private volatile TimeSource.@Nullable Timer timer;
 
@@ -76,8 +78,7 @@ final class Sight {
         looked = false;
         seenWaiters = false;
         lookedAtWaiters = waiting > 0;
-        ownWatched = false;
-        watchedNext = "";
+        unwatch();
         open = true;
         lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
     }
@@ -86,6 +87,14 @@ final class Sight {
         open = false;
         session = null;
         cancel();
+        unwatch();
+    }
+
+    private void unwatch() {
+        ownWatched = false;
+        watchedNext = "";
+        unwatchOwn.run();
+        unwatchNext.run();
     }
 
     private void cancel() {
@@ -163,28 +172,29 @@ final class Sight {
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;
-            folder.awaitDeletion(
-                    now,
-                    node,
-                    gone -> inTurn(asking, () -> {
-                        ownWatched = false;
-                        look();
-                    }),
-                    () -> {});
+            unwatchOwn = now.deletions()
+                    .await(
+                            node,
+                            gone -> inTurn(asking, () -> {
+                                ownWatched = false;
+                                look();
+                            }),
+                            () -> {});
         }
         if (!next.equals(watchedNext)) {
             String watching = next;
             watchedNext = watching;
-            folder.awaitDeletion(
-                    now,
-                    folder.path(watching),
-                    gone -> inTurn(asking, () -> {
-                        if (watching.equals(watchedNext)) {
-                            watchedNext = "";
-                            look();
-                        }
-                    }),
-                    () -> {});
+            unwatchNext.run();
+            unwatchNext = now.deletions()
+                    .await(
+                            folder.path(watching),
+                            gone -> inTurn(asking, () -> {
+                                if (watching.equals(watchedNext)) {
+                                    watchedNext = "";
+                                    look();
+                                }
+                            }),
+                            () -> {});
         }
     }
 }
