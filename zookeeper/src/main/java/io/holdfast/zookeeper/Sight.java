@@ -177,7 +177,7 @@ final class Sight {
                             node,
                             gone -> inTurn(asking, () -> {
                                 ownWatched = false;
-                                look();
+                                lookAgain(gone);
                             }),
                             () -> {});
         }
@@ -191,10 +191,19 @@ final class Sight {
                             gone -> inTurn(asking, () -> {
                                 if (watching.equals(watchedNext)) {
                                     watchedNext = "";
-                                    look();
+                                    lookAgain(gone);
                                 }
                             }),
                             () -> {});
+        }
+    }
+
+    /** @param gone false if a node could not be watched: at once that would be so again, for example where others own it */
+    private void lookAgain(boolean gone) {
+        if (gone) {
+            look();
+        } else {
+            lookIn(AFTER_FAILURE_NANOS);
         }
     }
 }
