@@ -125,7 +125,7 @@ final class Contender {
     /** The store is closed. */
     void stop() {
         lifetime.stop();
-        sight.close();
+        sight.stop();
     }
 
     /** How long it holds if it is not renewed, in milliseconds; zero if it does not hold. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A hold that is over within milliseconds does without: it costs no request. After that, while nobody waits, the folder
  * is watched; while somebody waits, the own node and the next one are, so that it does not hear of all who come and go.
  *
- * <p>All but {@link #close} runs in the contender's turn.
+ * <p>All but {@link #stop} runs in the contender's turn.
  */
 final class Sight {
 
@@ -45,7 +45,8 @@ final class Sight {
     private String watchedNext = "";
     private Runnable unwatchOwn = () -> {};
     private Runnable unwatchNext = () -> {};
-    private volatile boolean open;
+    private boolean open;
+    private volatile boolean stopped;
     private volatile TimeSource.@Nullable Timer timer;
 
     Sight(Folder folder, String holderId, Consumer<Runnable> turn) {
@@ -60,6 +61,9 @@ final class Sight {
      * @param waiting how many wait, as far as the holder knows already
      */
     void begin(Session session, String node, int waiting, Runnable lost) {
+        if (stopped) {
+            return;
+        }
         if (open && this.node.equals(node)) {
             if (!looked && this.waiting == 0 && waiting > 0) {
                 // What the first look is for is known already.
@@ -90,6 +94,12 @@ final class Sight {
         unwatch();
     }
 
+    /** For good: what is answered later begins nothing. */
+    void stop() {
+        stopped = true;
+        cancel();
+    }
+
     private void unwatch() {
         ownWatched = false;
         watchedNext = "";
@@ -105,14 +115,20 @@ final class Sight {
     }
 
     private void lookIn(long nanos) {
+        if (stopped) {
+            return;
+        }
         int asking = which;
         timer = folder.time().schedule(nanos, () -> inTurn(asking, this::look));
+        if (stopped) {
+            cancel();
+        }
     }
 
     /** Does something about a node in the contender's turn, unless that one is not looked after any more by then. */
     private void inTurn(int asking, Runnable work) {
         turn.accept(() -> {
-            if (open && asking == which) {
+            if (open && !stopped && asking == which) {
                 work.run();
             }
         });
