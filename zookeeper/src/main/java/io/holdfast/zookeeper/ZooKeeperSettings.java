@@ -68,8 +68,10 @@ record ZooKeeperSettings(
         String login = at < 0 ? null : login(authority.substring(0, at));
         Map<String, String> options = options(uri.getRawQuery());
         boolean tls = flag("tls", options.getOrDefault("tls", "false"));
+        // Java's parser takes no brackets in a list of hosts; so an IPv6 address there is written %5B::1%5D.
+        String hosts = authority.substring(at + 1).replace("%5B", "[").replace("%5D", "]");
         return new ZooKeeperSettings(
-                servers(authority.substring(at + 1)),
+                servers(hosts),
                 folder(uri.getRawPath()),
                 login,
                 duration("sessionTimeout", options.getOrDefault("sessionTimeout", "30s"), 300, 600_000, "300ms to 10m"),

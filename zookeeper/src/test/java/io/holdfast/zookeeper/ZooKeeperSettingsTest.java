@@ -27,6 +27,17 @@ class ZooKeeperSettingsTest {
         assertThat(settings.describe()).isEqualTo("zookeeper://h1:2182,h2:2181/a/b");
     }
 
+    /** Java's parser takes no brackets in a list of hosts. */
+    @ParameterizedTest
+    @CsvSource({
+        "zookeeper://[::1], '[::1]:2181'",
+        "'zookeeper://%5B::1%5D:2182,%5B::2%5D', '[::1]:2182,[::2]:2181'",
+        "'zookeeper://u:p@%5Bfe80::1%5D,h2', '[fe80::1]:2181,h2:2181'"
+    })
+    void addresses_of_the_sixth_version_are_read_also_in_a_list(String uri, String servers) {
+        assertThat(parse(uri).servers()).isEqualTo(servers);
+    }
+
     @Test
     void what_is_left_out_has_a_default() {
         ZooKeeperSettings settings = parse("zookeeper://host");
