@@ -107,6 +107,10 @@ public final class SimClient implements Connector {
         return dead;
     }
 
+    int watchers() {
+        return handle.watchers();
+    }
+
     long sessionId() {
         return handle.sessionId();
     }

@@ -6,8 +6,10 @@ import io.holdfast.zookeeper.SimCommand.Content;
 import io.holdfast.zookeeper.SimCommand.Write;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.apache.zookeeper.AsyncCallback;
@@ -53,7 +55,7 @@ final class SimHandle implements Handle {
     private final ArrayDeque<Packet> pending = new ArrayDeque<>();
     private final ArrayDeque<Runnable> arrived = new ArrayDeque<>();
     private final ArrayDeque<Runnable> events = new ArrayDeque<>();
-    private final Map<String, List<Watcher>> watches = new TreeMap<>();
+    private final Map<String, Set<Watcher>> watches = new TreeMap<>();
     private State state = State.CONNECTING;
     private @Nullable SimConnection connection;
     private long id;
@@ -208,6 +210,11 @@ final class SimHandle implements Handle {
     /** No command is under way. */
     boolean isQuiet() {
         return pending.isEmpty() && outgoing.isEmpty() && events.isEmpty();
+    }
+
+    /** How many watchers it keeps until it has told them something. */
+    int watchers() {
+        return watches.values().stream().mapToInt(Set::size).sum();
     }
 
     // --- the connection ---
@@ -374,7 +381,7 @@ final class SimHandle implements Handle {
         if (packet.command() instanceof SimCommand.Children children
                 && packet.watcher() != null
                 && answer.code() == Code.OK.intValue()) {
-            watches.computeIfAbsent(children.path(), p -> new ArrayList<>()).add(packet.watcher());
+            watches.computeIfAbsent(children.path(), p -> new LinkedHashSet<>()).add(packet.watcher());
         }
         queue(() -> packet.callback().accept(answer));
         if (packet.command() instanceof Write && answer.code() == Code.OK.intValue()) {
@@ -386,7 +393,7 @@ final class SimHandle implements Handle {
         if (connection != by) {
             return;
         }
-        List<Watcher> watching = watches.remove(change.path());
+        Set<Watcher> watching = watches.remove(change.path());
         if (watching != null) {
             EventType type = change.type();
             queue(() -> watching.forEach(

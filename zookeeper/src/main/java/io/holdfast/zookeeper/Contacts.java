@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * When commands of a session were sent that the servers have answered: from when on the leader has counted the session's
@@ -11,6 +12,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * reports those with its answer to the leader's ping, twice a tick. So a contact counts once the server that had it has sent
  * something to the leader half a tick later: a write, on the same connection as the report and after it. Half a tick is a
  * quarter of a session at most, as a session is two ticks at least.
+ *
+ * <p>A machine that is suspended does not count that time on its monotonic clock, and the leader does. So how old a contact is at
+ * most say both clocks, and how old it is at least says the monotonic one. A wall clock that is set forward costs shorter promises until
+ * there are contacts after that.
  *
  * <p>Thread-safe. Not final: the simulation has one that is wrong.
  */
@@ -24,25 +29,26 @@ class Contacts {
 
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final long[] sentNanos = new long[KEPT]; // a ring, by lock
-    private int count; // how many there ever were, by lock
-    private boolean hasWritten; // by lock
-    private long writtenNanos; // by lock; when the last write was sent that the leader has answered
+    private final @Nullable Moment[] sent = new @Nullable Moment[KEPT]; // a ring, by lock
+    private int next; // where the next one goes, by lock
+    private @Nullable Moment written; // by lock; when the last write was sent that the leader has answered
 
     Contacts(TimeSource time) {
         this.time = time;
     }
 
-    long nanoTime() {
-        return time.nanoTime();
+    TimeSource time() {
+        return time;
     }
 
     /** A command that was sent then has been answered. */
-    void answered(long nanos, long timeoutMillis) {
+    void answered(Moment when, long timeoutMillis) {
         lock.lock();
         try {
-            if (count == 0 || nanos - sentNanos[(count - 1) % KEPT] >= timeoutMillis * NANOS_PER_MILLI / 32) {
-                sentNanos[count++ % KEPT] = nanos;
+            Moment last = sent[(next + KEPT - 1) % KEPT];
+            if (last == null || when.nanos() - last.nanos() >= timeoutMillis * NANOS_PER_MILLI / 32) {
+                sent[next] = when;
+                next = (next + 1) % KEPT;
             }
         } finally {
             lock.unlock();
@@ -50,12 +56,11 @@ class Contacts {
     }
 
     /** A write that was sent then has been answered: since then the leader has been at work. */
-    void written(long nanos) {
+    void written(Moment when) {
         lock.lock();
         try {
-            if (!hasWritten || nanos - writtenNanos > 0) {
-                hasWritten = true;
-                writtenNanos = nanos;
+            if (written == null || when.nanos() - written.nanos() > 0) {
+                written = when;
             }
         } finally {
             lock.unlock();
@@ -65,7 +70,7 @@ class Contacts {
     boolean hasWrittenWithin(long nanos) {
         lock.lock();
         try {
-            return hasWritten && time.nanoTime() - writtenNanos <= nanos;
+            return written != null && written.mostAgeNanos(time) <= nanos;
         } finally {
             lock.unlock();
         }
@@ -86,18 +91,22 @@ class Contacts {
         long age = ageOfKnown(timeoutMillis * NANOS_PER_MILLI / 4);
         return age == UNKNOWN
                 ? least
-                : Math.max(least, Math.min(timeoutMillis * 2 / 3, timeoutMillis - age / NANOS_PER_MILLI - 1));
+                : Math.max(least, Math.min(timeoutMillis * 2 / 3, leftMillis(timeoutMillis, age)));
     }
 
-    /** How long ago the last contact was that is at least so old. */
+    /** One per cent of the age is for clocks that differ; the promise itself is shortened so by who gets it. */
+    private static long leftMillis(long timeoutMillis, long ageNanos) {
+        return timeoutMillis - (ageNanos + ageNanos / 100) / NANOS_PER_MILLI - 1;
+    }
+
+    /** How long ago, at most, the last contact was that is so old, at least. */
     private long ageOfKnown(long leastNanos) {
         lock.lock();
         try {
-            long now = time.nanoTime();
-            for (int i = count - 1; i >= Math.max(0, count - KEPT); i--) {
-                long age = now - sentNanos[i % KEPT];
-                if (age >= leastNanos) {
-                    return age;
+            for (int i = 1; i <= KEPT; i++) {
+                Moment when = sent[(next + KEPT - i) % KEPT];
+                if (when != null && when.leastAgeNanos(time) >= leastNanos) {
+                    return when.mostAgeNanos(time);
                 }
             }
             return UNKNOWN;

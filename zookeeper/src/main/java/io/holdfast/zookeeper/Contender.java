@@ -125,7 +125,7 @@ final class Contender {
     /** The store is closed. */
     void stop() {
         lifetime.stop();
-        sight.close();
+        sight.stop();
     }
 
     /** How long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
@@ -386,7 +386,6 @@ final class Contender {
     private CompletableFuture<Boolean> nextInLine(Session now) {
         // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
         Session.Promise promise = now.promise();
-        long sentWall = folder.time().wallMillis();
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
         CompletableFuture<Line> looked = folder.look(now);
         return written.thenCompose(stat -> stat == null
@@ -394,7 +393,7 @@ final class Contender {
                 : looked.thenApply(line -> {
                     if (node.isIn(now, line) && node.place() == Place.FIRST) {
                         proof = now.shows(promise)
-                                ? new Proof(stat, line.waiting(), promise.millis(), promise.sentNanos(), sentWall)
+                                ? new Proof(stat, line.waiting(), promise.millis(), promise.sent())
                                 : null;
                         pushed(now);
                     }

@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.zookeeper.CreateMode;
@@ -136,24 +135,6 @@ final class Folder {
                 .thenCompose(newest -> line);
     }
 
-    /**
-     * Tells once, or never, that a node was deleted: a node without children has a watch on its children triggered by
-     * nothing else, not by its holder's renewals.
-     *
-     * @param told with true if it is gone, with false if it cannot be watched now
-     * @param watched when the server has promised to tell
-     */
-    void awaitDeletion(Session session, String node, Consumer<Boolean> told, Runnable watched) {
-        CompletionStage<List<String>> asked = session.children(node, onChange(() -> told.accept(true)));
-        asked.whenComplete((nodes, error) -> {
-            if (error == null) {
-                watched.run();
-            } else {
-                told.accept(ZooKeeperErrors.is(error, Code.NONODE));
-            }
-        });
-    }
-
     Watcher onChange(Runnable told) {
         return event -> {
             // The others say how the connection is doing.
@@ -181,6 +162,14 @@ final class Folder {
             if (ZooKeeperErrors.is(error, Code.NONODE) && slash > 0 && attempts > 0) {
                 return make(session, path.substring(0, slash), attempts - 1)
                         .thenCompose(made -> make(session, path, attempts - 1));
+            }
+            if (ZooKeeperErrors.is(error, Code.NOAUTH)) {
+                // Servers look at the rights to the node above before they see that this one is there.
+                return Stages.then(
+                        session.children(path, null),
+                        (nodes, missing) -> missing == null
+                                ? CompletableFuture.completedFuture(true)
+                                : CompletableFuture.<Boolean>failedFuture(error));
             }
             return CompletableFuture.<Boolean>failedFuture(error);
         });

@@ -57,7 +57,7 @@ final class Link {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);
         }
-        throw errors.unreachable();
+        throw errors.unreachable(millis);
     }
 
     /** The session that commands are sent on now. */

@@ -46,6 +46,7 @@ final class OwnNode {
     private @Nullable Session session;
     private @Nullable String path; // null in NONE and UNSURE
     private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
+    private Runnable unwatch = () -> {};
 
     /**
      * No node yet.
@@ -124,6 +125,7 @@ final class OwnNode {
         if (index == 0) {
             place = Place.FIRST;
             predecessor = null;
+            unwatch.run();
         } else {
             place = Place.QUEUED;
             watchPredecessor(now, line.node(index - 1));
@@ -136,11 +138,12 @@ final class OwnNode {
             return;
         }
         predecessor = before;
-        folder.awaitDeletion(
-                now,
-                folder.path(before),
-                told -> turns.event(() -> predecessorGone(now, before, told)),
-                () -> outlook.watchStands(before));
+        unwatch.run();
+        unwatch = now.deletions()
+                .await(
+                        folder.path(before),
+                        told -> turns.event(() -> predecessorGone(now, before, told)),
+                        () -> outlook.watchStands(before));
     }
 
     /** @param told false if the watch could not be set: then the next poll sets it */
@@ -220,6 +223,7 @@ final class OwnNode {
         session = null;
         path = null;
         predecessor = null;
+        unwatch.run();
         gone.run();
     }
 

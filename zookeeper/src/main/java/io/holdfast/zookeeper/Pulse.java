@@ -6,7 +6,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says whether this process has run without a long pause: a timer that comes late was kept from coming. While it runs, ZooKeeper's
+ * Says whether this process has run without a long pause: a timer that comes late was kept from coming, by either clock, as a
+ * machine that is suspended stops the monotonic one. While it runs, ZooKeeper's
  * own thread sends its pings; that cannot be seen otherwise, also not by the connection: after a pause of up to a whole session it
  * stands, if anything waited in the socket.
  */
@@ -17,7 +18,7 @@ final class Pulse {
     private final TimeSource time;
     private final LongSupplier timeoutMillis;
     private final ReentrantLock lock = new ReentrantLock();
-    private long dueNanos; // by lock
+    private Moment due; // by lock
     private boolean paused; // by lock; whether it ever was
     private long pauseEndNanos; // by lock; if so, the last time
     private volatile boolean stopped;
@@ -27,6 +28,7 @@ final class Pulse {
     Pulse(TimeSource time, LongSupplier timeoutMillis) {
         this.time = time;
         this.timeoutMillis = timeoutMillis;
+        due = Moment.now(time);
         next();
     }
 
@@ -36,7 +38,8 @@ final class Pulse {
         try {
             long now = time.nanoTime();
             long timeout = timeoutMillis.getAsLong() * NANOS_PER_MILLI;
-            return now - dueNanos < timeout / 8 && (!paused || now - pauseEndNanos > timeout * 3 / 4);
+            // How long ago a pause was must be surely so long, so that is by the monotonic clock alone.
+            return due.mostAgeNanos(time) < timeout / 8 && (!paused || now - pauseEndNanos > timeout * 3 / 4);
         } finally {
             lock.unlock();
         }
@@ -53,10 +56,9 @@ final class Pulse {
     private void beat() {
         lock.lock();
         try {
-            long now = time.nanoTime();
-            if (now - dueNanos >= timeoutMillis.getAsLong() * NANOS_PER_MILLI / 8) {
+            if (due.mostAgeNanos(time) >= timeoutMillis.getAsLong() * NANOS_PER_MILLI / 8) {
                 paused = true;
-                pauseEndNanos = now;
+                pauseEndNanos = time.nanoTime();
             }
         } finally {
             lock.unlock();
@@ -71,7 +73,7 @@ final class Pulse {
         long nanos = timeoutMillis.getAsLong() * NANOS_PER_MILLI / 32;
         lock.lock();
         try {
-            dueNanos = time.nanoTime() + nanos;
+            due = Moment.now(time).plusNanos(nanos);
         } finally {
             lock.unlock();
         }

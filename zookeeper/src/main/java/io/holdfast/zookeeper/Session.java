@@ -26,6 +26,7 @@ final class Session {
     private final Handle handle;
     private final Contacts contacts;
     private final Pulse pulse;
+    private final Deletions deletions = new Deletions(this);
     private final long id;
 
     /** @param handle of a session that is established */
@@ -38,6 +39,11 @@ final class Session {
 
     long id() {
         return id;
+    }
+
+    /** Who wants to be told of them. */
+    Deletions deletions() {
+        return deletions;
     }
 
     boolean isOf(Handle other) {
@@ -62,9 +68,10 @@ final class Session {
      */
     Promise promise() {
         long timeout = timeoutMillis();
+        Moment sent = Moment.now(contacts.time());
         return new Promise(
                 contacts.promiseMillis(timeout, pulse.isSteady()),
-                contacts.nanoTime(),
+                sent,
                 contacts.hasWrittenWithin(timeout * NANOS_PER_MILLI / 4));
     }
 
@@ -72,10 +79,10 @@ final class Session {
      * For how long the session lives after a write.
      *
      * @param millis how long, counted from its sending
-     * @param sentNanos when that was
+     * @param sent when that was, or just before
      * @param backed whether the leader was seen at work shortly before
      */
-    record Promise(long millis, long sentNanos, boolean backed) {}
+    record Promise(long millis, Moment sent, boolean backed) {}
 
     /**
      * Whether a promise may be relied on whose write has just been answered. A leader that was paused does not know of the contacts
@@ -84,7 +91,8 @@ final class Session {
      * pause between: contacts were reported half a tick before it at the latest, and made a third of a session before that.
      */
     boolean shows(Promise promise) {
-        return promise.backed() && contacts.nanoTime() - promise.sentNanos() <= timeoutMillis() * NANOS_PER_MILLI / 8;
+        return promise.backed()
+                && promise.sent().mostAgeNanos(contacts.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
     }
 
     /** Whether a promise is worth being given. If not, this process was paused, and there will be one a quarter of a session later. */
@@ -148,18 +156,20 @@ final class Session {
         List<Op> steps = new ArrayList<>();
         steps.add(Op.delete(old, -1));
         steps.add(Op.create(path, data, handle.access(), mode));
-        return together(steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
+        return together(path, steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
     }
 
-    /** Creates a node and deletes it in one step: whether that is allowed. */
+    /** Creates a node and deletes it in one step: whether that is allowed in its folder. */
     CompletableFuture<List<OpResult>> probe(String path) {
         return together(
+                path.substring(0, path.lastIndexOf('/')),
                 List.of(Op.create(path, new byte[0], handle.access(), CreateMode.EPHEMERAL), Op.delete(path, -1)));
     }
 
-    private CompletableFuture<List<OpResult>> together(List<Op> steps) {
+    /** @param path what a failure is about, as ZooKeeper itself names none here */
+    private CompletableFuture<List<OpResult>> together(String path, List<Op> steps) {
         Reply<List<OpResult>> reply = new Reply<>(true);
-        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, asked, results);
+        AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, path, results);
         handle.together(steps, callback);
         return reply.outcome;
     }
@@ -173,7 +183,7 @@ final class Session {
     private final class Reply<T> {
 
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
-        private final long sentNanos = contacts.nanoTime();
+        private final Moment sent = Moment.now(contacts.time());
         private final boolean writes;
 
         Reply(boolean writes) {
@@ -182,9 +192,9 @@ final class Session {
 
         void settle(int code, @Nullable String path, @Nullable T value) {
             if (code == Code.OK.intValue()) {
-                contacts.answered(sentNanos, timeoutMillis());
+                contacts.answered(sent, timeoutMillis());
                 if (writes) {
-                    contacts.written(sentNanos);
+                    contacts.written(sent);
                 }
             }
             if (code == Code.OK.intValue() && value != null) {

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A hold that is over within milliseconds does without: it costs no request. After that, while nobody waits, the folder
  * is watched; while somebody waits, the own node and the next one are, so that it does not hear of all who come and go.
  *
- * <p>All but {@link #close} runs in the contender's turn.
+ * <p>All but {@link #stop} runs in the contender's turn.
  */
 final class Sight {
 
@@ -43,7 +43,10 @@ final class Sight {
     private boolean ownWatched;
     private String next = ""; // the node behind ours
     private String watchedNext = "";
-    private volatile boolean open;
+    private Runnable unwatchOwn = () -> {};
+    private Runnable unwatchNext = () -> {};
+    private boolean open;
+    private volatile boolean stopped;
     private volatile TimeSource.@Nullable Timer timer;
 
     Sight(Folder folder, String holderId, Consumer<Runnable> turn) {
@@ -58,6 +61,9 @@ final class Sight {
      * @param waiting how many wait, as far as the holder knows already
      */
     void begin(Session session, String node, int waiting, Runnable lost) {
+        if (stopped) {
+            return;
+        }
         if (open && this.node.equals(node)) {
             if (!looked && this.waiting == 0 && waiting > 0) {
                 // What the first look is for is known already.
@@ -76,8 +82,7 @@ final class Sight {
         looked = false;
         seenWaiters = false;
         lookedAtWaiters = waiting > 0;
-        ownWatched = false;
-        watchedNext = "";
+        unwatch();
         open = true;
         lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
     }
@@ -86,6 +91,20 @@ final class Sight {
         open = false;
         session = null;
         cancel();
+        unwatch();
+    }
+
+    /** For good: what is answered later begins nothing. */
+    void stop() {
+        stopped = true;
+        cancel();
+    }
+
+    private void unwatch() {
+        ownWatched = false;
+        watchedNext = "";
+        unwatchOwn.run();
+        unwatchNext.run();
     }
 
     private void cancel() {
@@ -96,14 +115,20 @@ final class Sight {
     }
 
     private void lookIn(long nanos) {
+        if (stopped) {
+            return;
+        }
         int asking = which;
         timer = folder.time().schedule(nanos, () -> inTurn(asking, this::look));
+        if (stopped) {
+            cancel();
+        }
     }
 
     /** Does something about a node in the contender's turn, unless that one is not looked after any more by then. */
     private void inTurn(int asking, Runnable work) {
         turn.accept(() -> {
-            if (open && asking == which) {
+            if (open && !stopped && asking == which) {
                 work.run();
             }
         });
@@ -163,28 +188,38 @@ final class Sight {
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;
-            folder.awaitDeletion(
-                    now,
-                    node,
-                    gone -> inTurn(asking, () -> {
-                        ownWatched = false;
-                        look();
-                    }),
-                    () -> {});
+            unwatchOwn = now.deletions()
+                    .await(
+                            node,
+                            gone -> inTurn(asking, () -> {
+                                ownWatched = false;
+                                lookAgain(gone);
+                            }),
+                            () -> {});
         }
         if (!next.equals(watchedNext)) {
             String watching = next;
             watchedNext = watching;
-            folder.awaitDeletion(
-                    now,
-                    folder.path(watching),
-                    gone -> inTurn(asking, () -> {
-                        if (watching.equals(watchedNext)) {
-                            watchedNext = "";
-                            look();
-                        }
-                    }),
-                    () -> {});
+            unwatchNext.run();
+            unwatchNext = now.deletions()
+                    .await(
+                            folder.path(watching),
+                            gone -> inTurn(asking, () -> {
+                                if (watching.equals(watchedNext)) {
+                                    watchedNext = "";
+                                    lookAgain(gone);
+                                }
+                            }),
+                            () -> {});
+        }
+    }
+
+    /** @param gone false if a node could not be watched: at once that would be so again, for example where others own it */
+    private void lookAgain(boolean gone) {
+        if (gone) {
+            look();
+        } else {
+            lookIn(AFTER_FAILURE_NANOS);
         }
     }
 }

@@ -75,11 +75,11 @@ final class ZooKeeperErrors {
                 null);
     }
 
-    StoreException unreachable() {
+    StoreException unreachable(long millis) {
         return new StoreException(
                 NOT_EXECUTED,
                 settings.describe() + " cannot be reached within "
-                        + settings.timeout().toMillis()
+                        + millis
                         + " ms (start the servers, a majority of them must run; or correct hosts and ports"
                         + (settings.tls() ? tls() : "; servers with TLS need tls=true)"),
                 null);

@@ -74,7 +74,7 @@ final class ZooKeeperLockStore implements LockStore {
                 new CuratorConnector(settings, Link.CLOSE_MILLIS),
                 () -> new Contacts(context.time()));
         try {
-            Session session = store.link.connect(settings.timeout().toMillis());
+            Session session = store.link.connect(settings.connectMillis());
             // A folder without a lock may vanish between the two.
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
             store.await(Folder.make(session, settings.folder()));
@@ -275,13 +275,14 @@ final class ZooKeeperLockStore implements LockStore {
     }
 
     private <T> T await(CompletableFuture<T> step) {
+        long millis = settings.timeout().toMillis();
         try {
-            return step.get(settings.timeout().toMillis(), TimeUnit.MILLISECONDS);
+            return step.get(millis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);
         } catch (TimeoutException e) {
-            throw errors.unreachable();
+            throw errors.unreachable(millis);
         } catch (ExecutionException e) {
             throw errors.of(e);
         }

@@ -45,6 +45,7 @@ record ZooKeeperSettings(
     private static final String EXAMPLE = "zookeeper://host1:2181,host2:2181,host3:2181/folder";
     private static final String DEFAULT_FOLDER = "/holdfast";
     private static final int DEFAULT_PORT = 2181;
+    private static final long NEXT_SERVER_MILLIS = 1_000;
     private static final Pattern HOST =
             Pattern.compile("[\\w.-]+|\\[[0-9a-fA-F:.%]+\\]", Pattern.UNICODE_CHARACTER_CLASS);
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m)");
@@ -67,8 +68,10 @@ record ZooKeeperSettings(
         String login = at < 0 ? null : login(authority.substring(0, at));
         Map<String, String> options = options(uri.getRawQuery());
         boolean tls = flag("tls", options.getOrDefault("tls", "false"));
+        // Java's parser takes no brackets in a list of hosts; so an IPv6 address there is written %5B::1%5D.
+        String hosts = authority.substring(at + 1).replace("%5B", "[").replace("%5D", "]");
         return new ZooKeeperSettings(
-                servers(authority.substring(at + 1)),
+                servers(hosts),
                 folder(uri.getRawPath()),
                 login,
                 duration("sessionTimeout", options.getOrDefault("sessionTimeout", "30s"), 300, 600_000, "300ms to 10m"),
@@ -82,6 +85,17 @@ record ZooKeeperSettings(
     /** The URI without login and options. */
     String describe() {
         return "zookeeper://" + servers + folder;
+    }
+
+    /**
+     * For how long to wait for the first connection. As many servers as may be off can be the first ones that are tried. One that
+     * hangs is given up after its part of the session timeout, which is a rule of ZooKeeper that nobody can set, and the next one
+     * is tried up to a second later.
+     */
+    long connectMillis() {
+        int all = servers.split(",", -1).length;
+        int mayBeOff = (all - 1) / 2;
+        return mayBeOff * (sessionTimeout.toMillis() / all + NEXT_SERVER_MILLIS) + timeout.toMillis();
     }
 
     private static String servers(String text) {

@@ -41,11 +41,11 @@ class ContactsTest {
         elapse(3_000);
         assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
         answeredNow();
         elapse(1_000);
         // The later one may be unknown.
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(5_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(5_939);
         elapse(2_000);
         assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
@@ -54,7 +54,7 @@ class ContactsTest {
     void a_stall_before_the_write_shortens_what_is_promised() {
         answeredNow();
         elapse(7_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(4_999);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(4_929);
         elapse(4_000);
         assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
     }
@@ -68,8 +68,37 @@ class ContactsTest {
         assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
+    /** The monotonic clock has stood meanwhile, and the leader's has not. */
+    @Test
+    void what_the_machine_was_suspended_for_is_taken_off() {
+        answeredNow();
+        contacts.written(Moment.now(time));
+        time.stepWall(Duration.ofSeconds(5));
+        elapse(2_999);
+        // By the wall clock it is old enough for the leader to know of it; but that may have been set.
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        assertThat(contacts.hasWrittenWithin(5_000_000_000L)).isFalse();
+        elapse(1);
+        assertThat(contacts.promiseMillis(TIMEOUT, false)).isEqualTo(12_000 - 8_080 - 1);
+    }
+
+    @Test
+    void a_wall_clock_that_is_set_costs_shorter_promises_until_there_are_new_contacts() {
+        answeredNow();
+        time.stepWall(Duration.ofHours(1));
+        elapse(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+        answeredNow();
+        elapse(3_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        time.stepWall(Duration.ofHours(-2));
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        elapse(2_000);
+        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
+    }
+
     private void answeredNow() {
-        contacts.answered(time.nanoTime(), TIMEOUT);
+        contacts.answered(Moment.now(time), TIMEOUT);
     }
 
     private void elapse(long millis) {

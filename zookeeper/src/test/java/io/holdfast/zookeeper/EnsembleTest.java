@@ -89,6 +89,33 @@ class EnsembleTest {
         work.end();
     }
 
+    /** Its port takes connections, and nobody answers. Which server comes first is chance, so it is tried often. */
+    @Test
+    void a_server_that_hangs_keeps_nobody_from_connecting() throws Exception {
+        int follower = (servers.leader().orElseThrow() + 1) % 3;
+        servers.pause(follower);
+        try {
+            List<CompletableFuture<LockClient>> opened = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                CompletableFuture<LockClient> client = new CompletableFuture<>();
+                opened.add(client);
+                new Thread(() -> {
+                            try {
+                                client.complete(LockClient.connect(servers.uri() + "?sessionTimeout=12s&timeout=2s"));
+                            } catch (RuntimeException e) {
+                                client.completeExceptionally(e);
+                            }
+                        })
+                        .start();
+            }
+            for (CompletableFuture<LockClient> client : opened) {
+                clients.add(client.get(40, TimeUnit.SECONDS));
+            }
+        } finally {
+            servers.resume(follower);
+        }
+    }
+
     /** The majority decides: what a minority says is no lease. */
     @Test
     void without_a_majority_leases_end_in_time_and_nothing_is_granted_until_it_is_back() throws Exception {

@@ -22,7 +22,10 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -147,10 +150,34 @@ class ZooKeeperFaultTest {
                         .hasMessageContaining(folder)
                         .hasMessageContaining("in the URI")
                         .hasMessageNotContaining("wrong@")
+                        .hasMessageNotContaining("null")
                         .extracting(e -> ((StoreException) e).outcome())
                         .isEqualTo(StoreException.Outcome.FATAL);
             }
         }
+    }
+
+    /** Servers look at the rights to the node above first. */
+    @Test
+    void a_folder_that_an_administrator_has_made_needs_no_right_to_the_node_above() throws Exception {
+        String above = "/apps-" + UUID.randomUUID();
+        ZooKeeper administrator = new ZooKeeper(servers.servers(), 10_000, event -> {});
+        try {
+            await().until(() -> administrator.getState().isConnected());
+            administrator.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
+            administrator.create(above, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+            administrator.create(above + "/locks", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
+            administrator.setACL(above, ZooDefs.Ids.READ_ACL_UNSAFE, -1);
+        } finally {
+            administrator.close();
+        }
+        String uri = servers.uri().replace("//", "//app:secret@") + above;
+        try (LockStore store = open(uri + "/locks", "c1")) {
+            assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+        }
+        assertThatThrownBy(() -> open(uri + "/others", "c1"))
+                .isInstanceOf(StoreException.class)
+                .hasMessageContaining("does not have the right to use the node " + above + "/others");
     }
 
     @Test
@@ -173,6 +200,30 @@ class ZooKeeperFaultTest {
         }
     }
 
+    /** So the holder cannot watch it. */
+    @Test
+    void a_waiter_whose_node_nobody_else_may_read_costs_its_holder_a_look_now_and_then() throws Exception {
+        String folder = "/open-" + UUID.randomUUID();
+        ZooKeeper stranger = new ZooKeeper(servers.servers(), 10_000, event -> {});
+        try (LockStore store = open(servers.uri() + folder + "?sessionTimeout=20s", "c1")) {
+            assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
+            await().until(() -> stranger.getState().isConnected());
+            stranger.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
+            stranger.create(
+                    folder + "/" + NodeNames.encode(name) + "/" + Line.prefix("c2:1", stranger.getSessionId()),
+                    new byte[0],
+                    ZooDefs.Ids.CREATOR_ALL_ACL,
+                    CreateMode.EPHEMERAL_SEQUENTIAL);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
+            long before = received();
+            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+            assertThat(received() - before).isLessThan(20);
+            assertThat(get(store.inspect(name)).holder()).isEqualTo("c1:1");
+        } finally {
+            stranger.close();
+        }
+    }
+
     @Test
     void a_server_that_is_not_there_is_said_so_in_time() {
         assertThatThrownBy(() -> open("zookeeper://127.0.0.1:1?timeout=300ms", "c1"))
@@ -184,6 +235,11 @@ class ZooKeeperFaultTest {
     private void makeFolder(LockStore store) throws Exception {
         get(store.acquire(request("c2:0")));
         get(store.abandon(name, "c2:0"));
+    }
+
+    /** Requests, by the server's own count; pings and these questions included. */
+    private static long received() {
+        return servers.counts(0).getOrDefault("zk_packets_received", -1L);
     }
 
     private AcquireRequest request(String holderId) {

@@ -27,6 +27,17 @@ class ZooKeeperSettingsTest {
         assertThat(settings.describe()).isEqualTo("zookeeper://h1:2182,h2:2181/a/b");
     }
 
+    /** Java's parser takes no brackets in a list of hosts. */
+    @ParameterizedTest
+    @CsvSource({
+        "zookeeper://[::1], '[::1]:2181'",
+        "'zookeeper://%5B::1%5D:2182,%5B::2%5D', '[::1]:2182,[::2]:2181'",
+        "'zookeeper://u:p@%5Bfe80::1%5D,h2', '[fe80::1]:2181,h2:2181'"
+    })
+    void addresses_of_the_sixth_version_are_read_also_in_a_list(String uri, String servers) {
+        assertThat(parse(uri).servers()).isEqualTo(servers);
+    }
+
     @Test
     void what_is_left_out_has_a_default() {
         ZooKeeperSettings settings = parse("zookeeper://host");
@@ -34,6 +45,18 @@ class ZooKeeperSettingsTest {
         assertThat(settings.folder()).isEqualTo("/holdfast");
         assertThat(settings.access()).isEqualTo(ZooKeeperSettings.Access.OPEN);
         assertThat(parse("zookeeper://a:b@host").access()).isEqualTo(ZooKeeperSettings.Access.CREATOR);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "zookeeper://h1, 5000",
+        "zookeeper://h1?timeout=300ms, 300",
+        "'zookeeper://h1,h2', 5000",
+        "'zookeeper://h1,h2,h3', 16000",
+        "'zookeeper://h1,h2,h3,h4,h5?sessionTimeout=10s&timeout=2s', 8000"
+    })
+    void the_first_connection_has_time_for_servers_that_are_off(String uri, long millis) {
+        assertThat(parse(uri).connectMillis()).isEqualTo(millis);
     }
 
     @ParameterizedTest

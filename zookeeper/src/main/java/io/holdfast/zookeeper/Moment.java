@@ -1,0 +1,32 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.TimeSource;
+
+/**
+ * When something happened, by both clocks of this machine: the monotonic one stands while the machine is suspended, and the wall
+ * clock may be set back.
+ */
+record Moment(long nanos, long wallMillis) {
+
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    static Moment now(TimeSource time) {
+        return new Moment(time.nanoTime(), time.wallMillis());
+    }
+
+    Moment plusNanos(long more) {
+        return new Moment(nanos + more, wallMillis + (more + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
+    }
+
+    /**
+     * How long ago that is, at least: a wall clock that was set says nothing here. For what needs some time to have passed.
+     */
+    long leastAgeNanos(TimeSource time) {
+        return time.nanoTime() - nanos;
+    }
+
+    /** How long ago that is, at most: by the clock that went further. For what may not be older than something. */
+    long mostAgeNanos(TimeSource time) {
+        return Math.max(leastAgeNanos(time), (time.wallMillis() - wallMillis) * NANOS_PER_MILLI);
+    }
+}

@@ -1,0 +1,99 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreContext;
+import java.lang.reflect.Proxy;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.apache.curator.framework.state.ConnectionState;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Test;
+
+/** A grant whose answer comes after the contenders were stopped, and before the session has ended. */
+class GrantWhileClosingTest {
+
+    private static final Stat STAT = new Stat();
+
+    static {
+        STAT.setCzxid(1);
+    }
+
+    private final VirtualTime time = new VirtualTime();
+    private Consumer<ConnectionState> states = state -> {};
+    private Runnable created = () -> {};
+    private String node = "";
+    private boolean over;
+
+    /** Keeps the answer to a create; after the end of the session it answers with that. */
+    private final Handle handle = (Handle) Proxy.newProxyInstance(
+            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
+                int code = over ? Code.SESSIONEXPIRED.intValue() : Code.OK.intValue();
+                switch (method.getName()) {
+                    case "sessionId" -> {
+                        return 1L;
+                    }
+                    case "sessionTimeout" -> {
+                        return 4_000;
+                    }
+                    case "create" -> {
+                        String path = arguments[0] + "0000000000";
+                        node = path.substring(path.lastIndexOf('/') + 1);
+                        created = () -> ((AsyncCallback.Create2Callback) arguments[3])
+                                .processResult(code, path, null, path, STAT);
+                    }
+                    case "write" -> ((AsyncCallback.StatCallback) arguments[2]).processResult(code, "", null, STAT);
+                    case "children" ->
+                        ((AsyncCallback.ChildrenCallback) arguments[2])
+                                .processResult(code, "", null, over ? null : List.of(node));
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }
+                return null;
+            });
+
+    private final Connector connector = new Connector() {
+        @Override
+        public void listen(Consumer<ConnectionState> changed) {
+            states = changed;
+        }
+
+        @Override
+        public boolean connect(long millis) {
+            return true;
+        }
+
+        @Override
+        public Handle handle() {
+            return handle;
+        }
+
+        @Override
+        public void close() {}
+    };
+
+    @Test
+    void begins_no_timer_that_goes_on_for_ever() {
+        ZooKeeperLockStore store = new ZooKeeperLockStore(
+                ZooKeeperSettings.parse(URI.create("zookeeper://nowhere/locks")),
+                new StoreContext("c", time),
+                connector,
+                () -> new Contacts(time));
+        states.accept(ConnectionState.CONNECTED);
+        CompletableFuture<?> asked = store.acquire(new AcquireRequest("a", "c:1", 1_000, true, 1_000))
+                .toCompletableFuture();
+        store.close();
+        created.run();
+        assertThat(asked).isCompletedWithValueMatching(Granted.class::isInstance);
+        over = true;
+        time.advance(Duration.ofMinutes(1));
+        assertThat(time.pending()).isZero();
+    }
+}
