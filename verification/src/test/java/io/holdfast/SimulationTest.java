@@ -20,8 +20,6 @@ class SimulationTest {
     /** Within so many histories each seeded bug must be found. */
     private static final long SEEDS_FOR_BUGS = 1_000;
 
-    private static final long SEEDS_FOR_REENTRY_BUGS = 100;
-
     @BeforeAll
     static void quiet() {
         SimRuns.quiet();
@@ -97,7 +95,7 @@ class SimulationTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_reentry(ReentryBug bug) {
-        SimRuns.assertFound(bug.name(), SEEDS_FOR_REENTRY_BUGS, seed -> new Simulation(seed, bug));
+        SimRuns.assertFound(bug.name(), SEEDS_FOR_BUGS, seed -> new Simulation(seed, bug));
     }
 
     private static void assertFound(String bug, Simulation.Bugs bugs) {
