@@ -351,6 +351,23 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
+    /**
+     * A reconnect repeats what nobody wants any more, if our UNSUBSCRIBE was not sent, or was lost. It has to end: scripts take
+     * whoever listens to Redisson's channel for one who waits.
+     */
+    @Override
+    public void subscribed(NodeMessages at, ChannelKey key) {
+        lock.lock();
+        try {
+            WantedChannel one = wanted.get(key);
+            if (one == null || !at.node.equals(one.node)) {
+                at.send(key, false);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
     @Override
     public void message(NodeMessages from, ChannelKey key, String message) {
         // A plain subscription does not end when the slot moves: its grants are confirmed.

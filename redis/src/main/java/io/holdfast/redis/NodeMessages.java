@@ -19,6 +19,9 @@ final class NodeMessages extends RedisPubSubAdapter<String, String> implements R
 
         void message(NodeMessages from, ChannelKey key, String message);
 
+        /** A subscription stands: asked for, or because the driver repeated it after a reconnect. */
+        void subscribed(NodeMessages at, ChannelKey key);
+
         /** A sharded subscription has ended: asked for, or because the slot has moved away. */
         void ended(NodeMessages at, String channel);
 
@@ -83,6 +86,16 @@ final class NodeMessages extends RedisPubSubAdapter<String, String> implements R
     @Override
     public void smessage(String channel, String message) {
         owner.message(this, new ChannelKey(channel, true), message);
+    }
+
+    @Override
+    public void subscribed(String channel, long count) {
+        owner.subscribed(this, new ChannelKey(channel, false));
+    }
+
+    @Override
+    public void ssubscribed(String channel, long count) {
+        owner.subscribed(this, new ChannelKey(channel, true));
     }
 
     @Override

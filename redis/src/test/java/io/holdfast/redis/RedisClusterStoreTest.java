@@ -14,6 +14,10 @@ import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
 import io.holdfast.testkit.SlotMigration;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,6 +150,46 @@ class RedisClusterStoreTest {
         } finally {
             node.command("DEL", name);
         }
+    }
+
+    /** The driver subscribes again after a reconnect, also to what was given up meanwhile. */
+    @Test
+    void whoGivesUpWhileMessagesAreCutOffListensToNothingAfterwards() throws IOException {
+        String name = "cut-off";
+        String channel = RedisKeys.redissonChannel(name);
+        RedisServer node = cluster.nodeOf(name);
+        for (String each : List.of(name, "{cut-off}2")) {
+            node.command("HSET", each, "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
+            node.command("PEXPIRE", each, "60000");
+        }
+        try (Socket admin = new Socket(InetAddress.getLoopbackAddress(), node.port());
+                TestClient a = new TestClient(cluster.uri())) {
+            String holder = a.queue(name);
+            await().until(() -> listeners(node, channel) == 1);
+            call(admin, "CONFIG SET maxclients 1");
+            call(admin, "CLIENT KILL TYPE pubsub");
+            assertThat(a.abandon(name, holder)).isFalse();
+            call(admin, "CONFIG SET maxclients 10000");
+            // Until messages of this node are heard again.
+            String other = a.queue("{cut-off}2");
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> listeners(node, RedisKeys.redissonChannel("{cut-off}2")) == 1);
+            a.abandon("{cut-off}2", other);
+
+            await().atMost(Duration.ofSeconds(10)).until(() -> listeners(node, channel) == 0);
+        } finally {
+            node.command("DEL", name, "{cut-off}2");
+        }
+    }
+
+    private static long listeners(RedisServer node, String channel) {
+        return (Long) ((List<?>) node.command("PUBSUB", "NUMSUB", channel)).get(1);
+    }
+
+    /** On a connection that is there already. */
+    private static void call(Socket admin, String command) throws IOException {
+        admin.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.US_ASCII));
+        assertThat(admin.getInputStream().read(new byte[256])).isPositive();
     }
 
     /** One command for each slot, because all keys of a script must be in one. */
