@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * A few connections, each lent to one user at a time. Who comes when all are lent waits for one.
+ * A few connections to each server, each lent to one user at a time. Who comes when all are lent waits for one.
  *
  * <p>A connection that failed at anything is closed: what it watches, or whether a transaction is open on it, is not
  * known then. So is one that was idle from one beat to the next, except the last.
@@ -24,7 +24,7 @@ final class DedicatedConnections {
     /** The connections to one server. All fields by lock. */
     private static final class Pool {
         final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first
-        final ArrayDeque<CompletableFuture<StatefulRedisConnection<String, String>>> waiting = new ArrayDeque<>();
+        final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
         int open;
     }
 
@@ -37,19 +37,28 @@ final class DedicatedConnections {
         }
     }
 
+    private static final class Waiter {
+        final String key;
+        final CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
+
+        Waiter(String key) {
+            this.key = key;
+        }
+    }
+
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
-    private final Function<String, String> servers;
+    private final Function<String, Object> servers;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Pool> pools = new HashMap<>(); // by lock
+    private final Map<Object, Pool> pools = new HashMap<>(); // by lock
     private boolean closed; // by lock
 
     /**
      * @param connector connects to the server of a key; the connection must not connect again by itself
-     * @param servers says which server has the key
+     * @param servers says which server has the key now; equal for the same server
      */
     DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
-            Function<String, String> servers) {
+            Function<String, Object> servers) {
         this.connector = connector;
         this.servers = servers;
     }
@@ -57,7 +66,7 @@ final class DedicatedConnections {
     /** Lends a connection to the key's server until the stage that the user returns is complete. */
     <T> CompletionStage<T> with(
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
-        String server = servers.apply(key);
+        Object server = servers.apply(key);
         return take(server, key).thenCompose(connection -> {
             CompletionStage<T> use;
             try {
@@ -65,7 +74,7 @@ final class DedicatedConnections {
             } catch (RuntimeException e) {
                 use = CompletableFuture.failedFuture(e);
             }
-            return use.whenComplete((result, error) -> giveBack(server, key, connection, error == null));
+            return use.whenComplete((result, error) -> giveBack(server, connection, error == null));
         });
     }
 
@@ -75,7 +84,7 @@ final class DedicatedConnections {
         List<StatefulRedisConnection<String, String>> alive = new ArrayList<>();
         lock.lock();
         try {
-            // Of the many of a cluster none is worth keeping for later.
+            // Not in a cluster: a pool whose node serves no slot any more would never end.
             int kept = pools.size() == 1 ? 1 : 0;
             for (Pool pool : pools.values()) {
                 while (pool.idle.size() > kept && pool.idle.getLast().beaten) {
@@ -106,13 +115,13 @@ final class DedicatedConnections {
             closed = true;
             for (Pool pool : pools.values()) {
                 idle.addAll(pool.idle);
-                waiting.addAll(pool.waiting);
+                pool.waiting.forEach(waiter -> waiting.add(waiter.turn));
             }
             pools.clear();
         } finally {
             lock.unlock();
         }
-        waiting.forEach(waiter -> waiter.completeExceptionally(new IllegalStateException("Connection is closed")));
+        waiting.forEach(turn -> turn.completeExceptionally(new IllegalStateException("Connection is closed")));
         idle.forEach(each -> close(each.connection));
     }
 
@@ -126,7 +135,7 @@ final class DedicatedConnections {
         }
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> take(String server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> take(Object server, String key) {
         List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
         lock.lock();
         try {
@@ -142,9 +151,9 @@ final class DedicatedConnections {
                 dead.add(idle.connection);
             }
             if (pool.open >= CONNECTIONS_MAX) {
-                CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
-                pool.waiting.add(turn);
-                return turn;
+                Waiter waiter = new Waiter(key);
+                pool.waiting.add(waiter);
+                return waiter.turn;
             }
             pool.open++;
         } finally {
@@ -154,12 +163,12 @@ final class DedicatedConnections {
         return connect(server, key);
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> connect(String server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> connect(Object server, String key) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
         CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
         connector.apply(key).whenComplete((connection, error) -> {
             if (error != null) {
-                gone(server, key);
+                gone(server);
                 connecting.completeExceptionally(error);
             } else {
                 connecting.complete(connection);
@@ -168,12 +177,11 @@ final class DedicatedConnections {
         return connecting;
     }
 
-    private void giveBack(
-            String server, String key, StatefulRedisConnection<String, String> connection, boolean usable) {
-        CompletableFuture<StatefulRedisConnection<String, String>> next = null;
+    private void giveBack(Object server, StatefulRedisConnection<String, String> connection, boolean usable) {
+        Waiter next = null;
         if (!usable || !connection.isOpen()) {
             close(connection);
-            gone(server, key);
+            gone(server);
             return;
         }
         lock.lock();
@@ -192,13 +200,16 @@ final class DedicatedConnections {
         if (next == null) {
             close(connection);
         } else {
-            next.complete(connection);
+            next.turn.complete(connection);
         }
     }
 
-    /** There is one less, so somebody who waits may have a new one. */
-    private void gone(String server, String key) {
-        CompletableFuture<StatefulRedisConnection<String, String>> next;
+    /**
+     * There is one less, so somebody who waits may have a new one: to where the own key is now, which need not be where
+     * others' keys are. One that leads elsewhere than its pool says is refused (MOVED) to the next user, and closed.
+     */
+    private void gone(Object server) {
+        Waiter next;
         lock.lock();
         try {
             Pool pool = pools.get(server);
@@ -216,11 +227,11 @@ final class DedicatedConnections {
             lock.unlock();
         }
         if (next != null) {
-            connect(server, key).whenComplete((connection, error) -> {
+            connect(server, next.key).whenComplete((connection, error) -> {
                 if (error != null) {
-                    next.completeExceptionally(error);
+                    next.turn.completeExceptionally(error);
                 } else {
-                    next.complete(connection);
+                    next.turn.complete(connection);
                 }
             });
         }
