@@ -1,6 +1,8 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +14,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * A few connections to each server, each lent to one user at a time. Who comes when all are lent waits for one.
+ * A few connections to each server, each lent to one user at a time. Who comes when all are lent waits for one,
+ * at most for the timeout: else those who wait for a server that hangs would wait for all the timeouts before theirs.
  *
  * <p>A connection that failed at anything is closed: what it watches, or whether a transaction is open on it, is not
  * known then. So is one that was idle from one beat to the next, except the last.
@@ -48,6 +51,9 @@ final class DedicatedConnections {
 
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
     private final Function<String, Object> servers;
+    private final TimeSource time;
+    private final Duration timeout;
+    private final RedisErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<Object, Pool> pools = new HashMap<>(); // by lock
     private boolean closed; // by lock
@@ -55,12 +61,19 @@ final class DedicatedConnections {
     /**
      * @param connector connects to the server of a key; the connection must not connect again by itself
      * @param servers says which server has the key now; equal for the same server
+     * @param timeout how long to wait for one that is lent to others
      */
     DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
-            Function<String, Object> servers) {
+            Function<String, Object> servers,
+            TimeSource time,
+            Duration timeout,
+            RedisErrors errors) {
         this.connector = connector;
         this.servers = servers;
+        this.time = time;
+        this.timeout = timeout;
+        this.errors = errors;
     }
 
     /** Lends a connection to the key's server until the stage that the user returns is complete. */
@@ -137,12 +150,14 @@ final class DedicatedConnections {
 
     private CompletionStage<StatefulRedisConnection<String, String>> take(Object server, String key) {
         List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
+        Waiter waiter = null;
+        Pool pool;
         lock.lock();
         try {
             if (closed) {
                 return CompletableFuture.failedFuture(new IllegalStateException("Connection is closed"));
             }
-            Pool pool = pools.computeIfAbsent(server, s -> new Pool());
+            pool = pools.computeIfAbsent(server, s -> new Pool());
             for (Idle idle = pool.idle.poll(); idle != null; idle = pool.idle.poll()) {
                 if (idle.connection.isOpen()) {
                     return CompletableFuture.completedFuture(idle.connection);
@@ -151,16 +166,30 @@ final class DedicatedConnections {
                 dead.add(idle.connection);
             }
             if (pool.open >= CONNECTIONS_MAX) {
-                Waiter waiter = new Waiter(key);
+                waiter = new Waiter(key);
                 pool.waiting.add(waiter);
-                return waiter.turn;
+            } else {
+                pool.open++;
             }
-            pool.open++;
         } finally {
             lock.unlock();
             dead.forEach(DedicatedConnections::close);
         }
-        return connect(server, key);
+        return waiter == null ? connect(server, key) : turn(pool, waiter);
+    }
+
+    private CompletionStage<StatefulRedisConnection<String, String>> turn(Pool pool, Waiter waiter) {
+        TimeSource.Timer timer = time.schedule(timeout.toNanos(), () -> {
+            lock.lock();
+            try {
+                pool.waiting.remove(waiter);
+            } finally {
+                lock.unlock();
+            }
+            waiter.turn.completeExceptionally(errors.noConnection());
+        });
+        var unused = waiter.turn.whenComplete((connection, error) -> timer.cancel());
+        return waiter.turn;
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> connect(Object server, String key) {
@@ -178,30 +207,33 @@ final class DedicatedConnections {
     }
 
     private void giveBack(Object server, StatefulRedisConnection<String, String> connection, boolean usable) {
-        Waiter next = null;
         if (!usable || !connection.isOpen()) {
             close(connection);
             gone(server);
             return;
         }
-        lock.lock();
-        try {
-            if (!closed) {
+        while (true) {
+            Waiter next;
+            lock.lock();
+            try {
+                if (closed) {
+                    break;
+                }
                 Pool pool = pools.computeIfAbsent(server, s -> new Pool());
                 next = pool.waiting.poll();
                 if (next == null) {
                     pool.idle.push(new Idle(connection));
                     return;
                 }
+            } finally {
+                lock.unlock();
             }
-        } finally {
-            lock.unlock();
+            if (next.turn.complete(connection)) {
+                return;
+            }
+            // That one has just given up waiting.
         }
-        if (next == null) {
-            close(connection);
-        } else {
-            next.turn.complete(connection);
-        }
+        close(connection);
     }
 
     /**
@@ -230,8 +262,8 @@ final class DedicatedConnections {
             connect(server, next.key).whenComplete((connection, error) -> {
                 if (error != null) {
                     next.turn.completeExceptionally(error);
-                } else {
-                    next.turn.complete(connection);
+                } else if (!next.turn.complete(connection)) {
+                    giveBack(server, connection, true);
                 }
             });
         }

@@ -173,7 +173,8 @@ final class RedisOpening {
         if (settings.minReplicas() > 0) {
             throw errors.noReplicasWithoutScripts(why);
         }
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, connections::server);
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, context.time(), settings.timeout(), commandErrors);
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(

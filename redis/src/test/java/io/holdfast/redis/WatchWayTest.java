@@ -30,9 +30,15 @@ class WatchWayTest {
     @BeforeEach
     void connect() throws Exception {
         server = RedisServer.start();
-        connections = new ServerConnections(RedisUris.parse(URI.create(server.uri())), TimeSource.system());
+        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
+        connections = new ServerConnections(settings, TimeSource.system());
         connections.connect(() -> {}).toCompletableFuture().get(10, TimeUnit.SECONDS);
-        dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        dedicated = new DedicatedConnections(
+                connections::dedicated,
+                connections::server,
+                TimeSource.system(),
+                settings.timeout(),
+                new RedisErrors(settings.describe(), settings.timeout()));
         way = new WatchWay(dedicated, true, second::add);
         server.command("SET", "n", "mine", "PX", "60000");
     }
