@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.TimeSource;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -26,7 +27,7 @@ final class DedicatedConnections {
 
     /** The connections to one server. All fields by lock. */
     private static final class Pool {
-        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first
+        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first, the beaten last
         final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
         int open;
     }
@@ -87,36 +88,45 @@ final class DedicatedConnections {
             } catch (RuntimeException e) {
                 use = CompletableFuture.failedFuture(e);
             }
-            return use.whenComplete((result, error) -> giveBack(server, connection, error == null));
+            return use.whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null));
         });
     }
 
     /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
     void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        List<StatefulRedisConnection<String, String>> alive = new ArrayList<>();
+        Map<Idle, Object> pinged = new HashMap<>();
         lock.lock();
         try {
             // Not in a cluster: a pool whose node serves no slot any more would never end.
             int kept = pools.size() == 1 ? 1 : 0;
-            for (Pool pool : pools.values()) {
+            pools.forEach((server, pool) -> {
                 while (pool.idle.size() > kept && pool.idle.getLast().beaten) {
                     superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
+                // Nobody may have them meanwhile: PING would get into that one's transaction.
                 pool.idle.forEach(idle -> {
                     idle.beaten = true;
-                    alive.add(idle.connection);
+                    pinged.put(idle, server);
                 });
-            }
+                pool.idle.clear();
+            });
             pools.values().removeIf(pool -> pool.open == 0);
         } finally {
             lock.unlock();
         }
         superfluous.forEach(DedicatedConnections::close);
-        for (StatefulRedisConnection<String, String> connection : alive) {
-            var unused = connection.async().ping();
-        }
+        pinged.forEach((idle, server) -> {
+            // A refusal is a sign of life, too.
+            var unused = idle.connection
+                    .async()
+                    .ping()
+                    .whenComplete((pong, error) -> giveBack(
+                            server,
+                            idle,
+                            error == null || RedisErrors.unwrap(error) instanceof RedisCommandExecutionException));
+        });
     }
 
     /** Closes what is idle; what is lent is closed when it comes back. */
@@ -206,7 +216,8 @@ final class DedicatedConnections {
         return connecting;
     }
 
-    private void giveBack(Object server, StatefulRedisConnection<String, String> connection, boolean usable) {
+    private void giveBack(Object server, Idle idle, boolean usable) {
+        StatefulRedisConnection<String, String> connection = idle.connection;
         if (!usable || !connection.isOpen()) {
             close(connection);
             gone(server);
@@ -222,7 +233,11 @@ final class DedicatedConnections {
                 Pool pool = pools.computeIfAbsent(server, s -> new Pool());
                 next = pool.waiting.poll();
                 if (next == null) {
-                    pool.idle.push(new Idle(connection));
+                    if (idle.beaten) {
+                        pool.idle.addLast(idle);
+                    } else {
+                        pool.idle.push(idle);
+                    }
                     return;
                 }
             } finally {
@@ -263,7 +278,7 @@ final class DedicatedConnections {
                 if (error != null) {
                     next.turn.completeExceptionally(error);
                 } else if (!next.turn.complete(connection)) {
-                    giveBack(server, connection, true);
+                    giveBack(server, new Idle(connection), true);
                 }
             });
         }
