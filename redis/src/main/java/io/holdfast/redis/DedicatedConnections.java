@@ -1,6 +1,9 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.TimeSource;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +15,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * A few connections, each lent to one user at a time. Who comes when all are lent waits for one.
+ * A few connections to each server, each lent to one user at a time. Who comes when all are lent waits for one,
+ * at most for the timeout: else those who wait for a server that hangs would wait for all the timeouts before theirs.
  *
  * <p>A connection that failed at anything is closed: what it watches, or whether a transaction is open on it, is not
  * known then. So is one that was idle from one beat to the next, except the last.
@@ -23,8 +27,8 @@ final class DedicatedConnections {
 
     /** The connections to one server. All fields by lock. */
     private static final class Pool {
-        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first
-        final ArrayDeque<CompletableFuture<StatefulRedisConnection<String, String>>> waiting = new ArrayDeque<>();
+        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first, the beaten last
+        final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
         int open;
     }
 
@@ -37,27 +41,46 @@ final class DedicatedConnections {
         }
     }
 
+    private static final class Waiter {
+        final String key;
+        final CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
+
+        Waiter(String key) {
+            this.key = key;
+        }
+    }
+
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
-    private final Function<String, String> servers;
+    private final Function<String, Object> servers;
+    private final TimeSource time;
+    private final Duration timeout;
+    private final RedisErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Pool> pools = new HashMap<>(); // by lock
+    private final Map<Object, Pool> pools = new HashMap<>(); // by lock
     private boolean closed; // by lock
 
     /**
      * @param connector connects to the server of a key; the connection must not connect again by itself
-     * @param servers says which server has the key
+     * @param servers says which server has the key now; equal for the same server
+     * @param timeout how long to wait for one that is lent to others
      */
     DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
-            Function<String, String> servers) {
+            Function<String, Object> servers,
+            TimeSource time,
+            Duration timeout,
+            RedisErrors errors) {
         this.connector = connector;
         this.servers = servers;
+        this.time = time;
+        this.timeout = timeout;
+        this.errors = errors;
     }
 
     /** Lends a connection to the key's server until the stage that the user returns is complete. */
     <T> CompletionStage<T> with(
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
-        String server = servers.apply(key);
+        Object server = servers.apply(key);
         return take(server, key).thenCompose(connection -> {
             CompletionStage<T> use;
             try {
@@ -65,36 +88,45 @@ final class DedicatedConnections {
             } catch (RuntimeException e) {
                 use = CompletableFuture.failedFuture(e);
             }
-            return use.whenComplete((result, error) -> giveBack(server, key, connection, error == null));
+            return use.whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null));
         });
     }
 
     /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
     void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        List<StatefulRedisConnection<String, String>> alive = new ArrayList<>();
+        Map<Idle, Object> pinged = new HashMap<>();
         lock.lock();
         try {
-            // Of the many of a cluster none is worth keeping for later.
+            // Not in a cluster: a pool whose node serves no slot any more would never end.
             int kept = pools.size() == 1 ? 1 : 0;
-            for (Pool pool : pools.values()) {
+            pools.forEach((server, pool) -> {
                 while (pool.idle.size() > kept && pool.idle.getLast().beaten) {
                     superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
+                // Nobody may have them meanwhile: PING would get into that one's transaction.
                 pool.idle.forEach(idle -> {
                     idle.beaten = true;
-                    alive.add(idle.connection);
+                    pinged.put(idle, server);
                 });
-            }
+                pool.idle.clear();
+            });
             pools.values().removeIf(pool -> pool.open == 0);
         } finally {
             lock.unlock();
         }
         superfluous.forEach(DedicatedConnections::close);
-        for (StatefulRedisConnection<String, String> connection : alive) {
-            var unused = connection.async().ping();
-        }
+        pinged.forEach((idle, server) -> {
+            // A refusal is a sign of life, too.
+            var unused = idle.connection
+                    .async()
+                    .ping()
+                    .whenComplete((pong, error) -> giveBack(
+                            server,
+                            idle,
+                            error == null || RedisErrors.unwrap(error) instanceof RedisCommandExecutionException));
+        });
     }
 
     /** Closes what is idle; what is lent is closed when it comes back. */
@@ -106,13 +138,13 @@ final class DedicatedConnections {
             closed = true;
             for (Pool pool : pools.values()) {
                 idle.addAll(pool.idle);
-                waiting.addAll(pool.waiting);
+                pool.waiting.forEach(waiter -> waiting.add(waiter.turn));
             }
             pools.clear();
         } finally {
             lock.unlock();
         }
-        waiting.forEach(waiter -> waiter.completeExceptionally(new IllegalStateException("Connection is closed")));
+        waiting.forEach(turn -> turn.completeExceptionally(new IllegalStateException("Connection is closed")));
         idle.forEach(each -> close(each.connection));
     }
 
@@ -126,14 +158,16 @@ final class DedicatedConnections {
         }
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> take(String server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> take(Object server, String key) {
         List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
+        Waiter waiter = null;
+        Pool pool;
         lock.lock();
         try {
             if (closed) {
                 return CompletableFuture.failedFuture(new IllegalStateException("Connection is closed"));
             }
-            Pool pool = pools.computeIfAbsent(server, s -> new Pool());
+            pool = pools.computeIfAbsent(server, s -> new Pool());
             for (Idle idle = pool.idle.poll(); idle != null; idle = pool.idle.poll()) {
                 if (idle.connection.isOpen()) {
                     return CompletableFuture.completedFuture(idle.connection);
@@ -142,24 +176,38 @@ final class DedicatedConnections {
                 dead.add(idle.connection);
             }
             if (pool.open >= CONNECTIONS_MAX) {
-                CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
-                pool.waiting.add(turn);
-                return turn;
+                waiter = new Waiter(key);
+                pool.waiting.add(waiter);
+            } else {
+                pool.open++;
             }
-            pool.open++;
         } finally {
             lock.unlock();
             dead.forEach(DedicatedConnections::close);
         }
-        return connect(server, key);
+        return waiter == null ? connect(server, key) : turn(pool, waiter);
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> connect(String server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> turn(Pool pool, Waiter waiter) {
+        TimeSource.Timer timer = time.schedule(timeout.toNanos(), () -> {
+            lock.lock();
+            try {
+                pool.waiting.remove(waiter);
+            } finally {
+                lock.unlock();
+            }
+            waiter.turn.completeExceptionally(errors.noConnection());
+        });
+        var unused = waiter.turn.whenComplete((connection, error) -> timer.cancel());
+        return waiter.turn;
+    }
+
+    private CompletionStage<StatefulRedisConnection<String, String>> connect(Object server, String key) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
         CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
         connector.apply(key).whenComplete((connection, error) -> {
             if (error != null) {
-                gone(server, key);
+                gone(server);
                 connecting.completeExceptionally(error);
             } else {
                 connecting.complete(connection);
@@ -168,37 +216,47 @@ final class DedicatedConnections {
         return connecting;
     }
 
-    private void giveBack(
-            String server, String key, StatefulRedisConnection<String, String> connection, boolean usable) {
-        CompletableFuture<StatefulRedisConnection<String, String>> next = null;
+    private void giveBack(Object server, Idle idle, boolean usable) {
+        StatefulRedisConnection<String, String> connection = idle.connection;
         if (!usable || !connection.isOpen()) {
             close(connection);
-            gone(server, key);
+            gone(server);
             return;
         }
-        lock.lock();
-        try {
-            if (!closed) {
+        while (true) {
+            Waiter next;
+            lock.lock();
+            try {
+                if (closed) {
+                    break;
+                }
                 Pool pool = pools.computeIfAbsent(server, s -> new Pool());
                 next = pool.waiting.poll();
                 if (next == null) {
-                    pool.idle.push(new Idle(connection));
+                    if (idle.beaten) {
+                        pool.idle.addLast(idle);
+                    } else {
+                        pool.idle.push(idle);
+                    }
                     return;
                 }
+            } finally {
+                lock.unlock();
             }
-        } finally {
-            lock.unlock();
+            if (next.turn.complete(connection)) {
+                return;
+            }
+            // That one has just given up waiting.
         }
-        if (next == null) {
-            close(connection);
-        } else {
-            next.complete(connection);
-        }
+        close(connection);
     }
 
-    /** There is one less, so somebody who waits may have a new one. */
-    private void gone(String server, String key) {
-        CompletableFuture<StatefulRedisConnection<String, String>> next;
+    /**
+     * There is one less, so somebody who waits may have a new one: to where the own key is now, which need not be where
+     * others' keys are. One that leads elsewhere than its pool says is refused (MOVED) to the next user, and closed.
+     */
+    private void gone(Object server) {
+        Waiter next;
         lock.lock();
         try {
             Pool pool = pools.get(server);
@@ -216,11 +274,11 @@ final class DedicatedConnections {
             lock.unlock();
         }
         if (next != null) {
-            connect(server, key).whenComplete((connection, error) -> {
+            connect(server, next.key).whenComplete((connection, error) -> {
                 if (error != null) {
-                    next.completeExceptionally(error);
-                } else {
-                    next.complete(connection);
+                    next.turn.completeExceptionally(error);
+                } else if (!next.turn.complete(connection)) {
+                    giveBack(server, new Idle(connection), true);
                 }
             });
         }

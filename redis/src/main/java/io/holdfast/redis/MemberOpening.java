@@ -50,7 +50,12 @@ final class MemberOpening {
         SameLife life = new SameLife(messages::resubscribed);
         DedicatedConnections dedicated = withScripts(scripts, keys)
                 ? null
-                : new DedicatedConnections(key -> life.checked(connections.dedicated(key)), key -> "");
+                : new DedicatedConnections(
+                        key -> life.checked(connections.dedicated(key)),
+                        connections::server,
+                        context.time(),
+                        settings.timeout(),
+                        commandErrors);
         if (dedicated == null) {
             steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
         }

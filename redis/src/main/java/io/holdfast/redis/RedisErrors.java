@@ -153,6 +153,14 @@ final class RedisErrors {
         return new StoreException(NOT_EXECUTED, "The store " + server + " is closed", cause);
     }
 
+    /** The command was not sent: others had all the connections that could have carried it. */
+    StoreException noConnection() {
+        return new StoreException(
+                NOT_EXECUTED,
+                server + " has answered so late that no connection for WATCH was free within " + text(timeout),
+                null);
+    }
+
     /** The failure of a command that came before the one in question, which was not sent then. */
     StoreException notExecuted(StoreException before) {
         return before.outcome() == UNKNOWN

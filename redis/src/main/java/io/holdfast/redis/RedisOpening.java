@@ -5,7 +5,6 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
@@ -175,10 +174,7 @@ final class RedisOpening {
             throw errors.noReplicasWithoutScripts(why);
         }
         DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated,
-                settings.topology() == RedisSettings.Topology.CLUSTER
-                        ? key -> Integer.toString(SlotHash.getSlot(key))
-                        : key -> "");
+                connections::dedicated, connections::server, context.time(), settings.timeout(), commandErrors);
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -15,6 +16,11 @@ import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
 import io.holdfast.testkit.SlotMigration;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -118,6 +124,37 @@ class CommandsTopologyTest {
                 assertThat(eventually(() -> a.release("n", third))).isTrue();
             }
         }
+    }
+
+    /** Keys of many slots share the connections that are lent for WATCH, also while all are held and renewed. */
+    @Test
+    void aClusterHasFewConnectionsHoweverManySlotsHaveLocks() {
+        try (RedisCluster cluster = RedisCluster.builder().replicasEach(0).start();
+                TestClient a = new TestClient(cluster.uri() + "?mode=commands")) {
+            assertThat(choice(a).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+            long before = connections(cluster);
+            Map<String, String> held = new HashMap<>();
+            for (int i = 0; i < 300; i++) {
+                held.put("order:" + i, a.hold("order:" + i));
+            }
+            List<CompletionStage<RenewReply>> renewing = new ArrayList<>();
+            held.forEach(
+                    (name, holder) -> renewing.add(a.store.renew(new RenewRequest(name, holder, 60_000, 0, false))));
+            assertThat(renewing)
+                    .allSatisfy(each -> assertThat(TestClient.get(each)).isInstanceOf(Renewed.class));
+            assertThat(connections(cluster)).isLessThanOrEqualTo(before + 8 * 3);
+            held.forEach((name, holder) -> assertThat(a.release(name, holder)).isTrue());
+            assertThat(connections(cluster)).isLessThanOrEqualTo(before + 8 * 3);
+        }
+    }
+
+    private static long connections(RedisCluster cluster) {
+        return cluster.masters().stream()
+                .mapToLong(node -> String.valueOf(node.command("CLIENT", "LIST", "TYPE", "NORMAL"))
+                        .lines()
+                        .filter(line -> line.contains("name=holdfast"))
+                        .count())
+                .sum();
     }
 
     private static CompareWays.Choice choice(TestClient client) {

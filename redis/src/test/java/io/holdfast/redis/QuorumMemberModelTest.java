@@ -252,9 +252,10 @@ class QuorumMemberModelTest {
         RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
         ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
         get(connections.connect(() -> {}));
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
-        MemberTransactions transactions =
-                new MemberTransactions(dedicated, new RedisErrors(settings.describe(), settings.timeout()));
+        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
         List<String> read = new CopyOnWriteArrayList<>();
         try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
             String holder = get(transactions.run(new RedisKeys("holdfast").ofMember("moment"), view -> {
@@ -279,9 +280,10 @@ class QuorumMemberModelTest {
         RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
         ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
         get(connections.connect(() -> {}));
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
-        MemberTransactions transactions =
-                new MemberTransactions(dedicated, new RedisErrors(settings.describe(), settings.timeout()));
+        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
         try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
             var written = transactions.run(new RedisKeys("holdfast").ofMember("refused"), view -> {
                 // Its rights change after it was read.

@@ -75,8 +75,10 @@ class ReleaseRaceTest {
     }
 
     private static Map<String, ConditionalDelete> ways(ServerConnections connections) throws Exception {
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
-        RedisErrors errors = new RedisErrors("test", Duration.ofSeconds(5));
+        Duration timeout = Duration.ofSeconds(5);
+        RedisErrors errors = new RedisErrors("test", timeout);
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, TimeSource.system(), timeout, errors);
         CompareProbe.Finding found =
                 await(new CompareProbe(connections, dedicated, errors, new RedisKeys("race").probe("probe")).run());
         Map<String, ConditionalDelete> ways = new LinkedHashMap<>();

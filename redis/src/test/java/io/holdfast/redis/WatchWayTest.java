@@ -6,14 +6,20 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
+import io.lettuce.core.api.StatefulRedisConnection;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +29,7 @@ class WatchWayTest {
 
     private final BlockingQueue<Runnable> second = new LinkedBlockingQueue<>();
     private RedisServer server;
+    private RedisSettings settings;
     private ServerConnections connections;
     private DedicatedConnections dedicated;
     private WatchWay way;
@@ -30,11 +37,22 @@ class WatchWayTest {
     @BeforeEach
     void connect() throws Exception {
         server = RedisServer.start();
-        connections = new ServerConnections(RedisUris.parse(URI.create(server.uri())), TimeSource.system());
+        settings = RedisUris.parse(URI.create(server.uri()));
+        connections = new ServerConnections(settings, TimeSource.system());
         connections.connect(() -> {}).toCompletableFuture().get(10, TimeUnit.SECONDS);
-        dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        dedicated = dedicated(connections::dedicated);
         way = new WatchWay(dedicated, true, second::add);
         server.command("SET", "n", "mine", "PX", "60000");
+    }
+
+    private DedicatedConnections dedicated(
+            Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector) {
+        return new DedicatedConnections(
+                connector,
+                connections::server,
+                TimeSource.system(),
+                settings.timeout(),
+                new RedisErrors(settings.describe(), settings.timeout()));
     }
 
     @AfterEach
@@ -110,9 +128,69 @@ class WatchWayTest {
         for (CompletableFuture<?> each : all) {
             assertThat(each.get(10, TimeUnit.SECONDS)).isEqualTo(true);
         }
-        dedicated.beat();
-        dedicated.beat();
-        assertThat(dedicated.size()).isEqualTo(1);
+        // Those that are being pinged are not idle.
+        await().atMost(10, TimeUnit.SECONDS).untilAsserted(() -> {
+            dedicated.beat();
+            assertThat(dedicated.size()).isEqualTo(1);
+        });
+    }
+
+    /** EXEC would answer it, too, and a release that was made would be reported as unknown. */
+    @Test
+    void aPingNeverGetsIntoATransaction() throws Exception {
+        AtomicReference<Runnable> beforeCommands = new AtomicReference<>(() -> {});
+        DedicatedConnections hooked =
+                dedicated(key -> connections.dedicated(key).thenApply(made -> hooked(made, beforeCommands)));
+        try {
+            WatchWay over = new WatchWay(hooked, true, second::add);
+            var setting = over.set("n", "mine", "mine", 50_000).toCompletableFuture();
+            second.take().run();
+            assertThat(setting.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(hooked.size()).isEqualTo(1);
+
+            // Somebody comes between the choice of what to ping and the PING.
+            CompletableFuture<ConditionalDelete.Deletion> deleting = new CompletableFuture<>();
+            BlockingQueue<Runnable> rest = new LinkedBlockingQueue<>();
+            beforeCommands.set(() -> {
+                beforeCommands.set(() -> {});
+                var unused = over.delete("n", "mine", "c").whenComplete((done, error) -> {
+                    if (error == null) {
+                        deleting.complete(done);
+                    } else {
+                        deleting.completeExceptionally(error);
+                    }
+                });
+                rest.add(Objects.requireNonNull(poll()));
+            });
+            hooked.beat();
+            rest.remove().run();
+            assertThat(deleting.get(10, TimeUnit.SECONDS).done()).isTrue();
+        } finally {
+            hooked.close();
+        }
+    }
+
+    private @Nullable Runnable poll() {
+        try {
+            return second.poll(10, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Runs something each time before the connection says what it can do. */
+    @SuppressWarnings("unchecked")
+    private static StatefulRedisConnection<String, String> hooked(
+            StatefulRedisConnection<String, String> connection, AtomicReference<Runnable> beforeCommands) {
+        return (StatefulRedisConnection<String, String>) Proxy.newProxyInstance(
+                WatchWayTest.class.getClassLoader(),
+                new Class<?>[] {StatefulRedisConnection.class},
+                (proxy, method, args) -> {
+                    if (method.getName().equals("async")) {
+                        beforeCommands.get().run();
+                    }
+                    return method.invoke(connection, args);
+                });
     }
 
     private boolean isConnected() {
