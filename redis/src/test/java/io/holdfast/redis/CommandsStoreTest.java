@@ -198,6 +198,39 @@ class CommandsStoreTest {
         assertThat(b.acquire("n", b.newHolder(), 30_000, false)).isInstanceOf(Granted.class);
     }
 
+    /** The engine repeats a setting that failed under the same number. */
+    @Test
+    void aSettingThatWasRefusedIsMadeByItsRepetition() {
+        String holder = a.hold("n");
+        RenewRequest setting = new RenewRequest("n", holder, 60_000, 1, true);
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            outOfMemory(a.store.renew(setting));
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        assertThat(TestClient.get(a.store.renew(setting))).isInstanceOf(Renewed.class);
+        assertThat((Long) server.command("PTTL", "n")).isGreaterThan(50_000);
+        assertThat(a.release("n", holder)).isTrue();
+    }
+
+    /** As above; but a plain renewal that was promised in between has used up the number. */
+    @Test
+    void aSettingThatWasRefusedDoesNotShortenWhatWasPromisedSince() {
+        String holder = a.hold("n");
+        RenewRequest setting = new RenewRequest("n", holder, 5_000, 1, true);
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            outOfMemory(a.store.renew(setting));
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        // It is long enough already: nothing is written.
+        assertThat(a.renew("n", holder, 20_000, 1, false)).isInstanceOf(Renewed.class);
+        assertThat(TestClient.get(a.store.renew(setting))).isInstanceOf(Renewed.class);
+        assertThat((Long) server.command("PTTL", "n")).isGreaterThan(20_000);
+    }
+
     private static void renewedOrOutOfMemory(CompletionStage<RenewReply> renewal) {
         try {
             assertThat(TestClient.get(renewal)).isInstanceOf(Renewed.class);
