@@ -35,6 +35,9 @@ final class CommandsHold {
     /** How many exact settings were sent. */
     long sequence;
 
+    /** The number that was last used up. Smaller than {@link #sequence} while a setting that failed may come again. */
+    long executed;
+
     /** The hold lasts at least until then on the local clock, unless it is ended. */
     long untilNanos;
 

@@ -122,18 +122,27 @@ final class CommandsHolds {
     /** A step of the hold. */
     private CompletionStage<RenewReply> renewed(
             String name, CommandsHold hold, long leaseMillis, long sequence, boolean exact, int triesLeft) {
-        boolean late = sequence < hold.sequence || (exact && sequence == hold.sequence);
+        boolean late = sequence < hold.sequence || (exact && sequence == hold.executed);
         hold.sequence = Math.max(hold.sequence, sequence);
         long until = until(time.nanoTime(), leaseMillis);
         if (late || (!exact && until - hold.untilNanos <= 0)) {
             // Nothing to set; but whether it is still held, only the server knows.
             boolean longEnough = sequence == hold.sequence && until - hold.untilNanos <= 0;
-            return foreign.value(name)
-                    .thenApply(value -> value == null || !CommandsHold.isOf(hold.id, value)
-                            ? new Gone()
-                            : longEnough ? new Renewed(hold.base, 0) : new Superseded());
+            return foreign.value(name).thenApply(value -> {
+                if (value == null || !CommandsHold.isOf(hold.id, value)) {
+                    return new Gone();
+                }
+                return longEnough ? done(hold, sequence) : new Superseded();
+            });
         }
-        return write(name, hold, leaseMillis, until, exact, triesLeft);
+        return write(name, hold, leaseMillis, until, exact, triesLeft)
+                .thenApply(reply -> reply instanceof Renewed ? done(hold, sequence) : reply);
+    }
+
+    /** A setting that failed has not used up its number: it is repeated under the same. Whatever is promised does. */
+    private static RenewReply done(CommandsHold hold, long sequence) {
+        hold.executed = Math.max(hold.executed, sequence);
+        return new Renewed(hold.base, 0);
     }
 
     private CompletionStage<RenewReply> write(

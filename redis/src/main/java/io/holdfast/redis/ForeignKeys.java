@@ -12,6 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lock keys as the mode without scripts finds them: its own are strings, as are hand-written locks; a hash is a lock of
  * the mode with scripts, or Redisson's. Whatever is there counts as held.
+ *
+ * <p>A command on strings says only that the key is of another type; of which, {@code TYPE} says a round trip later. By then
+ * a hash may be gone, or another client's string in its place. The first answer stands all the same: at that time the key
+ * was no string, so no id of this mode held it.
  */
 final class ForeignKeys {
 
@@ -28,12 +32,16 @@ final class ForeignKeys {
         this.errors = errors;
     }
 
-    /** The value of the lock key, or what stands for the holder if it is not a string; null if it is not there. */
+    /**
+     * The value of the lock key, or what stands for the holder if it is not a string; null if it is not there, or was
+     * another when its type was asked for.
+     */
     CompletionStage<@Nullable String> holderOr(String name, CompletionStage<String> value) {
         return nullable(value)
                 .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
                     case "hash" -> CompletableFuture.<@Nullable String>completedFuture(HASH);
-                    case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
+                    case "string", "none" ->
+                        changedSince(error, CompletableFuture.<@Nullable String>completedFuture(null));
                     default -> CompletableFuture.<@Nullable String>failedFuture(errors.unusableKey(name, type));
                 }));
     }
@@ -42,7 +50,8 @@ final class ForeignKeys {
     CompletionStage<@Nullable String> value(String name) {
         return nullable(connections.commands().get(name))
                 .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-                    case "string", "none" -> CompletableFuture.<@Nullable String>failedFuture(error);
+                    case "string", "none" ->
+                        changedSince(error, CompletableFuture.<@Nullable String>completedFuture(null));
                     default -> CompletableFuture.<@Nullable String>completedFuture(null);
                 }));
     }
@@ -55,7 +64,7 @@ final class ForeignKeys {
     /** The answer of a command on strings, or this one if the key is of another type: then no id of this mode holds it. */
     <T> CompletionStage<T> notHeldOr(String name, CompletionStage<T> answer, T notHeld) {
         return answer.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-            case "string", "none" -> CompletableFuture.failedFuture(error);
+            case "string", "none" -> changedSince(error, CompletableFuture.completedFuture(notHeld));
             default -> CompletableFuture.completedFuture(notHeld);
         }));
     }
@@ -76,21 +85,8 @@ final class ForeignKeys {
         CompletionStage<List<StreamMessage<String, String>>> last =
                 streams ? tokens.last(name) : CompletableFuture.completedFuture(List.of());
         CompletionStage<String> value = connections.commands().get(name);
-        CompletionStage<@Nullable StoreState> state =
-                value.<List<StreamMessage<String, String>>, @Nullable StoreState>thenCombine(last, (text, entries) -> {
-                    if (text == null) {
-                        return null;
-                    }
-                    String holder = CommandsHold.holder(text);
-                    return new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0);
-                });
-        return state.exceptionallyCompose(error -> typeAfter(name, error)
-                        .thenCompose(type -> type.equals("hash")
-                                ? hash(name)
-                                : type.equals("string") || type.equals("none")
-                                        ? CompletableFuture.failedFuture(error)
-                                        : CompletableFuture.completedFuture(
-                                                new StoreState("foreign " + type, 0, 0, 0))))
+        return value.handle((text, error) -> error == null ? string(text, last) : noString(name, error))
+                .thenCompose(state -> state)
                 .thenCombine(
                         remaining,
                         (found, left) -> found == null || left == -2
@@ -99,6 +95,27 @@ final class ForeignKeys {
                 .thenCombine(
                         waiting,
                         (found, count) -> new StoreState(found.holder(), found.remainingMillis(), found.base(), count));
+    }
+
+    private static CompletionStage<@Nullable StoreState> string(
+            @Nullable String value, CompletionStage<List<StreamMessage<String, String>>> last) {
+        if (value == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        String holder = CommandsHold.holder(value);
+        return last.thenApply(entries -> new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0));
+    }
+
+    private CompletionStage<@Nullable StoreState> noString(String name, Throwable error) {
+        return typeAfter(name, error).thenCompose(type -> switch (type) {
+            case "hash" ->
+                hash(name)
+                        .exceptionallyCompose(since ->
+                                changedSince(since, CompletableFuture.<@Nullable StoreState>completedFuture(null)));
+            case "string", "none" -> changedSince(error, CompletableFuture.<@Nullable StoreState>completedFuture(null));
+            default ->
+                CompletableFuture.<@Nullable StoreState>completedFuture(new StoreState("foreign " + type, 0, 0, 0));
+        });
     }
 
     private CompletionStage<@Nullable StoreState> hash(String name) {
@@ -133,6 +150,15 @@ final class ForeignKeys {
     private CompletionStage<String> typeAfter(String name, Throwable error) {
         return RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
                 ? connections.commands().type(name)
+                : CompletableFuture.failedFuture(error);
+    }
+
+    /** The answer after a refusal on a key whose type has changed since, if the type was why. */
+    private static <T extends @Nullable Object> CompletionStage<T> changedSince(
+            Throwable error, CompletableFuture<T> answer) {
+        Throwable cause = RedisErrors.unwrap(error);
+        return cause != null && String.valueOf(cause.getMessage()).startsWith("WRONGTYPE ")
+                ? answer
                 : CompletableFuture.failedFuture(error);
     }
 }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
@@ -13,13 +15,19 @@ import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.FaultProxy;
+import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -198,6 +206,39 @@ class CommandsStoreTest {
         assertThat(b.acquire("n", b.newHolder(), 30_000, false)).isInstanceOf(Granted.class);
     }
 
+    /** The engine repeats a setting that failed under the same number. */
+    @Test
+    void aSettingThatWasRefusedIsMadeByItsRepetition() {
+        String holder = a.hold("n");
+        RenewRequest setting = new RenewRequest("n", holder, 60_000, 1, true);
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            outOfMemory(a.store.renew(setting));
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        assertThat(TestClient.get(a.store.renew(setting))).isInstanceOf(Renewed.class);
+        assertThat((Long) server.command("PTTL", "n")).isGreaterThan(50_000);
+        assertThat(a.release("n", holder)).isTrue();
+    }
+
+    /** As above; but a plain renewal that was promised in between has used up the number. */
+    @Test
+    void aSettingThatWasRefusedDoesNotShortenWhatWasPromisedSince() {
+        String holder = a.hold("n");
+        RenewRequest setting = new RenewRequest("n", holder, 5_000, 1, true);
+        server.command("CONFIG", "SET", "maxmemory", "1");
+        try {
+            outOfMemory(a.store.renew(setting));
+        } finally {
+            server.command("CONFIG", "SET", "maxmemory", "0");
+        }
+        // It is long enough already: nothing is written.
+        assertThat(a.renew("n", holder, 20_000, 1, false)).isInstanceOf(Renewed.class);
+        assertThat(TestClient.get(a.store.renew(setting))).isInstanceOf(Renewed.class);
+        assertThat((Long) server.command("PTTL", "n")).isGreaterThan(20_000);
+    }
+
     private static void renewedOrOutOfMemory(CompletionStage<RenewReply> renewal) {
         try {
             assertThat(TestClient.get(renewal)).isInstanceOf(Renewed.class);
@@ -334,6 +375,42 @@ class CommandsStoreTest {
             assertThat(a.release("n", mine)).isTrue();
             lua.await("released n", 5_000);
         }
+    }
+
+    /** The key changes its type all the time, also between a command that is refused for it and the question which it is. */
+    @Test
+    void bothModesPassALockToAndFroWithoutAnError() throws Exception {
+        OverlapDetector detector = new OverlapDetector("n");
+        try (LockClient lua = LockClient.connect(server.uri() + "?mode=lua");
+                LockClient commands = LockClient.connect(server.uri() + "?mode=commands")) {
+            ExecutorService threads = Executors.newFixedThreadPool(4);
+            try {
+                long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(3);
+                List<Future<Integer>> counts = new ArrayList<>();
+                for (LockClient client : List.of(lua, commands, lua, commands)) {
+                    counts.add(threads.submit(() -> locked(client, detector, end)));
+                }
+                for (Future<Integer> count : counts) {
+                    assertThat(count.get(30, TimeUnit.SECONDS)).isPositive();
+                }
+            } finally {
+                threads.shutdownNow();
+            }
+        }
+        detector.assertClean();
+    }
+
+    private static int locked(LockClient client, OverlapDetector detector, long endNanos) throws InterruptedException {
+        int count = 0;
+        for (; System.nanoTime() - endNanos < 0; count++) {
+            try (Lease lease = client.acquire("n")) {
+                detector.enter(lease.fencingToken());
+                Thread.sleep(1);
+                detector.leave();
+            }
+            Thread.sleep(2);
+        }
+        return count;
     }
 
     @Test
