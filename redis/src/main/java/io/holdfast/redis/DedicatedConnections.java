@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -95,7 +96,7 @@ final class DedicatedConnections {
     /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
     void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        Map<Idle, Object> pinged = new HashMap<>();
+        Map<Idle, Object> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
         lock.lock();
         try {
             // Not in a cluster: a pool whose node serves no slot any more would never end.

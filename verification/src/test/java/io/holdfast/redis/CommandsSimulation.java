@@ -38,7 +38,8 @@ public final class CommandsSimulation {
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
         messages = new RedisMessages(keys.clientChannels(), false);
-        DedicatedConnections dedicated = new DedicatedConnections(connections::dedicated, key -> "");
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, end.time(), settings.timeout(), errors);
         CompareProbe probe = new CompareProbe(connections, dedicated, errors, keys.probe(clientId));
         CommandsOpening opening = new CommandsOpening(
                 settings,
