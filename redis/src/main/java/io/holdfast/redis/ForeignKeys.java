@@ -157,7 +157,9 @@ final class ForeignKeys {
     private static <T extends @Nullable Object> CompletionStage<T> changedSince(
             Throwable error, CompletableFuture<T> answer) {
         Throwable cause = RedisErrors.unwrap(error);
-        return cause != null && String.valueOf(cause.getMessage()).startsWith("WRONGTYPE ")
+        String said = cause == null ? "" : String.valueOf(cause.getMessage());
+        // The second is what Redis says to DELEX.
+        return said.startsWith("WRONGTYPE ") || said.startsWith("ERR Key should be of string type")
                 ? answer
                 : CompletableFuture.failedFuture(error);
     }

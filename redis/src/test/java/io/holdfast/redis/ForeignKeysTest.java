@@ -6,12 +6,14 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,6 +69,15 @@ class ForeignKeysTest {
         others(change);
         assertThat(TestClient.get(foreign.notHeldOr("n", connection.async().append("n", "x"), -1L)))
                 .isEqualTo(-1);
+    }
+
+    /** As Redis 8.6 says it. Where WATCH is allowed, that is asked next, and says WRONGTYPE. */
+    @Test
+    void redisSaysOtherWordsToAConditionalDeletion() {
+        others("DEL n");
+        CompletionStage<Long> refused = CompletableFuture.failedFuture(
+                new RedisCommandExecutionException("ERR Key should be of string type if conditions are specified"));
+        assertThat(TestClient.get(foreign.notHeldOr("n", refused, -1L))).isEqualTo(-1);
     }
 
     @ParameterizedTest
