@@ -36,10 +36,10 @@ final class AllOrNone {
      */
     private @Nullable Throwable lastFailure;
 
-    /** A name that the store fails for, if its waits were cut short, and since when. Written by one step after the other. */
+    /** A name that the store fails for, if its waits were cut short, and for how long. Written by one step after the other. */
     private @Nullable String failing;
 
-    private long failingSinceNanos;
+    private long failingNanos;
 
     AllOrNone(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
         this.engine = engine;
@@ -325,10 +325,11 @@ final class AllOrNone {
         }
         if (!name.equals(failing)) {
             failing = name;
-            failingSinceNanos = waiter.arrivedNanos;
+            failingNanos = 0;
         }
         lastFailure = why;
-        return now - failingSinceNanos < engine.settings().storeTimeoutNanos;
+        failingNanos += now - waiter.arrivedNanos;
+        return failingNanos < engine.settings().storeTimeoutNanos;
     }
 
     private static boolean allValid(List<ActiveLease> held) {

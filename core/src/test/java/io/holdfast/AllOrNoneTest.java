@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -73,11 +74,46 @@ class AllOrNoneTest extends EngineFixture {
     /** Each round begins well, as only the second name's server is away. */
     @Test
     void a_store_that_fails_for_one_name_fails_the_whole_after_its_time_however_short_the_leases() {
+        LockClient half = clientWithout(new AtomicBoolean(true), Duration.ofSeconds(2));
+        CompletableFuture<MultiLease> all = all(half, DEFAULTS.leaseFor(Duration.ofMillis(500)), "a", "b");
+        advance(1_500);
+        assertThat(all).isNotDone();
+        advance(1_500);
+        assertThat(all).isCompletedExceptionally();
+        assertThatThrownBy(all::join).hasCauseInstanceOf(LockStoreException.class);
+    }
+
+    @Test
+    void a_store_is_given_its_time_while_it_is_asked_not_while_another_name_is_waited_for() {
+        AtomicBoolean away = new AtomicBoolean(true);
+        LockClient half = clientWithout(away, Duration.ofSeconds(5));
+        CompletableFuture<MultiLease> all = all(half, DEFAULTS.leaseFor(Duration.ofMillis(1_200)), "a", "b");
+        CompletableFuture<Lease> between = acquire(other, "a");
+        for (int i = 0; i < 30 && !between.isDone(); i++) {
+            advance(100);
+        }
+        assertThat(between).isCompleted();
+        away.set(false);
+        advance(10_000);
+        away.set(true);
+        now(between).releaseAsync();
+        advance(1_100);
+        away.set(false);
+        assertThat(all).isNotDone();
+        for (int i = 0; i < 100 && !all.isDone(); i++) {
+            advance(50);
+        }
+        assertThat(all).isCompleted();
+        all.join().release();
+    }
+
+    /** Its store fails for every name but "a" while the flag is set. */
+    private LockClient clientWithout(AtomicBoolean away, Duration storeTimeout) {
         LockClient half = LockClient.builder()
                 .store(new ForwardingStore(probe("half")) {
                     @Override
                     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-                        return request.name().equals("a")
+                        return request.name().equals("a") || !away.get()
                                 ? super.acquire(request)
                                 : CompletableFuture.failedFuture(new StoreException(
                                         StoreException.Outcome.NOT_EXECUTED, "its server is away", null));
@@ -85,16 +121,11 @@ class AllOrNoneTest extends EngineFixture {
                 })
                 .timeSource(time)
                 .leaseTime(LEASE)
-                .storeTimeout(Duration.ofSeconds(2))
+                .storeTimeout(storeTimeout)
                 .callbackExecutor(Runnable::run)
                 .build();
         clients.add(half);
-        CompletableFuture<MultiLease> all = all(half, DEFAULTS.leaseFor(Duration.ofMillis(500)), "a", "b");
-        advance(1_500);
-        assertThat(all).isNotDone();
-        advance(1_500);
-        assertThat(all).isCompletedExceptionally();
-        assertThatThrownBy(all::join).hasCauseInstanceOf(LockStoreException.class);
+        return half;
     }
 
     @Test

@@ -77,10 +77,16 @@ final class TortureCommand implements Callable<Integer> {
             Torture.Report report = run(given, length.isZero() ? Duration.ofMinutes(1) : length);
             print(report);
             return report.findings().held() ? ExitCode.OK : ExitCode.NOT_HELD;
-        } catch (IllegalArgumentException e) {
-            throw new CliException(ExitCode.USAGE, "--history: " + e.getMessage(), e);
         } catch (IOException e) {
             throw new CliException(ExitCode.INTERNAL, "the torture cannot go on: " + e.getMessage(), e);
+        }
+    }
+
+    private static Torture torture(String uri, Path folder, long seed) {
+        try {
+            return new Torture(HoldfastWorker.class, uri, folder, seed);
+        } catch (IllegalArgumentException e) {
+            throw new CliException(ExitCode.USAGE, "--history: " + e.getMessage(), e);
         }
     }
 
@@ -89,14 +95,12 @@ final class TortureCommand implements Callable<Integer> {
                 history == null ? Files.createTempDirectory("holdfast-torture") : Files.createDirectories(history);
         long seed = new Random().nextLong();
         if (given != null) {
-            return new Torture(HoldfastWorker.class, given, folder, seed).run(processes, length, this::progress);
+            return torture(given, folder, seed).run(processes, length, this::progress);
         }
         TortureServers.Kind kind = on == null ? TortureServers.Kind.SINGLE : on;
         try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
-            return new Torture(HoldfastWorker.class, servers.uri(), folder, seed)
-                    .with(servers)
-                    .run(processes, length, this::progress);
+            return torture(servers.uri(), folder, seed).with(servers).run(processes, length, this::progress);
         }
     }
 

@@ -204,10 +204,11 @@ final class ReplicatedScripts {
                         }
                         CompletionStage<Void> over = granted.isEmpty()
                                 ? CompletableFuture.completedFuture(null)
-                                : confirm(connection, granted, grants);
+                                : confirm(connection, granted, grants, unusable);
                         if (unusable) {
-                            // It may lead to the wrong server, or be cut. What comes next makes another; only what was
-                            // granted on this one is still confirmed, or given back, there.
+                            // It may lead to the wrong server, or be cut. What comes next makes another; what was
+                            // granted
+                            // on this one is still confirmed there.
                             detach(connection);
                             over.whenComplete((done, none) -> {
                                 var unusedAnswer = connection.closeAsync();
@@ -226,9 +227,16 @@ final class ReplicatedScripts {
             return error != null && RedisErrors.passesSoon(error) && !RedisErrors.keysAreApart(error);
         }
 
-        /** @return completes when each is confirmed, or given back */
+        /**
+         * @param last whether others go over another connection already: then nothing may be given back on this one, where it could
+         *     be executed after the next acquire of the same id
+         * @return completes when each is confirmed, or given back
+         */
         private CompletionStage<Void> confirm(
-                StatefulRedisConnection<String, String> connection, List<Task> granted, List<List<Object>> grants) {
+                StatefulRedisConnection<String, String> connection,
+                List<Task> granted,
+                List<List<Object>> grants,
+                boolean last) {
             connection.async().waitForReplication(needed, patience.toMillis()).whenComplete((replicas, error) -> {
                 int has = replicas == null ? 0 : replicas.intValue();
                 if (error != null) {
@@ -238,6 +246,8 @@ final class ReplicatedScripts {
                 for (int i = 0; i < granted.size(); i++) {
                     if (has >= needed) {
                         granted.get(i).reply.complete(grants.get(i));
+                    } else if (last || error != null) {
+                        granted.get(i).reply.completeExceptionally(errors.notReplicated(has, needed, patience, false));
                     } else {
                         giveBack(connection, granted.get(i), has);
                     }

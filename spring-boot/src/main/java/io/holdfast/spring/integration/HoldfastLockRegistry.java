@@ -19,9 +19,9 @@ import org.springframework.integration.support.locks.LockRegistry;
  * }</pre>
  *
  * <p>The lock of a key is named {@code registryKey:key}. Locks are renewed by themselves, nothing is cached and nothing expires from a
- * cache. A thread that has lost a lock does not get it anew before it has unlocked as often as it had locked: {@code lock} and
- * {@code tryLock} throw {@link io.holdfast.LeaseLostException}, as a leader that asks again whether it is one would otherwise be
- * told that nothing has happened. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
+ * cache. A thread that locks again what it has lost meanwhile is told so, once, by a {@link io.holdfast.LeaseLostException}
+ * of {@code lock} and {@code tryLock}: a leader that asks again whether it is one would otherwise hear that nothing has
+ * happened. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
  */
 public final class HoldfastLockRegistry implements LockRegistry<DistributedLock> {
 

@@ -40,10 +40,10 @@ final class RegistryLock implements DistributedLock {
         taken();
     }
 
+    /** Of a fixed length, so that its end is no loss to be told of. */
     @Override
     public void lock(long lease, TimeUnit unit) {
         lock.lock(lease, unit);
-        taken();
     }
 
     @Override
@@ -54,17 +54,24 @@ final class RegistryLock implements DistributedLock {
 
     @Override
     public boolean tryLock() {
-        return lock.tryLock() && taken();
+        return lock.tryLock() ? taken() : refused();
     }
 
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-        return lock.tryLock(wait, unit) && taken();
+        return lock.tryLock(wait, unit) ? taken() : refused();
     }
 
+    /** Of a fixed length, so that its end is no loss to be told of. */
     @Override
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        return lock.tryLock(wait, lease, unit) && taken();
+        return lock.tryLock(wait, lease, unit);
+    }
+
+    /** Somebody else has it, and this thread has been told so. */
+    private boolean refused() {
+        byName.get().remove(name());
+        return false;
     }
 
     /** Always true. */
@@ -72,9 +79,11 @@ final class RegistryLock implements DistributedLock {
         Owed mine = byName.get().computeIfAbsent(name(), name -> new Owed());
         if (mine.locks == 0 || lock.getHoldCount() > mine.locks) {
             mine.locks++;
+            mine.lost = null;
             return true;
         }
-        // A new lease, though the thread has an old one to unlock. It is given back; the next unlock tells of the loss.
+        // A new lease, though the thread has an old one to unlock. It is given back, and the loss is told, once.
+        mine.locks = 0;
         lock.unlock();
         try {
             lock.unlock();
@@ -88,13 +97,15 @@ final class RegistryLock implements DistributedLock {
     @Override
     public void unlock() {
         Owed mine = byName.get().get(name());
-        if (mine != null && --mine.locks == 0) {
+        LeaseLostException lost = mine == null ? null : mine.lost;
+        if (mine != null && --mine.locks <= 0) {
             byName.get().remove(name());
         }
         try {
             lock.unlock();
         } catch (IllegalMonitorStateException e) {
-            throw mine != null && mine.lost != null ? mine.lost : e;
+            // The one that told of the loss was counted as its unlock.
+            throw lost != null ? lost : e;
         }
     }
 

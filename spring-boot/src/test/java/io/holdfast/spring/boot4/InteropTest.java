@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.spring.integration.HoldfastLockRegistry;
 import io.holdfast.spring.shedlock.HoldfastLockProvider;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
@@ -48,7 +51,7 @@ class InteropTest {
 
     /** It takes the lock again at each heartbeat, and unlocks that once: a new lease would be given back each time. */
     @Test
-    void a_leader_that_lost_its_lock_is_told_so_before_it_leads_again() {
+    void a_leader_that_lost_its_lock_is_told_so_before_it_leads_again() throws Exception {
         try (LockClient client = LockClient.connect("memory:leader")) {
             AtomicInteger granted = new AtomicInteger();
             AtomicInteger revoked = new AtomicInteger();
@@ -75,8 +78,44 @@ class InteropTest {
                 assertThat(client.inspect("app:leader").isLocked()).isTrue();
                 await().during(Duration.ofMillis(200))
                         .until(() -> client.inspect("app:leader").isLocked());
+
+                // Somebody else leads for a while.
+                try (LockClient other = LockClient.connect("memory:leader")) {
+                    var waiting = other.acquireAsync("app:leader").toCompletableFuture();
+                    await().until(() -> client.inspect("app:leader").waitingClients() == 1);
+                    assertThat(client.forceRelease("app:leader")).isTrue();
+                    Lease theirs = waiting.get(10, TimeUnit.SECONDS);
+                    await().until(() -> revoked.get() >= 2);
+                    theirs.release();
+                }
+                int before = revoked.get();
+                await().until(() -> granted.get() == before + 1);
+                assertThat(client.inspect("app:leader").isLocked()).isTrue();
             } finally {
                 initiator.destroy();
+            }
+        }
+    }
+
+    @Test
+    void a_loss_is_told_once_to_whoever_locks_again() throws Exception {
+        try (LockClient client = LockClient.connect("memory:told-once")) {
+            Lock lock = new HoldfastLockRegistry(client, "app").obtain("key");
+            lock.lock();
+            lock.lock();
+            client.forceRelease("app:key");
+            await().until(() -> client.localLocks().isEmpty());
+            assertThatThrownBy(lock::tryLock).isInstanceOf(LeaseLostException.class);
+            assertThat(client.inspect("app:key").isLocked()).isFalse();
+            assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+            assertThat(lock.tryLock()).isTrue();
+            lock.unlock();
+
+            // A throttle: never unlocked, and that it ends is what it is for.
+            var throttle = new HoldfastLockRegistry(client, "app").obtain("throttle");
+            for (int i = 0; i < 3; i++) {
+                await().until(() -> !client.inspect("app:throttle").isLocked());
+                assertThat(throttle.tryLock(0, 150, TimeUnit.MILLISECONDS)).isTrue();
             }
         }
     }
