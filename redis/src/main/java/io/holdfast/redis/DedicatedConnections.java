@@ -275,14 +275,19 @@ final class DedicatedConnections {
             lock.unlock();
         }
         if (next != null) {
-            connect(server, next.key).whenComplete((connection, error) -> {
-                if (error != null) {
-                    next.turn.completeExceptionally(error);
-                } else if (!next.turn.complete(connection)) {
-                    giveBack(server, new Idle(connection), true);
-                }
-            });
+            // Not from here: where connecting fails at once, each of thousands who wait would be one step deeper.
+            time.schedule(0, () -> connectFor(server, next));
         }
+    }
+
+    private void connectFor(Object server, Waiter next) {
+        connect(server, next.key).whenComplete((connection, error) -> {
+            if (error != null) {
+                next.turn.completeExceptionally(error);
+            } else if (!next.turn.complete(connection)) {
+                giveBack(server, new Idle(connection), true);
+            }
+        });
     }
 
     private static void close(StatefulRedisConnection<String, String> connection) {

@@ -174,7 +174,8 @@ final class RedisErrors {
                 givenBack ? NOT_EXECUTED : UNKNOWN,
                 server + " has the lock, but only " + has + " of " + needed + " replicas confirmed it within "
                         + text(waited)
-                        + ", so it was given back (see that the replicas are connected, or lower minReplicas)",
+                        + (givenBack ? ", so it was given back" : ", and whether it was given back is not known")
+                        + " (see that the replicas are connected, or lower minReplicas)",
                 null);
     }
 

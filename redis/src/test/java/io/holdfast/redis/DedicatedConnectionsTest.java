@@ -10,6 +10,7 @@ import io.holdfast.testkit.RedisServer;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ class DedicatedConnectionsTest {
     private final List<String> connectedFor = new ArrayList<>();
     private final List<CompletableFuture<String>> uses = new ArrayList<>();
     private final List<Runnable> timers = new ArrayList<>();
+    private final ArrayDeque<Runnable> soon = new ArrayDeque<>();
     private CompletableFuture<Boolean> connectionsAreMade = CompletableFuture.completedFuture(true);
     private final DedicatedConnections dedicated = new DedicatedConnections(
             key -> {
@@ -46,6 +48,10 @@ class DedicatedConnectionsTest {
 
                 @Override
                 public Timer schedule(long delayNanos, Runnable task) {
+                    if (delayNanos == 0) {
+                        soon.add(task);
+                        return () -> {};
+                    }
                     assertThat(delayNanos).isEqualTo(TIMEOUT.toNanos());
                     timers.add(task);
                     return () -> timers.remove(task);
@@ -62,6 +68,7 @@ class DedicatedConnectionsTest {
         }
         assertThat(connectedFor).hasSize(8).doesNotContain("key8");
         uses.get(0).completeExceptionally(new IllegalStateException("broken"));
+        runWhatIsDue();
         assertThat(connectedFor).hasSize(9).endsWith("key8");
         assertThat(uses).hasSize(9);
         assertThat(dedicated.size()).isEqualTo(8);
@@ -98,6 +105,7 @@ class DedicatedConnectionsTest {
         }
         connectionsAreMade = new CompletableFuture<>();
         uses.get(0).completeExceptionally(new IllegalStateException("broken"));
+        runWhatIsDue();
         timers.remove(0).run();
         assertThat(TestClient.failure(all.get(8)).outcome()).isEqualTo(NOT_EXECUTED);
         assertThat(uses).hasSize(8);
@@ -106,6 +114,28 @@ class DedicatedConnectionsTest {
         uses.get(8).complete("done");
         assertThat(all.get(9)).isCompletedWithValue("done");
         assertThat(dedicated.size()).isEqualTo(8);
+    }
+
+    /** As in a cluster whose slot nobody serves: who waits is told one after the other, not one inside the other. */
+    @Test
+    void howeverManyWaitAllAreToldThatThereIsNoConnection() {
+        List<CompletableFuture<String>> all = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            all.add(use("key" + i));
+        }
+        connectionsAreMade = CompletableFuture.failedFuture(new IllegalStateException("nobody serves the slot"));
+        for (int i = 0; i < 8; i++) {
+            uses.get(i).completeExceptionally(new IllegalStateException("broken"));
+        }
+        runWhatIsDue();
+        assertThat(all).allSatisfy(one -> assertThat(one).isCompletedExceptionally());
+        assertThat(dedicated.size()).isZero();
+    }
+
+    private void runWhatIsDue() {
+        for (Runnable task = soon.poll(); task != null; task = soon.poll()) {
+            task.run();
+        }
     }
 
     /** Else the last of them would wait for the timeouts of all the others, eight at a time. */

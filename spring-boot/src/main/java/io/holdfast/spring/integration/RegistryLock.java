@@ -18,6 +18,10 @@ final class RegistryLock implements DistributedLock {
     /** What a thread has to unlock of one name. */
     static final class Owed {
         private int locks;
+
+        /** Of a lease whose loss was told when it was locked again, until it is locked anew. */
+        private int ofLost;
+
         private @Nullable LeaseLostException lost;
     }
 
@@ -44,6 +48,7 @@ final class RegistryLock implements DistributedLock {
     @Override
     public void lock(long lease, TimeUnit unit) {
         lock.lock(lease, unit);
+        takenForFixed();
     }
 
     @Override
@@ -65,7 +70,18 @@ final class RegistryLock implements DistributedLock {
     /** Of a fixed length, so that its end is no loss to be told of. */
     @Override
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        return lock.tryLock(wait, lease, unit);
+        return lock.tryLock(wait, lease, unit) && takenForFixed();
+    }
+
+    /** Always true. Counted where it is nested; one in the place of a lost lease ends what was counted of that. */
+    private boolean takenForFixed() {
+        Owed mine = byName.get().get(name());
+        if (mine != null && lock.getHoldCount() > mine.locks) {
+            mine.locks++;
+        } else if (mine != null) {
+            byName.get().remove(name());
+        }
+        return true;
     }
 
     /** Somebody else has it, and this thread has been told so. */
@@ -79,10 +95,12 @@ final class RegistryLock implements DistributedLock {
         Owed mine = byName.get().computeIfAbsent(name(), name -> new Owed());
         if (mine.locks == 0 || lock.getHoldCount() > mine.locks) {
             mine.locks++;
+            mine.ofLost = 0;
             mine.lost = null;
             return true;
         }
         // A new lease, though the thread has an old one to unlock. It is given back, and the loss is told, once.
+        mine.ofLost = mine.locks;
         mine.locks = 0;
         lock.unlock();
         try {
@@ -98,8 +116,15 @@ final class RegistryLock implements DistributedLock {
     public void unlock() {
         Owed mine = byName.get().get(name());
         LeaseLostException lost = mine == null ? null : mine.lost;
-        if (mine != null && --mine.locks <= 0) {
-            byName.get().remove(name());
+        if (mine != null) {
+            if (mine.locks > 0) {
+                mine.locks--;
+            } else {
+                mine.ofLost--;
+            }
+            if (mine.locks == 0 && mine.ofLost <= 0) {
+                byName.get().remove(name());
+            }
         }
         try {
             lock.unlock();

@@ -108,8 +108,20 @@ class InteropTest {
             assertThatThrownBy(lock::tryLock).isInstanceOf(LeaseLostException.class);
             assertThat(client.inspect("app:key").isLocked()).isFalse();
             assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
             assertThat(lock.tryLock()).isTrue();
             lock.unlock();
+
+            // Also around a nested lock of a fixed length.
+            var nesting = new HoldfastLockRegistry(client, "app").obtain("nested");
+            nesting.lock();
+            assertThat(nesting.tryLock(0, 5, TimeUnit.SECONDS)).isTrue();
+            nesting.unlock();
+            client.forceRelease("app:nested");
+            await().until(() -> client.localLocks().isEmpty());
+            assertThatThrownBy(nesting::lock).isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(nesting::unlock).isInstanceOf(LeaseLostException.class);
 
             // A throttle: never unlocked, and that it ends is what it is for.
             var throttle = new HoldfastLockRegistry(client, "app").obtain("throttle");
