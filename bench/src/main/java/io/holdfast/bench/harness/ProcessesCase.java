@@ -22,7 +22,7 @@ record ProcessesCase(String id, int threads) implements Case {
     public List<String> peers(Profile profile) {
         if (threads == 1) {
             return profile.isShort()
-                    ? List.of("holdfast", "redisson", "lettuce-handoff", "lettuce-queue")
+                    ? List.of("holdfast", "redisson", "lettuce-queue")
                     : PairCases.with(
                             List.of(
                                     "holdfast",

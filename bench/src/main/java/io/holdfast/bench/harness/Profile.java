@@ -28,7 +28,7 @@ public record Profile(
     public static final Profile SHORT = new Profile(
             "short",
             1,
-            Duration.ofMillis(4_000),
+            Duration.ofMillis(3_000),
             Duration.ofMillis(1_000),
             Duration.ofMillis(1_500),
             List.of(2, 8),
