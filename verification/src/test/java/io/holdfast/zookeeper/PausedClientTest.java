@@ -8,7 +8,6 @@ import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -57,27 +56,8 @@ class PausedClientTest {
                     holder.release(new ReleaseRequest("a", "c1:1", null)).toCompletableFuture();
             ensemble.elapse(pauseMillis + 8);
             assertThat(released).isCompleted();
-            long session = client.sessionId();
-            long asked = ensemble.world.nanoTime();
-            CompletableFuture<?> answer = SmallEnsemble.ask(waiter, "c2:1");
-            for (int i = 0; i < SESSION_MILLIS && !answer.isDone(); i++) {
-                ensemble.elapse(1);
-            }
-            if (ensemble.expired.containsKey(session) || answer.isCompletedExceptionally()) {
-                return false;
-            }
-            assertThat(answer).isCompletedWithValueMatching(Granted.class::isInstance);
-            Granted granted = (Granted) answer.join();
-            ensemble.servers.cutOff(client, Duration.ofSeconds(5).toNanos());
-            ensemble.servers.crash(client.server(), Duration.ofSeconds(5).toNanos(), true);
-            ensemble.elapse(4_000);
-            assertThat(ensemble.expired).containsKey(session);
-            // What is left of it when one per cent and 2 ms are taken off, as the engine does.
-            long promised = granted.atMostMillis() * 990_000 - 2_000_000;
-            assertThat(ensemble.expired.get(session))
-                    .as("paused for %d ms, after %d ms", pauseMillis, phaseMillis)
-                    .isGreaterThanOrEqualTo(asked + promised);
-            return true;
+            return ensemble.grantsWithinTheSession(
+                    client, "c2:1", "paused for %d ms, after %d ms".formatted(pauseMillis, phaseMillis));
         }
     }
 

@@ -6,7 +6,6 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -47,29 +46,11 @@ class SuspendedClientTest {
             ensemble.elapse(beforeMillis);
             clock.suspend(suspendedMillis);
             ensemble.elapse(suspendedMillis + afterMillis);
-            long session = client.sessionId();
-            long asked = ensemble.world.nanoTime();
-            CompletableFuture<?> answer = SmallEnsemble.ask(client.store(), "c:2");
-            for (int i = 0; i < SESSION_MILLIS && !answer.isDone(); i++) {
-                ensemble.elapse(1);
-            }
-            if (ensemble.expired.containsKey(session) || answer.isCompletedExceptionally()) {
-                return false;
-            }
-            assertThat(answer).isCompletedWithValueMatching(Granted.class::isInstance);
-            Granted granted = (Granted) answer.join();
-            ensemble.servers.cutOff(client, Duration.ofSeconds(5).toNanos());
-            ensemble.servers.crash(client.server(), Duration.ofSeconds(5).toNanos(), true);
-            ensemble.elapse(4_000);
-            assertThat(ensemble.expired).containsKey(session);
-            // What is left of it when one per cent and 2 ms are taken off, as the engine does.
-            long promised = granted.atMostMillis() * 990_000 - 2_000_000;
-            assertThat(ensemble.expired.get(session))
-                    .as(
-                            "suspended for %d ms, after %d ms, asked %d ms later",
-                            suspendedMillis, beforeMillis, afterMillis)
-                    .isGreaterThanOrEqualTo(asked + promised);
-            return true;
+            return ensemble.grantsWithinTheSession(
+                    client,
+                    "c:2",
+                    "suspended for %d ms, after %d ms, asked %d ms later"
+                            .formatted(suspendedMillis, beforeMillis, afterMillis));
         }
     }
 
