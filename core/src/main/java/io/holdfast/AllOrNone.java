@@ -36,6 +36,9 @@ final class AllOrNone {
      */
     private @Nullable Throwable lastFailure;
 
+    /** Whether the store has said anything of any name. Written by one step after the other. */
+    private boolean answered;
+
     /** A name that the store fails for, if its waits were cut short, and for how long. Written by one step after the other. */
     private @Nullable String failing;
 
@@ -290,8 +293,13 @@ final class AllOrNone {
     }
 
     LockTimeoutException timeout() {
-        return new LockTimeoutException("The locks " + names + " were not free together"
-                + (waitNanos == 0 ? "" : " within " + Duration.ofNanos(waitNanos)));
+        Duration wait = Duration.ofNanos(waitNanos);
+        if (waitNanos > 0 && !answered) {
+            return new LockTimeoutException(
+                    "The store did not answer within " + wait + " whether the locks " + names + " are free");
+        }
+        return new LockTimeoutException(
+                "The locks " + names + " were not free together" + (waitNanos == 0 ? "" : " within " + wait));
     }
 
     private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {
@@ -299,6 +307,7 @@ final class AllOrNone {
             lastFailure = failure;
         } else if (ended.stream().anyMatch(Waiter::wasAnswered)) {
             lastFailure = null;
+            answered = true;
         }
     }
 

@@ -31,6 +31,12 @@ final class Attempt {
     /** When the store last gave a good answer, or the attempt began. */
     long lastGoodNanos;
 
+    /** Whether the one before it, for no shorter a lease, was granted when its time was over already, and nothing good was heard since. */
+    boolean afterTooLate;
+
+    /** If so, when the first of these grants came. */
+    long tooLateSinceNanos;
+
     /** How often it was asked for before the last command. */
     long repetition = -1;
 

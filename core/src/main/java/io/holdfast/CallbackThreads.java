@@ -9,6 +9,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Daemon threads made as needed. One after another runs on one thread while that gets on, as to wake a thread for each of
@@ -98,7 +99,7 @@ final class CallbackThreads implements Executor {
     /** Tasks throw nothing: {@link Callbacks} logs what callbacks throw. */
     private void work() {
         do {
-            for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+            for (Runnable task = tasks.poll(); task != null; task = next()) {
                 takenNanos = time.nanoTime();
                 task.run();
                 // Of no concern to the next one.
@@ -106,6 +107,18 @@ final class CallbackThreads implements Executor {
             }
             // Whoever added a task since the last look may have seen this thread at work.
         } while (working.decrementAndGet() == 0 && !tasks.isEmpty() && working.compareAndSet(0, 1));
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // the yield only saves time, or not
+    private @Nullable Runnable next() {
+        Runnable task = tasks.poll();
+        if (task == null) {
+            // To sleep and be woken for each of many short tasks costs more than they do; and whoever brings the
+            // next one may wait for just this processor.
+            Thread.yield();
+            task = tasks.poll();
+        }
+        return task;
     }
 
     private void watch() {

@@ -26,7 +26,7 @@ final class Callbacks {
         Runnable task = own == null ? new Once(callback) : () -> runLogged(callback);
         try {
             executor.execute(task);
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             // Full, shut down or defective: a loss signal that came late is better than none, and whoever waits for a
             // stage
             // would wait for ever.
@@ -87,7 +87,8 @@ final class Callbacks {
     private static void runLogged(Runnable callback) {
         try {
             callback.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
+            // Checked ones, too: other languages than Java throw them from anywhere.
             LOG.log(System.Logger.Level.ERROR, "A callback failed", e);
         }
     }

@@ -199,12 +199,7 @@ final class Contention {
         Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), promised);
         if (deadline.hasPassed(time)) {
             state.effects.abandon(answered.holderId, answered.leaseNanos);
-            Waiter first = state.firstWaiter();
-            if (first != null && first.makesOneAttempt()) {
-                state.waiters().remove(first);
-                state.effects.ended(first, Waiter.State.FAILED, tooLate(answered));
-            }
-            begin();
+            answeredTooLate(answered);
             return;
         }
         Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
@@ -216,10 +211,33 @@ final class Contention {
         state.startTenure(hold);
     }
 
+    /**
+     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end; so it may go on
+     * for as long as with a store that fails.
+     */
+    private void answeredTooLate(Attempt answered) {
+        long now = state.settings.time.nanoTime();
+        long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
+        boolean hopeless = answered.afterTooLate && now - since >= state.settings.storeTimeoutNanos;
+        Waiter first = state.firstWaiter();
+        // Who comes next may want it for longer, and get it in time.
+        if (first != null
+                && (first.makesOneAttempt() || (hopeless && state.storeLease(first) <= answered.leaseNanos))) {
+            state.waiters().remove(first);
+            state.effects.ended(first, Waiter.State.FAILED, tooLate(answered));
+        }
+        begin();
+        if (attempt != null && attempt.leaseNanos <= answered.leaseNanos) {
+            attempt.afterTooLate = true;
+            attempt.tooLateSinceNanos = since;
+        }
+    }
+
     private void busy(Attempt answered, Busy busy) {
         answered.lastGoodNanos = state.settings.time.nanoTime();
         answered.lastError = null;
         answered.busy = true;
+        answered.afterTooLate = false;
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
         Waiter first = state.firstWaiter();

@@ -21,7 +21,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +48,8 @@ final class Engine {
     private final LostHolds lostHolds = new LostHolds();
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicLong acquisitions = new AtomicLong();
-    private volatile @Nullable CompletionStage<Void> closing;
+    private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
+    private final AtomicBoolean storeClosed = new AtomicBoolean();
 
     Engine(LockStore store, EngineSettings settings) {
         this.store = new GuardedStore(store);
@@ -77,7 +80,7 @@ final class Engine {
             ensureOpen();
             NameEngine engine = engine(name);
             if (engine.submit(waiter)) {
-                if (closing != null) {
+                if (closing.get() != null) {
                     // close() may have passed over this name before it was there.
                     engine.close(closed());
                 }
@@ -98,7 +101,7 @@ final class Engine {
             return List.of();
         }
         List<Waiter> submitted = new Together(this, wanted).submit(waiters);
-        if (closing != null) {
+        if (closing.get() != null) {
             // close() may have passed over a name before it was there.
             for (String name : wanted) {
                 NameEngine here = names.get(name);
@@ -173,12 +176,10 @@ final class Engine {
 
     /** Ends everything; completes when the store has confirmed all releases. */
     CompletionStage<Void> closeAsync() {
-        CompletionStage<Void> already = closing;
-        if (already != null) {
-            return already;
-        }
         CompletableFuture<Void> done = new CompletableFuture<>();
-        closing = done;
+        if (!closing.compareAndSet(null, done)) {
+            return requireNonNull(closing.get());
+        }
         names.values().forEach(name -> name.close(closed()));
         retention.close();
         compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
@@ -186,7 +187,6 @@ final class Engine {
     }
 
     void close() {
-        boolean first = closing == null;
         // Not ended by an interrupt, which is why many close: what is held would stay at the store for the rest of its
         // lease.
         closeAsync()
@@ -194,7 +194,7 @@ final class Engine {
                 .copy()
                 .completeOnTimeout(null, CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
-        if (first) {
+        if (storeClosed.compareAndSet(false, true)) {
             int unconfirmed = compensation.close();
             if (unconfirmed > 0) {
                 LOG.log(
@@ -253,7 +253,7 @@ final class Engine {
     TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
         return settings.time.schedule(store.lateness().toNanos(), () -> {
             NameEngine here = names.get(name);
-            if (closing != null) {
+            if (closing.get() != null) {
                 return;
             }
             if (here != null) {
@@ -275,7 +275,7 @@ final class Engine {
     }
 
     private void ensureOpen() {
-        if (closing != null) {
+        if (closing.get() != null) {
             throw closed();
         }
     }

@@ -42,8 +42,12 @@ abstract class EventLock extends ReentrantLock {
                 return;
             }
             running = true;
-            runWithInbox(event);
-            running = false;
+            try {
+                runWithInbox(event);
+            } finally {
+                // Also if not even the log could be written: at the end of a stack, say.
+                running = false;
+            }
             settle();
             after = outbox;
             outbox = null;
@@ -59,7 +63,7 @@ abstract class EventLock extends ReentrantLock {
     private void runEffect(Runnable effect) {
         try {
             effect.run();
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             LOG.log(System.Logger.Level.ERROR, "What follows from an event of " + name() + " failed", e);
         }
     }
@@ -68,7 +72,7 @@ abstract class EventLock extends ReentrantLock {
         for (Runnable next = event; next != null; next = inbox == null ? null : inbox.poll()) {
             try {
                 next.run();
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
                 // something else. What was decided so far must still reach the waiters.
                 LOG.log(

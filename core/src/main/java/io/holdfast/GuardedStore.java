@@ -66,7 +66,7 @@ final class GuardedStore implements LockStore {
     public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
         try {
             return store.renewAll(requests);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             return requests.stream()
                     .<CompletionStage<RenewReply>>map(request -> CompletableFuture.failedFuture(e))
                     .toList();
@@ -77,7 +77,7 @@ final class GuardedStore implements LockStore {
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         try {
             store.renewAll(requests, answers);
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             for (int i = 0; i < requests.size(); i++) {
                 answers.answered(i, null, e);
             }
@@ -132,7 +132,8 @@ final class GuardedStore implements LockStore {
     private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
+            // Errors, too: a class that is missing, or the end of a caller's stack, is no reason to wait for ever.
             return CompletableFuture.failedFuture(e);
         }
     }

@@ -34,8 +34,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A lock is never reported as taken, nor as busy, when the store failed: that is a {@link LockStoreException}. A store
  * that fails for a moment is asked again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
- * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. All methods
- * throw {@link LockClientClosedException} once the client is closed. Thread-safe.
+ * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. Once the client is
+ * closed, whatever needs the store throws {@link LockClientClosedException}; {@link #acquireAllAsync} completes its stage with
+ * it. Thread-safe.
  */
 public final class LockClient implements AutoCloseable {
 
@@ -48,7 +49,7 @@ public final class LockClient implements AutoCloseable {
     /**
      * Opens a client by the URI of its store, with defaults for all else.
      *
-     * @param uri for example {@code redis://user:password@host:6379/0} or {@code memory:}
+     * @param uri for example {@code redis://user:password@host:6379/0} or {@code memory:orders}
      * @throws IllegalArgumentException if the URI is malformed, or no module on the class path knows its scheme
      * @throws LockStoreException if the store cannot be reached or refuses the connection
      */
@@ -100,7 +101,7 @@ public final class LockClient implements AutoCloseable {
     /**
      * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without it, if it is free now.
      *
-     * @return empty if others held the lock for all of that time
+     * @return empty if others held the lock for all of that time, or the store did not answer within it
      * @throws LockStoreException if the store failed
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      */
@@ -255,7 +256,7 @@ public final class LockClient implements AutoCloseable {
 
     /**
      * Ends whatever hold there is on a name, here or elsewhere, without asking its owner, who finds out at its next
-     * renewal at the latest; the lease of this very client, at once, if it is one that is renewed.
+     * renewal at the latest. A lease of this very client that is renewed is renewed at once, so it is lost a round trip later.
      *
      * @return true if there was one
      * @throws LockStoreException if the store failed

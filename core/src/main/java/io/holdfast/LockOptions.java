@@ -90,7 +90,8 @@ public final class LockOptions {
 
     /**
      * Strict order of arrival among the waiters of this client. Without it a running thread may take the lock before a
-     * parked one that has waited for less than a millisecond, which is faster.
+     * parked one that has waited for less than a millisecond, or within 100 µs after the lock was handed to one that had
+     * waited for longer, which is faster.
      */
     public LockOptions fair() {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true);

@@ -1,6 +1,9 @@
 package io.holdfast;
 
-/** The lock was held by others for as long as the caller was willing to wait. Nothing is left behind. */
+/**
+ * The lock was held by others for as long as the caller was willing to wait; or the store had not answered by then, which the
+ * message says. Nothing is left behind.
+ */
 public final class LockTimeoutException extends LockException {
 
     private static final long serialVersionUID = 1;

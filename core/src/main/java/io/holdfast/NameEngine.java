@@ -177,7 +177,7 @@ final class NameEngine extends EventLock implements Effects {
             return new LocalLock(
                     name,
                     Optional.ofNullable(lease),
-                    Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
+                    Duration.ofNanos(lease == null ? 0 : Math.max(0, now - lease.grantedNanos)),
                     state.waiting(),
                     Duration.ofNanos(first == null ? 0 : Math.max(0, now - first.arrivedNanos)));
         } finally {
@@ -279,7 +279,7 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention()
-                .keep(name, hold.holderId(), endNanos, hold.sequence, hold.longestNanos())
+                .keep(name, hold.holderId(), endNanos, hold.deadline.nanos(), hold.sequence, hold.longestNanos())
                 .whenComplete((wasGone, never) -> handle(() -> released(lease, wasGone)));
     }
 
@@ -450,14 +450,14 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     private LockException notAcquired(Waiter waiter) {
+        if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
+            return new LockTimeoutException("The lock " + name + " is held by somebody else");
+        }
+        String wait = waiter.options.waitAtMost().map(Duration::toString).orElse("the whole wait");
         return new LockTimeoutException(
-                waiter.makesOneAttempt()
-                        ? "The lock " + name + " is held by somebody else"
-                        : "The lock " + name + " was held by others for "
-                                + waiter.options
-                                        .waitAtMost()
-                                        .map(Duration::toString)
-                                        .orElse("the whole wait"));
+                waiter.foundBusy || waiter.state != Waiter.State.TIMED_OUT
+                        ? "The lock " + name + " was held by others for " + wait
+                        : "The store did not answer within " + wait + " whether the lock " + name + " is free");
     }
 
     private AcquireRequest request(Attempt attempt) {

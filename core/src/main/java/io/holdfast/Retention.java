@@ -42,13 +42,15 @@ final class Retention {
      * Keeps a hold whose lease was released.
      *
      * @param endNanos until when
+     * @param certainNanos until when it is certainly there if the store does not hear of this
      * @param settingNumber the number of this exact setting of the hold's length
      * @param longestNanos how long the store may keep it without knowing of this
      * @return completes with true if the store did not know the hold any more; never fails: a store that does not answer is
      *     asked again in the background
      */
-    CompletionStage<Boolean> keep(String name, String holderId, long endNanos, long settingNumber, long longestNanos) {
-        Kept hold = new Kept(name, holderId, endNanos, settingNumber, longestNanos);
+    CompletionStage<Boolean> keep(
+            String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
+        Kept hold = new Kept(name, holderId, endNanos, certainNanos, settingNumber, longestNanos);
         hold.schedule(endNanos - time.nanoTime(), hold::end);
         return hold.tell();
     }
@@ -79,14 +81,16 @@ final class Retention {
         private final String name;
         private final String holderId;
         private final long endNanos;
+        private final long certainNanos;
         private final long settingNumber;
         private final long longestNanos;
         private TimeSource.@Nullable Timer end; // by lock
 
-        Kept(String name, String holderId, long endNanos, long settingNumber, long longestNanos) {
+        Kept(String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
             this.name = name;
             this.holderId = holderId;
             this.endNanos = endNanos;
+            this.certainNanos = certainNanos;
             this.settingNumber = settingNumber;
             this.longestNanos = longestNanos;
         }
@@ -112,17 +116,28 @@ final class Retention {
                 return;
             }
             if (StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        "The lock " + name + " could not be kept after its release. The store said: "
-                                + error.getMessage());
+                warn("could not be kept after its release. The store said: " + error.getMessage());
             } else if (endNanos - time.nanoTime() > RETRY_NANOS) {
                 time.schedule(RETRY_NANOS, () -> {
                     if (isKept() && !compensation.isClosed()) {
-                        var unused = tell();
+                        tell().whenComplete((wasGone, never) -> tellAgain(wasGone));
                     }
                 });
+            } else if (certainNanos - endNanos < 0) {
+                warn("may become free before the time for which it was to be kept after its release. The store said: "
+                        + error.getMessage());
             }
+        }
+
+        /** Its owner went on long ago and hears of nothing; at least the log must say it. */
+        private void tellAgain(boolean wasGone) {
+            if (wasGone && isKept()) {
+                warn("was not kept after its release: its hold had ended before the store could be told");
+            }
+        }
+
+        private void warn(String what) {
+            LOG.log(System.Logger.Level.WARNING, "The lock " + name + " " + what);
         }
 
         private boolean isKept() {

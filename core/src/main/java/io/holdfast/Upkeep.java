@@ -136,8 +136,15 @@ final class Upkeep {
         return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
     }
 
-    /** Whether the hold lasts at the store for as long as the lease may: then no renewal is needed any more. */
-    private static boolean reachesLimit(Hold held, ActiveLease out) {
-        return out.limitNanos != ActiveLease.NO_LIMIT && held.storeEndNanos - out.limitNanos >= -1_000_000;
+    /**
+     * Whether the hold lasts at the store for as long as the lease may: then no renewal is needed any more. And here, too: if
+     * the answer was late, the store's countdown may have begun that much before the lease.
+     */
+    private boolean reachesLimit(Hold held, ActiveLease out) {
+        if (out.limitNanos == ActiveLease.NO_LIMIT || held.storeEndNanos - out.limitNanos < -1_000_000) {
+            return false;
+        }
+        long missing = out.limitNanos - held.deadline.nanos();
+        return missing <= settings.rules.driftMarginNanos(held.leaseNanos) + Limits.LEASE_MIN.toNanos();
     }
 }

@@ -139,6 +139,44 @@ class AttemptTest extends EngineFixture {
     }
 
     @Test
+    void a_wait_for_a_lease_that_is_shorter_than_the_answers_take_ends_with_an_error_and_not_never() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> hopeless = acquire(client, "a", DEFAULTS.leaseFor(Duration.ofMillis(100)));
+        CompletableFuture<Lease> behind = acquire(client, "a");
+        for (int i = 0; i < 30 && !behind.isDone(); i++) {
+            advance(200);
+            store.deliverReplies();
+        }
+
+        assertThat(hopeless).isDone();
+        assertThatThrownBy(hopeless::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("a lease that is much longer than the store takes to answer");
+        now(behind).release();
+    }
+
+    @Test
+    void who_waits_behind_such_a_lease_has_the_whole_time_of_a_store_that_fails() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> hopeless = acquire(client, "a", DEFAULTS.leaseFor(Duration.ofMillis(100)));
+        CompletableFuture<Lease> behind = acquire(client, "a");
+        for (int i = 0; i < 25; i++) {
+            advance(200);
+            store.deliverReplies();
+        }
+        assertThat(hopeless).isNotDone();
+        store.acquires = Fate.FAIL;
+        advance(200);
+        store.deliverReplies();
+        assertThat(hopeless).isCompletedExceptionally();
+        assertThat(behind).isNotDone();
+        store.acquires = Fate.PASS;
+        advance(1_000);
+
+        now(behind).release();
+    }
+
+    @Test
     void a_grant_that_overtakes_the_answer_busy_is_not_forgotten() {
         Lease held = now(acquire(other, "a"));
         store.acquires = Fate.REPLY_HELD;

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.time.Duration.ofMillis;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +59,7 @@ class FoundByAuditTest extends EngineFixture {
     }
 
     @Test
-    @org.junit.jupiter.api.Timeout(value = 5, threadMode = org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD)
+    @org.junit.jupiter.api.Timeout(value = 30, threadMode = org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD)
     void a_store_that_throws_does_not_hang_whoever_releases() {
         boolean[] broken = new boolean[1];
         ProbeStore probe = new ProbeStore(new ForwardingStore(probe("two")) {
@@ -90,5 +91,38 @@ class FoundByAuditTest extends EngineFixture {
         CompletableFuture<Lease> waiting = acquire(breaking, "a", DEFAULTS.waitAtMost(ofMillis(100)));
         advance(200);
         assertThat(waiting).isDone();
+    }
+
+    /** A class that is missing, for example. */
+    @Test
+    @org.junit.jupiter.api.Timeout(value = 30, threadMode = org.junit.jupiter.api.Timeout.ThreadMode.SEPARATE_THREAD)
+    void a_store_that_throws_an_error_hangs_neither_who_acquires_nor_who_releases() {
+        boolean[] broken = new boolean[1];
+        ProbeStore probe = new ProbeStore(new ForwardingStore(probe("two")) {
+            @Override
+            public java.util.concurrent.CompletionStage<io.holdfast.spi.AcquireReply> acquire(
+                    io.holdfast.spi.AcquireRequest request) {
+                if (broken[0]) {
+                    throw new NoClassDefFoundError("a/driver/Part");
+                }
+                return super.acquire(request);
+            }
+
+            @Override
+            public java.util.concurrent.CompletionStage<io.holdfast.spi.ReleaseReply> release(
+                    io.holdfast.spi.ReleaseRequest request) {
+                throw new NoClassDefFoundError("a/driver/Part");
+            }
+        });
+        LockClient breaking = client("two", probe, settings -> {});
+        Lease lease = now(acquire(breaking, "a"));
+        broken[0] = true;
+        lease.release();
+        assertThatThrownBy(() -> breaking.tryAcquire("b"))
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("a/driver/Part");
+        CompletableFuture<Lease> waiting = acquire(breaking, "c");
+        advance(6_000);
+        assertThat(waiting).isCompletedExceptionally();
     }
 }

@@ -7,6 +7,9 @@ final class HookedTime implements TimeSource {
 
     Runnable hook = () -> {};
 
+    /** As above, but after the clock was read. */
+    Runnable hookAfter = () -> {};
+
     private final TimeSource time;
 
     HookedTime(TimeSource time) {
@@ -18,7 +21,11 @@ final class HookedTime implements TimeSource {
         Runnable now = hook;
         hook = () -> {};
         now.run();
-        return time.nanoTime();
+        long read = time.nanoTime();
+        Runnable after = hookAfter;
+        hookAfter = () -> {};
+        after.run();
+        return read;
     }
 
     @Override

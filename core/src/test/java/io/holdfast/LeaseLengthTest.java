@@ -222,4 +222,29 @@ class LeaseLengthTest extends EngineFixture {
         store.commands.remove("inspect");
         return state.remainingMillis();
     }
+
+    @Test
+    void holdAtMost_counts_from_the_grant_however_late_the_answer_came() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.holdAtMost(ofSeconds(2)));
+        advance(1_500);
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+        Lease lease = now(waiting);
+        advance(1_900);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(remainingAtStore()).isLessThanOrEqualTo(100);
+        advance(100);
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(server.size()).isZero();
+    }
+
+    @Test
+    void holdAtMost_within_one_lease_costs_no_renewal() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.holdAtMost(ofSeconds(2))));
+        advance(1_900);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(store.count("renew")).isZero();
+    }
 }

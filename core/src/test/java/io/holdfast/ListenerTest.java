@@ -3,6 +3,8 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.StoreContext;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -140,5 +142,29 @@ class ListenerTest extends EngineFixture {
         advance(3_000);
 
         assertThat(events).startsWith("failed", "failed").endsWith("lost");
+    }
+
+    /** Kotlin and others throw checked exceptions from anywhere. */
+    @Test
+    void a_checked_exception_of_a_callback_is_logged_and_disturbs_nobody() {
+        Lease lease = now(acquire(client, "a"));
+        var next = acquire(client, "a");
+        lease.onLost(() -> {
+            throw ListenerTest.<RuntimeException>unchecked(new IOException("the disk is full"));
+        });
+        lease.onLost(() -> events.add("lost"));
+        server.connect(new StoreContext("admin", time)).forceRelease("a");
+        try (Warnings warnings = new Warnings()) {
+            advance(1_100);
+            assertThat(warnings.said()).containsExactly("A callback failed");
+        }
+
+        assertThat(events).containsExactly("lost");
+        now(next).release();
+    }
+
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <E extends Throwable> E unchecked(Exception checked) {
+        return (E) checked;
     }
 }

@@ -163,4 +163,44 @@ class RetentionTest extends EngineFixture {
         foreign.release();
         assertThat(client.localLocks()).isEmpty();
     }
+
+    @Test
+    void a_name_that_was_not_kept_because_the_store_could_not_be_told_in_time_is_told_of() {
+        Lease lease = now(acquire(client, "a"));
+        store.renews = Fate.FAIL;
+        lease.release(LONG);
+        advance(3_100);
+        store.renews = Fate.PASS;
+        try (Warnings warnings = new Warnings()) {
+            advance(5_000);
+            assertThat(warnings.said()).singleElement().asString().contains("lock a was not kept");
+        }
+    }
+
+    @Test
+    void a_name_that_may_not_be_kept_to_its_end_is_told_of() {
+        try (Warnings warnings = new Warnings()) {
+            store.renews = Fate.FAIL;
+            now(acquire(client, "a")).release(Duration.ofSeconds(4));
+            // Its lease is longer than that.
+            now(acquire(client, "b")).release(Duration.ofSeconds(2));
+            advance(5_000);
+            assertThat(warnings.said()).singleElement().asString().contains("lock a may become free before");
+        }
+        store.renews = Fate.PASS;
+    }
+
+    @Test
+    void a_lock_that_was_got_after_the_reading_of_the_clock_is_held_for_no_negative_time() {
+        HookedTime hooked = new HookedTime(time);
+        LockClient showing = client("showing", probe("showing"), settings -> settings.time = hooked);
+        Lease first = now(acquire(showing, "a"));
+        CompletableFuture<Lease> next = acquire(showing, "a");
+        hooked.hookAfter = () -> {
+            advance(10);
+            first.releaseAsync();
+        };
+        assertThat(showing.localLocks().get(0).heldFor()).isZero();
+        now(next).release();
+    }
 }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -372,5 +373,32 @@ class WaitingTest extends EngineFixture {
     private static Optional<Throwable> failureOf(ThrowingCallable call) {
         Throwable thrown = org.assertj.core.api.Assertions.catchThrowable(call);
         return Optional.ofNullable(thrown == null ? null : thrown.getCause());
+    }
+
+    @Test
+    void a_wait_that_ends_before_the_store_has_answered_does_not_say_that_others_held_the_lock() {
+        store.acquires = Fate.REQUEST_HELD;
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofMillis(500)));
+        advance(500);
+        assertTheStoreDidNotAnswer(waiting);
+    }
+
+    @Test
+    void a_wait_for_several_that_ends_before_the_store_has_answered_does_not_say_so_either() {
+        store.acquires = Fate.REQUEST_HELD;
+        CompletableFuture<?> waiting = client.acquireAllAsync(List.of("a", "b"), DEFAULTS.waitAtMost(ofMillis(500)))
+                .toCompletableFuture();
+        advance(500);
+        assertTheStoreDidNotAnswer(waiting);
+    }
+
+    private void assertTheStoreDidNotAnswer(CompletableFuture<?> waiting) {
+        assertThat(waiting)
+                .failsWithin(ofMillis(0))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOf(LockTimeoutException.class)
+                .withMessageContaining("did not answer within PT0.5S");
+        store.deliverRequests();
     }
 }

@@ -48,7 +48,7 @@ class CommandsSimulationTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_commands(CommandsBug bug) {
         long from = switch (bug) {
-            case RENEWAL_WITHOUT_COMPARISON -> 130;
+            case RENEWAL_WITHOUT_COMPARISON -> 245;
             case WATCH_IS_FORGOTTEN -> 70;
             case TOKENS_WITHOUT_THE_LAST -> 90;
             default -> FIRST_FOR_BUGS;

@@ -43,7 +43,7 @@ class QuorumSimulationTest {
     void finds_wrong_members(QuorumBug bug) {
         long from = switch (bug) {
             case EMPTY_MEMBER_VOTES_AT_ONCE -> 220;
-            case TOKEN_WRITTEN_BACK_WITHOUT_COMPARISON -> 105;
+            case TOKEN_WRITTEN_BACK_WITHOUT_COMPARISON -> 320;
             default -> 1;
         };
         SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, bug));

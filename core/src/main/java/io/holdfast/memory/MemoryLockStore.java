@@ -111,10 +111,14 @@ public final class MemoryLockStore implements LockStore {
     /** The shared state: what a server would be for a remote store. Thread-safe. */
     public static final class Server {
 
+        /** With fewer names than this nothing is swept. */
+        private static final int SWEEP_ABOVE = 1_000;
+
         private final TimeSource time;
         private final ReentrantLock lock = new ReentrantLock();
         private final Map<String, MemoryName> names = new HashMap<>(); // by lock; only names with a hold or a queue
         private final Map<String, MemoryLockStore> clients = new HashMap<>(); // by lock
+        private int sweepAbove = SWEEP_ABOVE; // by lock
         private long lastBase; // by lock; one for all names, so that a forgotten name cannot go back
 
         public Server(TimeSource time) {
@@ -144,6 +148,16 @@ public final class MemoryLockStore implements LockStore {
             }
         }
 
+        /** For tests: how many names have state here, needed or not. */
+        int known() {
+            lock.lock();
+            try {
+                return names.size();
+            } finally {
+                lock.unlock();
+            }
+        }
+
         private void disconnect(String clientId, MemoryLockStore client) {
             lock.lock();
             try {
@@ -163,8 +177,11 @@ public final class MemoryLockStore implements LockStore {
         }
 
         private MemoryName name(String name) {
-            if (names.size() > 1_000) {
+            if (names.size() > sweepAbove) {
                 names.values().removeIf(MemoryName::isFree);
+                // Not at each command while very many are held: that would be most of its work, and renewals come too
+                // late.
+                sweepAbove = Math.max(SWEEP_ABOVE, 2 * names.size());
             }
             return names.computeIfAbsent(name, n -> new MemoryName(this, n));
         }

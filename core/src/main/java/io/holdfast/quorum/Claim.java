@@ -1,5 +1,7 @@
 package io.holdfast.quorum;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 /**
  * One round of an acquisition at the members, under an id that is used for nothing else: a release of it that is late can
  * only ever end this round's votes, not those of the next round.
@@ -17,9 +19,30 @@ final class Claim {
      */
     volatile boolean over;
 
+    /** Bit {@code i}: the request for the lock was surely not executed at member {@code i}. */
+    private final AtomicInteger refused = new AtomicInteger();
+
+    /** Bit {@code i}: member {@code i} was asked for it once more. */
+    private final AtomicInteger filled = new AtomicInteger();
+
     Claim(String name, String id) {
         this.name = name;
         this.id = id;
+    }
+
+    /** The first request to this member was surely not executed. */
+    void refusedAt(Seat seat) {
+        refused.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit);
+    }
+
+    /** This member is about to be asked once more. */
+    void filledInAt(Seat seat) {
+        filled.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit);
+    }
+
+    /** Whether this member may have it, or get it yet. */
+    boolean mayBeAt(Seat seat) {
+        return (refused.get() & ~filled.get() & 1 << seat.index) == 0;
     }
 
     /** The holder id in an id at the members; anything else as it is. */

@@ -3,6 +3,7 @@ package io.holdfast.quorum;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Standing;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,6 +21,9 @@ final class Examinations {
 
     private static final System.Logger LOG = System.getLogger(QuorumStores.class.getName());
     private static final long RETRY_NANOS = 500_000_000;
+
+    /** A member may leave a command unanswered. Who answers later than this cannot vote, either. */
+    private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final TimeSource time;
     private final QuorumSettings settings;
@@ -56,10 +60,11 @@ final class Examinations {
 
     private void attempt(Seat seat) {
         int before = asked.getOrDefault(seat.index, 1);
-        seat.send(QuorumMember::identify)
+        int doubts = seat.doubts();
+        inTime(seat, seat.sendAnyway(QuorumMember::identify))
                 .thenCompose(identity -> {
                     warn(seat, identity);
-                    return admit(seat, identity, settings.quarantineMillis());
+                    return admit(seat, identity, doubts, settings.quarantineMillis());
                 })
                 .whenComplete((done, error) -> {
                     if (error == null && done && asked.remove(seat.index, before)) {
@@ -78,21 +83,40 @@ final class Examinations {
     /**
      * Gives the member its birth, if it needs one, and its vote.
      *
+     * @param doubts the seat's, from before the identity was asked for
      * @return false if it must not have one
      */
-    CompletionStage<Boolean> admit(Seat seat, Identity identity, long quarantineMillis) {
+    CompletionStage<Boolean> admit(Seat seat, Identity identity, int doubts, long quarantineMillis) {
         if (isTwin(seat, identity)) {
             return CompletableFuture.completedFuture(false);
         }
         if (!identity.standing().birth().isEmpty()) {
-            return CompletableFuture.completedFuture(admitted(seat, identity, identity.standing()));
+            return CompletableFuture.completedFuture(admitted(seat, identity, doubts, identity.standing()));
         }
-        return seat.send(member -> member.admit(quarantineMillis))
-                .thenApply(standing -> admitted(seat, identity, standing));
+        return inTime(seat, seat.sendAnyway(member -> member.admit(quarantineMillis)))
+                .thenApply(standing -> admitted(seat, identity, doubts, standing));
     }
 
-    private boolean admitted(Seat seat, Identity identity, Standing standing) {
-        seat.examined(identity.serverId(), standing.birth());
+    /** The answer, or a failure. What comes later changes nothing: the member may have begun another life since. */
+    private <R> CompletionStage<R> inTime(Seat seat, CompletionStage<R> answer) {
+        CompletableFuture<R> outcome = new CompletableFuture<>();
+        TimeSource.Timer timer = time.schedule(
+                PATIENCE_NANOS,
+                () -> outcome.completeExceptionally(new StoreException(
+                        StoreException.Outcome.UNKNOWN, seat.description + " does not say who it is", null)));
+        answer.whenComplete((reply, error) -> {
+            timer.cancel();
+            if (error == null) {
+                outcome.complete(reply);
+            } else {
+                outcome.completeExceptionally(error);
+            }
+        });
+        return outcome;
+    }
+
+    private static boolean admitted(Seat seat, Identity identity, int doubts, Standing standing) {
+        seat.examined(identity.serverId(), standing.birth(), doubts);
         if (standing.quarantineMillis() > 0) {
             LOG.log(
                     System.Logger.Level.WARNING,

@@ -39,6 +39,9 @@ final class QuorumOpening {
     private final Examinations examinations;
     private final Wakeups wakeups;
 
+    /** The seats' doubts from before they were asked who sits there. */
+    private final int[] doubts;
+
     QuorumOpening(
             List<String> descriptions,
             List<Function<StoreContext, QuorumMember>> openers,
@@ -53,6 +56,7 @@ final class QuorumOpening {
             int index = i;
             seats.add(new Seat(i, descriptions.get(i), () -> examinations.examine(index)));
         }
+        this.doubts = new int[seats.size()];
         this.members = new Members(description, seats, context.time(), this.settings);
         this.wakeups = new Wakeups(members);
     }
@@ -175,6 +179,7 @@ final class QuorumOpening {
     private List<@Nullable Identity> identify() {
         List<@Nullable CompletionStage<Identity>> asked = new ArrayList<>();
         for (Seat seat : seats) {
+            doubts[seat.index] = seat.doubts();
             asked.add(seat.member() == null ? null : seat.send(QuorumMember::identify));
         }
         List<@Nullable Identity> identities = new ArrayList<>();
@@ -210,7 +215,7 @@ final class QuorumOpening {
             Identity identity = identities.get(seat.index);
             if (identity != null) {
                 examinations.warn(seat, identity);
-                CompletionStage<?> admitted = examinations.admit(seat, identity, quarantine);
+                CompletionStage<?> admitted = examinations.admit(seat, identity, doubts[seat.index], quarantine);
                 await(admitted);
             }
         }

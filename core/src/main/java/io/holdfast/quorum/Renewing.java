@@ -134,6 +134,7 @@ final class Renewing {
         private void fillAbsent() {
             for (Seat seat = absent.poll(); seat != null && !hold.claim().over; seat = absent.poll()) {
                 Seat filled = seat;
+                hold.claim().filledInAt(filled);
                 filled.send(member -> member.take(take)).whenComplete((vote, error) -> {
                     Round.Observer<Vote> returning = votes.returning(hold.claim());
                     if (error == null) {
@@ -175,6 +176,7 @@ final class Renewing {
                         new Vote(first.standing(), true, "", 0, false, 0, first.waiting()));
             }
             if (first != null && replies.countsAt(seat.index) && first.found() == Found.ABSENT) {
+                hold.claim().filledInAt(seat);
                 return seat.send(member -> member.take(take));
             }
             return CompletableFuture.failedFuture(new StoreException(

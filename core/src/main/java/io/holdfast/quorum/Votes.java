@@ -36,8 +36,27 @@ final class Votes {
                                     ? Outcome.failed(members.tooFew(replies))
                                     : Outcome.ofNullable(taken);
                         },
-                        returning(claim))
+                        firstRequest(claim))
                 .thenCompose(Outcome::stage);
+    }
+
+    /** As {@link #returning}; and remembers where there is nothing to give back. */
+    private Round.Observer<Vote> firstRequest(Claim claim) {
+        Round.Observer<Vote> returning = returning(claim);
+        return new Round.Observer<>() {
+            @Override
+            public void answered(Seat seat, Vote vote) {
+                returning.answered(seat, vote);
+            }
+
+            @Override
+            public void failed(Seat seat, StoreException why) {
+                if (why.outcome() == StoreException.Outcome.NOT_EXECUTED) {
+                    claim.refusedAt(seat);
+                }
+                returning.failed(seat, why);
+            }
+        };
     }
 
     /** Gives votes back that come for a claim which is over, and those of which no answer tells. */
@@ -98,7 +117,8 @@ final class Votes {
                 new Round.Observer<>() {
                     @Override
                     public void failed(Seat seat, StoreException why) {
-                        if (why.outcome() != StoreException.Outcome.FATAL) {
+                        // Not where it never was: a member that is down would be asked for each claim, for a minute.
+                        if (why.outcome() != StoreException.Outcome.FATAL && claim.mayBeAt(seat)) {
                             undoing.undoLater(seat, claim);
                         }
                     }

@@ -61,9 +61,11 @@ class QuorumFixture {
             for (MemoryQuorumNode node : nodes) {
                 TroubledMember.Trouble trouble = new TroubledMember.Trouble();
                 troubles.add(trouble);
+                // Here, as the members are opened by several threads at once.
+                SplittableRandom own = random.split();
                 builder.member(
                         "m" + nodes.indexOf(node),
-                        context -> new TroubledMember(node.connect(context), time, trouble, random.split()));
+                        context -> new TroubledMember(node.connect(context), time, trouble, own));
             }
             store = (QuorumLockStore) builder.open(new StoreContext(id, time));
         }

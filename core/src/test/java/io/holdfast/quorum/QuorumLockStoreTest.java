@@ -45,6 +45,31 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(time.nanoTime()).isEqualTo(before);
     }
 
+    /** Else each lock leaves some thirty tries behind, in the minute that the longest lease is by default. */
+    @Test
+    void nothing_is_given_back_to_a_member_that_is_down_and_never_got_it() {
+        Client a = new Client();
+        a.troubles.get(1).down = true;
+        for (int i = 0; i < 10; i++) {
+            String holder = a.newId();
+            a.granted(holder);
+            assertThat(a.release(holder)).isTrue();
+        }
+        assertThat(a.store.undoing()).isZero();
+
+        String filledIn = a.newId();
+        a.granted(filledIn);
+        a.troubles.get(1).down = false;
+        await(a.renew(filledIn));
+        assertThat(nodes.get(1).size()).isEqualTo(1);
+        a.troubles.get(1).down = true;
+        assertThat(a.release(filledIn)).isTrue();
+        a.troubles.get(1).down = false;
+        time.advance(Duration.ofSeconds(1));
+        assertThat(nodes).allMatch(node -> node.size() == 0);
+        assertThat(a.store.undoing()).isZero();
+    }
+
     @Test
     void a_majority_that_hangs_is_an_error_after_the_members_timeout_and_leaves_nothing() {
         Client a = new Client();
