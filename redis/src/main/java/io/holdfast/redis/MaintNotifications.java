@@ -12,22 +12,13 @@ import io.lettuce.core.MaintNotificationsConfig;
  */
 final class MaintNotifications {
 
-    private static final boolean KNOWN = isKnown();
+    private static final boolean KNOWN = DriverClasses.has("io.lettuce.core.MaintNotificationsConfig");
 
     private MaintNotifications() {}
 
     static void disable(ClientOptions.Builder options) {
         if (KNOWN) {
             OfLettuce7.disable(options);
-        }
-    }
-
-    private static boolean isKnown() {
-        try {
-            Class.forName("io.lettuce.core.MaintNotificationsConfig", false, MaintNotifications.class.getClassLoader());
-            return true;
-        } catch (ClassNotFoundException lettuce6) {
-            return false;
         }
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.resource.ClientResources;
@@ -9,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,6 +96,13 @@ record RedisSettings(
         RedisCredentials credentials =
                 node().getCredentialsProvider().resolveCredentials().toFuture().getNow(null);
         return credentials != null && credentials.hasUsername() ? credentials.getUsername() : null;
+    }
+
+    /** Whether nobody is asked for the login when a connection is made. */
+    boolean hasLoginAtHand() {
+        return Stream.concat(nodes.stream(), nodes.stream().flatMap(node -> node.getSentinels().stream()))
+                .allMatch(node -> node.getCredentialsProvider()
+                        instanceof RedisCredentialsProvider.ImmediateRedisCredentialsProvider);
     }
 
     /** The URI without login and options. */
