@@ -11,7 +11,6 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.ClusterClientOptions;
 import io.lettuce.core.cluster.ClusterTopologyRefreshOptions;
 import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.cluster.event.ClusterTopologyChangedEvent;
@@ -108,8 +107,8 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
     @Override
     public CompletionStage<Void> connect(Runnable whenReconnected) {
         reconnected = whenReconnected;
-        return cluster.refreshPartitionsAsync()
-                .thenCompose(read -> cluster.connectAsync(StringCodec.UTF8))
+        return Handshakes.heard(() ->
+                        cluster.refreshPartitionsAsync().thenCompose(read -> cluster.connectAsync(StringCodec.UTF8)))
                 .thenCompose(made -> {
                     connection = made;
                     return connectMasters();
@@ -139,7 +138,7 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
         if (node == null) {
             return CompletableFuture.failedFuture(uncovered(key));
         }
-        return faithful.connectAsync(StringCodec.UTF8, uri(node));
+        return Handshakes.heard(() -> faithful.connectAsync(StringCodec.UTF8, uri(node)));
     }
 
     @Override
@@ -154,7 +153,7 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
 
     @Override
     public int group(String key) {
-        return SlotHash.getSlot(key);
+        return RedisKeys.slot(key);
     }
 
     @Override
@@ -248,7 +247,7 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
 
     @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
-        return nodes.connectPubSubAsync(StringCodec.UTF8, uri(node));
+        return Handshakes.heard(() -> nodes.connectPubSubAsync(StringCodec.UTF8, uri(node)));
     }
 
     /** Reads the map of slots again, but not at each of a thousand failures. */

@@ -207,7 +207,8 @@ final class OpeningErrors {
         return type.cast(find(type::isInstance, error));
     }
 
-    private static boolean says(String words, Throwable error) {
+    /** Whether a message in a failure, or in one of a cluster's nodes or Sentinels, begins so. */
+    static boolean says(String words, Throwable error) {
         return find(cause -> String.valueOf(cause.getMessage()).startsWith(words), error) != null;
     }
 

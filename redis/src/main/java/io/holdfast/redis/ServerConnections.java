@@ -67,17 +67,18 @@ final class ServerConnections implements RedisConnections {
         if (watch != null) {
             watch.beat();
         }
-        return client.connectAsync(StringCodec.UTF8, settings.node()).thenAccept(connected -> {
-            connected.addListener(new RedisConnectionStateListener() {
-                @Override
-                public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
-                    // Perhaps another server, or this one after its clock was set.
-                    clock.forget();
-                    reconnected.run();
-                }
-            });
-            connection = connected;
-        });
+        return Handshakes.heard(() -> client.connectAsync(StringCodec.UTF8, settings.node()))
+                .thenAccept(connected -> {
+                    connected.addListener(new RedisConnectionStateListener() {
+                        @Override
+                        public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+                            // Perhaps another server, or this one after its clock was set.
+                            clock.forget();
+                            reconnected.run();
+                        }
+                    });
+                    connection = connected;
+                });
     }
 
     @Override
@@ -96,7 +97,7 @@ final class ServerConnections implements RedisConnections {
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key) {
-        return faithful.connectAsync(StringCodec.UTF8, settings.node());
+        return Handshakes.heard(() -> faithful.connectAsync(StringCodec.UTF8, settings.node()));
     }
 
     @Override
@@ -110,7 +111,7 @@ final class ServerConnections implements RedisConnections {
 
     /** A connection for messages, which comes back by itself. For who subscribes otherwise than {@link #subscribe} does. */
     CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages() {
-        return client.connectPubSubAsync(StringCodec.UTF8, settings.node());
+        return Handshakes.heard(() -> client.connectPubSubAsync(StringCodec.UTF8, settings.node()));
     }
 
     @Override

@@ -228,15 +228,19 @@ class RedisOpeningTest {
             + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
+    /** Many times: the driver forgets what was answered when the server hangs up faster than its thread asks for it. */
     @Test
     void tooManyClients() {
         try (RedisServer small = RedisServer.start()) {
             small.command("CONFIG", "SET", "maxclients", "1");
-            StoreException error = failure(small.uri());
-            assertThat(error)
-                    .hasMessage("redis://127.0.0.1:" + small.port() + "/0 refused: ERR max number of clients reached"
-                            + " (raise its maxclients, or close connections)");
-            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+            for (int i = 0; i < 20; i++) {
+                StoreException error = failure(small.uri());
+                assertThat(error)
+                        .hasMessage(
+                                "redis://127.0.0.1:" + small.port() + "/0 refused: ERR max number of clients reached"
+                                        + " (raise its maxclients, or close connections)");
+                assertThat(error.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
+            }
         }
     }
 
