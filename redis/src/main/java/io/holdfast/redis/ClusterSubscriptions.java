@@ -3,7 +3,6 @@ package io.holdfast.redis;
 import io.holdfast.redis.WantedChannel.ChannelKey;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -96,7 +95,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
      */
     CompletionStage<Void> start() {
         String channel = clientChannels + clientId;
-        return soon(want(new ChannelKey(channel, false), SlotHash.getSlot(channel), false))
+        return soon(want(new ChannelKey(channel, false), RedisKeys.slot(channel), false))
                 .handle((ok, error) -> {
                     Throwable cause = RedisErrors.unwrap(error);
                     if (cause instanceof RedisCommandExecutionException refusal) {
@@ -111,14 +110,14 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
     @Override
     public String grantChannels(String name) {
-        return grantChannels(SlotHash.getSlot(name));
+        return grantChannels(RedisKeys.slot(name));
     }
 
     @Override
     public boolean ready(String name) {
         lock.lock();
         try {
-            WantedChannel grants = wanted.get(grants(SlotHash.getSlot(name)));
+            WantedChannel grants = wanted.get(grants(RedisKeys.slot(name)));
             return grants != null && grants.confirmed;
         } finally {
             lock.unlock();
@@ -127,7 +126,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
     @Override
     public CompletionStage<Void> prepare(String name) {
-        int slot = SlotHash.getSlot(name);
+        int slot = RedisKeys.slot(name);
         return soon(want(grants(slot), slot, true));
     }
 
@@ -153,7 +152,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     public void waiting(String name) {
         lock.lock();
         try {
-            WantedChannel grants = wanted.get(grants(SlotHash.getSlot(name)));
+            WantedChannel grants = wanted.get(grants(RedisKeys.slot(name)));
             if (grants != null) {
                 grants.usedNanos = time.nanoTime();
             }
@@ -166,10 +165,10 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     public CompletionStage<Void> subscribe(String name, String channel) {
         List<CompletableFuture<Void>> steps = new ArrayList<>();
         // Always: clients that keep locks without scripts, and hints, use plain messages, which go to all nodes.
-        steps.add(want(new ChannelKey(channel, false), SlotHash.getSlot(name), false));
+        steps.add(want(new ChannelKey(channel, false), RedisKeys.slot(name), false));
         if (publishing == Publishing.SHARDED_AND_REDISSON_BOTH
                 || publishing == Publishing.SHARDED_AND_REDISSON_SHARDED) {
-            steps.add(want(new ChannelKey(channel, true), SlotHash.getSlot(channel), false));
+            steps.add(want(new ChannelKey(channel, true), RedisKeys.slot(channel), false));
         }
         return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
     }

@@ -68,13 +68,7 @@ final class CommandsHold {
             lock.unlock();
         }
         before.whenComplete((result, error) -> {
-            CompletionStage<T> running;
-            try {
-                running = step.get();
-            } catch (RuntimeException e) {
-                running = CompletableFuture.failedFuture(e);
-            }
-            running.whenComplete((answer, failure) -> {
+            Stages.begin(step).whenComplete((answer, failure) -> {
                 if (failure != null) {
                     done.completeExceptionally(failure);
                 } else {

@@ -81,9 +81,10 @@ final class CommandsQuorumMember implements QuorumMember {
         if (take.waitMillis() > 0) {
             long since = view.waitsSince(client) > 0 ? view.waitsSince(client) : view.now();
             long patience = 3 * take.waitMillis();
+            // Before the client is noted: it may be one of those who are gone.
+            dropGone(view, all, writes);
             writes.add(commands -> commands.hset(all[2], client, since + ":" + (view.now() + patience)));
             writes.add(commands -> commands.pexpire(all[2], Math.max(patience, view.waitingExpiry())));
-            dropGone(view, all, writes);
         }
         return new Step<>(
                 new Vote(

@@ -101,7 +101,7 @@ final class CommandsTokens {
     private CompletionStage<Long> add(String name, String id, int triesLeft) {
         CompletionStage<String> added = commands().xadd(keys.stream(name), new XAddArgs().maxlen(1), FIELD, id);
         CompletionStage<String> scripts = commands().get(keys.base(name));
-        expire(keys.stream(name), KEPT);
+        expire(keys.stream(name));
         return added.thenCombine(scripts, (entry, string) -> {
                     StreamBase made = StreamBase.parse(entry);
                     return settle(name, id, made, made.sequence() == 0, string, triesLeft);
@@ -159,8 +159,9 @@ final class CommandsTokens {
     private CompletionStage<Long> count(String name) {
         String key = keys.base(name);
         CompletionStage<Long> counted = commands().incr(key);
-        // The string may be the scripts', which expires; INCR alone would not change that.
-        expire(key, KEPT_FOR_GOOD);
+        // Each time: scripts may have been used since the last, whose string expires in a day. INCR would not change
+        // that.
+        var unused = commands().pexpire(key, KEPT_FOR_GOOD.toMillis());
         return counted.exceptionallyCompose(error ->
                 !(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)
                         ? CompletableFuture.failedFuture(error)
@@ -173,11 +174,10 @@ final class CommandsTokens {
                         }));
     }
 
-    private void expire(String key, Duration kept) {
+    private void expire(String key) {
         long now = time.nanoTime();
         lock.lock();
         try {
-            // Scripts may have set theirs since: that is long enough, too, until the next time.
             Long set = expirySet.get(key);
             if (set != null && now - set < KEPT.toNanos() / 2) {
                 return;
@@ -186,7 +186,7 @@ final class CommandsTokens {
         } finally {
             lock.unlock();
         }
-        commands().pexpire(key, kept.toMillis()).whenComplete((done, error) -> {
+        commands().pexpire(key, KEPT.toMillis()).whenComplete((done, error) -> {
             if (error != null) {
                 forget(key);
             }

@@ -82,15 +82,9 @@ final class DedicatedConnections {
     <T> CompletionStage<T> with(
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
         Object server = servers.apply(key);
-        return take(server, key).thenCompose(connection -> {
-            CompletionStage<T> use;
-            try {
-                use = user.apply(connection);
-            } catch (RuntimeException e) {
-                use = CompletableFuture.failedFuture(e);
-            }
-            return use.whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null));
-        });
+        return take(server, key)
+                .thenCompose(connection -> Stages.begin(() -> user.apply(connection))
+                        .whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null)));
     }
 
     /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */

@@ -154,7 +154,7 @@ final class ForeignKeys {
     }
 
     /** The answer after a refusal on a key whose type has changed since, if the type was why. */
-    private static <T extends @Nullable Object> CompletionStage<T> changedSince(
+    static <T extends @Nullable Object> CompletableFuture<T> changedSince(
             Throwable error, CompletableFuture<T> answer) {
         Throwable cause = RedisErrors.unwrap(error);
         String said = cause == null ? "" : String.valueOf(cause.getMessage());

@@ -83,7 +83,7 @@ final class MemberTransactions {
     <T> CompletableFuture<T> inTurn(String lock, Supplier<CompletionStage<T>> command) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         CompletableFuture<Boolean> ended = new CompletableFuture<>();
-        Runnable turn = () -> sent(command).whenComplete((reply, error) -> {
+        Runnable turn = () -> Stages.begin(command).whenComplete((reply, error) -> {
             last.remove(lock, ended);
             ended.complete(true);
             if (error != null) {
@@ -99,14 +99,6 @@ final class MemberTransactions {
             var unused = before.thenRun(turn);
         }
         return outcome;
-    }
-
-    private static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
-        try {
-            return command.get();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 
     private <V, T> CompletionStage<T> attempt(
@@ -163,8 +155,7 @@ final class MemberTransactions {
         CompletableFuture<String> sequence = commands.get(keys[3]).toCompletableFuture();
         CompletableFuture<String> birth = commands.get(keys[4]).toCompletableFuture();
         CompletableFuture<String> holder = lock.handle((value, error) -> error)
-                .thenCombine(type, (error, kind) -> error == null || kind.equals("string") || kind.equals("none"))
-                .thenCompose(isString -> isString ? lock : type.thenApply(kind -> "foreign " + kind));
+                .thenCompose(refusal -> refusal == null ? lock : type.thenCompose(kind -> noString(refusal, kind)));
         return CompletableFuture.allOf(time, holder, remaining, register, waiting, waitingExpiry, sequence, birth)
                 .thenApply(all -> new MemberView(
                         millis(time.join()),
@@ -175,6 +166,17 @@ final class MemberTransactions {
                         waiting.join(),
                         waitingExpiry.join(),
                         text(sequence.join())));
+    }
+
+    /**
+     * Who holds a lock key that is no string. If it is one by now, or gone, then EXEC will say that it has changed, and all is
+     * read again; where EXEC does not notice that a key has expired (before 6.0.9), it was held until now.
+     */
+    private static CompletableFuture<String> noString(Throwable refusal, String type) {
+        if (type.equals("string") || type.equals("none")) {
+            return ForeignKeys.changedSince(refusal, CompletableFuture.completedFuture("foreign hash"));
+        }
+        return CompletableFuture.completedFuture("foreign " + type);
     }
 
     static long millis(List<String> time) {

@@ -58,9 +58,10 @@ record MemberView(
         return settings.id().equals(id) ? settings.number() : 0;
     }
 
-    /** Since when the client waits, in ms of the server's time; zero if it does not. */
+    /** Since when the client waits, in ms of the server's time; zero if it does not, or has not asked for too long. */
     long waitsSince(String client) {
-        return Stay.of(waiting.getOrDefault(client, "")).since();
+        Stay stay = Stay.of(waiting.getOrDefault(client, ""));
+        return stay.until() > now ? stay.since() : 0;
     }
 
     /** The clients that wait, beside this one, the longest waiting first. */

@@ -49,7 +49,11 @@ final class RedisErrors {
             new Refusal("MASTERDOWN", NOT_EXECUTED, "it is a replica without a master; connect to the master"),
             new Refusal("CLUSTERDOWN", NOT_EXECUTED, "the cluster does not serve all slots; see CLUSTER INFO"),
             new Refusal("MISCONF", NOT_EXECUTED, "it cannot write its data to disk; see its log"),
-            new Refusal("EXECABORT", NOT_EXECUTED, "it refused a command of a transaction"));
+            new Refusal("EXECABORT", NOT_EXECUTED, "it refused a command of a transaction"),
+            // A proxy's (Envoy), in front of the server.
+            new Refusal("no upstream host", NOT_EXECUTED, "the proxy has no server for this lock now; wait"),
+            new Refusal("upstream failure", UNKNOWN, "the proxy lost its server before that answered; wait"),
+            new Refusal("upstream protocol error", UNKNOWN, "the proxy did not understand what its server answered"));
 
     /** Not at the start only: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("

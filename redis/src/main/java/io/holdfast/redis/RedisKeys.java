@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.cluster.SlotHash;
+import java.nio.charset.StandardCharsets;
 
 /**
  * The names of a lock's keys and channels. This is a stored format: clients of all versions must agree on it.
@@ -74,6 +75,14 @@ final class RedisKeys {
         return name.indexOf('{') < 0 ? "redisson_lock__channel:{" + name + "}" : "redisson_lock__channel:" + name;
     }
 
+    /**
+     * The cluster slot of a key or a sharded channel. The driver's own method for a text encodes it as the locale says, on
+     * Java 17.
+     */
+    static int slot(String key) {
+        return SlotHash.getSlot(key.getBytes(StandardCharsets.UTF_8));
+    }
+
     private static String tag(String name) {
         int open = name.indexOf('{');
         if (open >= 0) {
@@ -82,6 +91,6 @@ final class RedisKeys {
                 return name.substring(open + 1, close);
             }
         }
-        return name.indexOf('}') < 0 && !name.isEmpty() ? name : SlotTags.of(SlotHash.getSlot(name));
+        return name.indexOf('}') < 0 && !name.isEmpty() ? name : SlotTags.of(slot(name));
     }
 }

@@ -7,6 +7,8 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -21,6 +23,7 @@ final class RedisOpening {
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
     private static final int MAJOR_VERSION_MIN = 5;
     private static final int PROBED_SLOTS_MAX = 100;
+    private static final int BATCHED_NAMES = 64;
     private static final Duration RETRY = Duration.ofMillis(100);
 
     private final RedisSettings settings;
@@ -210,7 +213,7 @@ final class RedisOpening {
         String[] probed = probed(keys);
         RedisProbe.Found found;
         try {
-            found = new RedisProbe(scripts, commandErrors, steps::await)
+            found = new RedisProbe(scripts, connections, commandErrors, steps::await)
                     .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         } catch (StoreException failure) {
             if (failure.outcome() == StoreException.Outcome.FATAL
@@ -244,11 +247,20 @@ final class RedisOpening {
         return keys.probe(context.clientId());
     }
 
-    /** Two names of different slots, where one server serves them all. */
+    /**
+     * Names of different slots, where one server serves them all; so many that a proxy in front of several has hardly put all
+     * of them on the same.
+     */
     private String[] batch(RedisKeys keys) {
-        String[] one = probed(keys);
-        String[] two =
-                settings.topology() == RedisSettings.Topology.CLUSTER ? one : keys.probe("2" + context.clientId());
-        return new String[] {one[0], one[1], two[0], two[1]};
+        if (settings.topology() == Topology.CLUSTER) {
+            String[] one = probed(keys);
+            return new String[] {one[0], one[1]};
+        }
+        List<String> batch = new ArrayList<>();
+        for (int i = 0; i < BATCHED_NAMES; i++) {
+            String[] one = keys.probe(i + context.clientId());
+            batch.addAll(List.of(one[0], one[1]));
+        }
+        return batch.toArray(new String[0]);
     }
 }

@@ -2,9 +2,12 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
@@ -22,12 +25,20 @@ final class RedisProbe {
     /** What a probe found: the time of the server, and what it refused. */
     record Found(Allowed allowed, long serverMillis, String said, String missingRights) {}
 
+    /** Holder id of the holds that are renewed together. */
+    private static final String HOLDER = "probe";
+
+    /** Long enough for the trial. They are deleted after it; this is for a trial that breaks off. */
+    private static final long KEPT_MILLIS = 10_000;
+
     private final Scripts scripts;
+    private final RedisConnections connections;
     private final RedisErrors errors;
     private final Awaiting waiting;
 
-    RedisProbe(Scripts scripts, RedisErrors errors, Awaiting waiting) {
+    RedisProbe(Scripts scripts, RedisConnections connections, RedisErrors errors, Awaiting waiting) {
         this.scripts = scripts;
+        this.connections = connections;
         this.errors = errors;
         this.waiting = waiting;
     }
@@ -36,7 +47,7 @@ final class RedisProbe {
      * Asks. The scripts are restricted to what was found then.
      *
      * @param keys three that nobody uses, in one slot
-     * @param batchKeys lock and queue of two names that nobody uses, as they come together in one renewal
+     * @param batchKeys lock and queue of each of some names that nobody uses, as they come together in one renewal
      * @param channel the client's own
      * @throws StoreException if the server did not answer, or refuses whatever way of running a script; its cause is what
      *     it said to the first
@@ -64,17 +75,64 @@ final class RedisProbe {
         throw Objects.requireNonNull(first);
     }
 
-    /** Renews two holds that nobody has. */
+    /**
+     * Makes holds, each by a command of its own, and renews them together. A proxy in front of several servers may send a
+     * script to the server of its first key: that refuses nothing, and finds none of the other holds.
+     */
     private boolean batches(String[] batchKeys) {
         try {
-            run(LuaScript.RENEW, batchKeys, "none", "1000:0:0", "none", "");
-            return true;
+            int made = hold(batchKeys);
+            String[] args = new String[batchKeys.length];
+            Arrays.fill(args, "");
+            for (int i = 0; i < args.length; i += 2) {
+                args[i] = HOLDER;
+            }
+            args[1] = "1000:0:0";
+            List<Object> reply = run(LuaScript.RENEW, batchKeys, args);
+            boolean found = true;
+            for (int i = 1; i < reply.size(); i += 3) {
+                found &= (Long) reply.get(i) == 1;
+            }
+            // If none could be made, it is one server that refuses all writes now, being a replica or full. If some
+            // could
+            // not, they belong to another server, and nothing is known of that.
+            return made == 0 || (found && made == batchKeys.length / 2);
         } catch (StoreException e) {
             if (!isRefusal(e)) {
                 throw e;
             }
             return false;
+        } finally {
+            for (int i = 0; i < batchKeys.length; i += 2) {
+                var unused = connections.commands().del(batchKeys[i]);
+            }
         }
+    }
+
+    /** How many of the holds could be made. */
+    private int hold(String[] batchKeys) {
+        var commands = connections.commands();
+        List<CompletableFuture<List<Object>>> holds = new ArrayList<>();
+        for (int i = 0; i < batchKeys.length; i += 2) {
+            CompletionStage<Boolean> set = commands.hset(batchKeys[i], HOLDER, "1");
+            CompletionStage<Boolean> kept = commands.pexpire(batchKeys[i], KEPT_MILLIS);
+            holds.add(set.<Boolean, List<Object>>thenCombine(kept, (added, done) -> List.of())
+                    .toCompletableFuture());
+        }
+        int made = 0;
+        for (CompletableFuture<List<Object>> hold : holds) {
+            try {
+                waiting.await(hold);
+                made++;
+            } catch (ExecutionException e) {
+                StoreException failure = errors.of(e);
+                if (failure.outcome() != StoreException.Outcome.NOT_EXECUTED
+                        || !(RedisErrors.unwrap(e) instanceof RedisCommandExecutionException)) {
+                    throw failure;
+                }
+            }
+        }
+        return made;
     }
 
     private List<Object> run(LuaScript script, String[] keys, String... args) {

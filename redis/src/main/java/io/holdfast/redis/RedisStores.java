@@ -56,11 +56,18 @@ public final class RedisStores {
      * A Redis Cluster.
      *
      * @param nodes some of its nodes, of which one must be reachable to learn the others from. The login, TLS and client
-     *     name of the first are used for all
+     *     name of the first are used for all. None names a database other than 0
      */
     public static Builder cluster(Collection<RedisURI> nodes) {
         if (nodes.isEmpty()) {
             throw new IllegalArgumentException("cluster: no node (expected: at least one)");
+        }
+        for (RedisURI node : nodes) {
+            // The driver's cluster ignores it; connections to a node would ask for it, and be refused.
+            if (node.getDatabase() != 0) {
+                throw new IllegalArgumentException("cluster: database " + node.getDatabase()
+                        + " (expected: none; Holdfast uses database 0 of a cluster)");
+            }
         }
         return new Builder(Topology.CLUSTER, nodes);
     }

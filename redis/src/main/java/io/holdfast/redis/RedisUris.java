@@ -34,6 +34,7 @@ final class RedisUris {
             Topology.CLUSTER, "redis-cluster://user:password@host1:6379,host2,host3");
     private static final Pattern HOST =
             Pattern.compile("[\\w.-]+|\\[[0-9a-fA-F:.%]+\\]", Pattern.UNICODE_CHARACTER_CLASS);
+    private static final Pattern AT_IN_OPTION_NAME = Pattern.compile("(?:^|&)[^=&]*@");
     private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s)");
 
     private final URI uri;
@@ -184,18 +185,24 @@ final class RedisUris {
 
     /**
      * A bare {@code / ? #} in a password ends the authority, and what follows would be taken for path, query or fragment:
-     * caught here, before a message shows any of it.
+     * caught here, before a message shows any of it. If there was a bare {@code @} as well, what comes before it was taken
+     * for the login; then an @ is all right only in the value of an option.
      */
     private void refuseMisplacedSecret(int at) {
-        String rest = uri.getRawPath() + uri.getRawQuery() + uri.getRawFragment();
-        if (at < 0 && rest.contains("@")) {
-            throw wrong(
-                    "an @ after the host",
-                    "user and password before the host, with characters such as / # ? in them written %2F %23 %3F");
+        String query = String.valueOf(uri.getRawQuery());
+        String rest = uri.getRawPath() + uri.getRawFragment() + (at < 0 ? query : "");
+        if (rest.contains("@") || AT_IN_OPTION_NAME.matcher(query).find()) {
+            throw misplacedSecret();
         }
         if (uri.getRawFragment() != null && topology != Topology.SENTINEL) {
             throw wrong("# after the host", "no fragment; a # in a password is written %23");
         }
+    }
+
+    private static IllegalArgumentException misplacedSecret() {
+        return wrong(
+                "an @ after the host",
+                "user and password before the host, with characters such as / # ? in them written %2F %23 %3F");
     }
 
     private static Login login(@Nullable String userInfo) {
@@ -245,6 +252,9 @@ final class RedisUris {
             int equals = pair.indexOf('=');
             String name = decode(equals < 0 ? pair : pair.substring(0, equals), "option");
             if (!known.contains(name)) {
+                if (pair.indexOf('@') >= 0) {
+                    throw misplacedSecret();
+                }
                 throw wrong("option: \"" + name + "\"", "one of " + String.join(", ", known));
             }
             String value = equals < 0 ? "" : decode(pair.substring(equals + 1), name);

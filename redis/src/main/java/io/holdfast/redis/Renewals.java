@@ -98,11 +98,14 @@ final class Renewals {
         boolean counted = chunk.group.counted;
         renewal(requests, counted).whenComplete((reply, error) -> {
             StoreException failed = error == null ? null : errors.of(error);
-            boolean apart = error != null && RedisErrors.keysAreApart(error);
+            // A slot can take long to move, and all that while its locks would not be renewed.
+            boolean apart = failed != null && RedisErrors.keysAreApart(error);
+            // What is refused for good may be refused because of one of them, to whose key this user has lost the
+            // right.
+            boolean refused = failed != null && requests.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
             for (int i = 0; i < requests.size(); i++) {
-                if (apart) {
-                    // A slot can take long to move, and all that while its locks would not be renewed.
-                    renewAlone(requests.get(i), chunk.indexes[i], answers);
+                if (apart || refused) {
+                    renewAlone(requests.get(i), counted && !apart, chunk.indexes[i], answers);
                 } else if (failed != null) {
                     answers.answered(chunk.indexes[i], null, failed);
                 } else {
@@ -112,11 +115,11 @@ final class Renewals {
         });
     }
 
-    /** With the lock key only, which is at one node at any time. It does not tell how many wait. */
-    private void renewAlone(RenewRequest request, int index, RenewAnswers answers) {
-        renewal(List.of(request), false).whenComplete((reply, error) -> {
+    /** @param counted else with the lock key only, which is at one node at any time, and does not tell how many wait */
+    private void renewAlone(RenewRequest request, boolean counted, int index, RenewAnswers answers) {
+        renewal(List.of(request), counted).whenComplete((reply, error) -> {
             if (error == null) {
-                answer(request, reply, 0, false, index, answers);
+                answer(request, reply, 0, counted, index, answers);
             } else {
                 answers.answered(index, null, errors.of(error));
             }

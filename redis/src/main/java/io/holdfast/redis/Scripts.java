@@ -175,6 +175,9 @@ final class Scripts {
             } catch (RuntimeException e) {
                 // The driver does not throw for anything that happens on the way: it was shut down meanwhile.
                 outcome.completeExceptionally(errors.closed(e));
+            } catch (Error e) {
+                // It may have been sent. On a timer's thread nobody else would tell who waits.
+                outcome.completeExceptionally(errors.of(e));
             }
         }
 
@@ -197,7 +200,7 @@ final class Scripts {
             }
             try {
                 decoder.decode(reply, outcome);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
         }

@@ -22,7 +22,7 @@ final class SlotTags {
         int missing = tags.length;
         for (int number = 0; missing > 0; number++) {
             String tag = Integer.toString(number, 36);
-            int slot = SlotHash.getSlot(tag);
+            int slot = RedisKeys.slot(tag);
             if (tags[slot] == null) {
                 tags[slot] = tag;
                 missing--;

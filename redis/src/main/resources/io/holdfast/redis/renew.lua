@@ -21,16 +21,20 @@ local function renew(lock, seen)
   if sequence < seen then
     return 2
   end
-  if sequence > seen then
-    redis.call('HSET', KEYS[lock], '~seq', string.format('%.0f', sequence))
-  end
   local left = redis.call('PTTL', KEYS[lock])
   if exact and sequence == seen then
     -- Done before. Whoever sent this again may count on the full time only if it is there.
     return left >= lease and 1 or 2
   end
-  if exact or left < lease then
-    redis.call('PEXPIRE', KEYS[lock], lease)
+  local length = exact and lease or math.max(left, lease)
+  if sequence > seen then
+    -- A server short of memory refuses HSET as the first write, and with it all renewals of this run; never PEXPIRE. So long
+    -- that the key is there for the HSET.
+    redis.call('PEXPIRE', KEYS[lock], math.max(length, 1000))
+    redis.call('HSET', KEYS[lock], '~seq', string.format('%.0f', sequence))
+  end
+  if sequence > seen or length > left then
+    redis.call('PEXPIRE', KEYS[lock], length)
   end
   return 1
 end

@@ -343,6 +343,19 @@ class CommandsStoreTest {
         }
     }
 
+    @Test
+    void countingGoesOnWhenScriptsWereUsedInBetween() throws Exception {
+        server.command("ACL", "SETUSER", "old", "on", ">pw", "~*", "&*", "+@all", "-@stream", "-@scripting");
+        try (TestClient old = new TestClient("redis://old:pw@127.0.0.1:" + server.port())) {
+            old.release("n", old.hold("n"));
+            server.command("SET", "holdfast:{n}:b:n", "7000", "PX", "1000");
+            old.release("n", old.hold("n"));
+            Thread.sleep(1_500);
+            assertThat(((Granted) old.acquire("n", old.newHolder(), 30_000, false)).base())
+                    .isEqualTo(7002);
+        }
+    }
+
     // --- half of the fleet with scripts, half without ---
 
     @Test

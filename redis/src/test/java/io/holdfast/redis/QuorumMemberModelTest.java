@@ -12,8 +12,10 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -271,6 +273,69 @@ class QuorumMemberModelTest {
             dedicated.close();
             connections.close();
             threads.leave();
+        }
+    }
+
+    /** Another client's lock with scripts, say, which ends between the question for its value and that for its type. */
+    @Test
+    void a_key_that_changes_its_type_just_then_is_read_again() throws Exception {
+        SharedThreads threads = new SharedThreads();
+        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
+        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
+        get(connections.connect(() -> {}));
+        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
+        DedicatedConnections dedicated = new DedicatedConnections(
+                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
+        server.command("HSET", "type", "somebody", "1");
+        String[] keys = new RedisKeys("holdfast").ofMember("type");
+        List<String> read = new CopyOnWriteArrayList<>();
+        try {
+            String holder = get(transactions.run(
+                    keys,
+                    commands -> MemberTransactions.read(deletingBeforeType(commands, "type"), keys),
+                    (MemberView view) -> {
+                        read.add(view.holder());
+                        return new MemberTransactions.Step<>(view.holder(), List.of());
+                    }));
+            assertThat(holder).isEmpty();
+            assertThat(read).containsExactly("foreign hash", "");
+        } finally {
+            dedicated.close();
+            connections.close();
+            threads.leave();
+        }
+    }
+
+    /** On the same connection: what it watches it may have changed itself. */
+    @SuppressWarnings("unchecked")
+    private static RedisClusterAsyncCommands<String, String> deletingBeforeType(
+            RedisClusterAsyncCommands<String, String> commands, String key) {
+        return (RedisClusterAsyncCommands<String, String>) Proxy.newProxyInstance(
+                QuorumMemberModelTest.class.getClassLoader(),
+                new Class<?>[] {RedisClusterAsyncCommands.class},
+                (proxy, method, arguments) -> {
+                    if (method.getName().equals("type")) {
+                        var unused = commands.del(key);
+                    }
+                    return method.invoke(commands, arguments);
+                });
+    }
+
+    /** Its first waiting has ended unnoticed: it was given up at the client, say, while this server could not be reached. */
+    @Test
+    void a_client_that_waits_again_is_told_of_the_next_release() throws Exception {
+        QuorumMember lua = connect("hf-r", RedisMode.LUA);
+        for (RedisMode mode : List.of(RedisMode.LUA, RedisMode.COMMANDS)) {
+            String name = "again:" + mode;
+            QuorumMember waiter = connect("hf-w" + mode, mode);
+            get(lua.take(new Take(name, "hf-r:1~1", 20_000, 0, 1, 0)));
+            get(waiter.take(new Take(name, "hf-w" + mode + ":1~1", 20_000, 0, 1, 20)));
+            // Somebody else keeps the list of those who wait.
+            get(lua.take(new Take(name, "hf-x:1~1", 20_000, 0, 1, 5_000)));
+            Thread.sleep(100);
+            get(waiter.take(new Take(name, "hf-w" + mode + ":2~1", 20_000, 0, 1, 5_000)));
+            assertThat(get(lua.inspect(name)).waiting()).as(mode.toString()).isEqualTo(2);
         }
     }
 

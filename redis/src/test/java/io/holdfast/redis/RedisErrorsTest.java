@@ -35,6 +35,8 @@ class RedisErrorsTest {
                 "CLUSTERDOWN Hash slot not served | NOT_EXECUTED",
                 "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. | NOT_EXECUTED",
                 "ERR max number of clients reached | NOT_EXECUTED",
+                "no upstream host | NOT_EXECUTED",
+                "upstream failure | UNKNOWN",
                 "NOAUTH Authentication required. | FATAL",
                 "WRONGPASS invalid username-password pair or user is disabled. | FATAL",
                 "NOPERM this user has no permissions to run the 'evalsha' command or its subcommand | FATAL",

@@ -2,8 +2,8 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -76,9 +76,44 @@ class RedisKeysTest {
         assertThat(RedisKeys.redissonChannel(name)).isEqualTo(channel);
     }
 
+    /** Java 17 takes the locale's charset where none is named: ASCII in many containers. */
+    @Test
+    void slotsDoNotDependOnTheLocale() throws Exception {
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-Dfile.encoding=US-ASCII",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Slots.class.getName())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            assertThat(new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines())
+                    .containsExactly(
+                            Integer.toString(slot("\u00fc1")),
+                            Integer.toString(slot("\u00f61")),
+                            KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    /** Runs in the child. */
+    static final class Slots {
+
+        private Slots() {}
+
+        public static void main(String[] args) {
+            System.out.println(RedisKeys.slot("\u00fc1"));
+            System.out.println(RedisKeys.slot("\u00f61"));
+            System.out.println(KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+        }
+    }
+
     private static void assertSharesSlot(String name) {
         int slot = slot(name);
-        assertThat(SlotHash.getSlot(name)).isEqualTo(slot);
+        assertThat(RedisKeys.slot(name)).isEqualTo(slot);
         for (String key : KEYS.of(name)) {
             assertThat(slot(key)).as("slot of \"%s\" for \"%s\"", key, name).isEqualTo(slot);
         }

@@ -90,6 +90,10 @@ class RedisStoresTest {
                 .hasMessageContaining("RedisStores.sentinel");
         assertThatThrownBy(() -> RedisStores.sentinel(server)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> RedisStores.cluster(List.of())).isInstanceOf(IllegalArgumentException.class);
+        RedisURI ofADatabase = RedisURI.create("redis://h/1");
+        assertThatThrownBy(() -> RedisStores.cluster(List.of(server, ofADatabase)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("cluster: database 1 (expected: none; Holdfast uses database 0 of a cluster)");
         RedisStores.Builder builder = RedisStores.standalone(server);
         assertThatThrownBy(() -> builder.timeout(Duration.ofMillis(9))).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.prefix("{x}")).isInstanceOf(IllegalArgumentException.class);

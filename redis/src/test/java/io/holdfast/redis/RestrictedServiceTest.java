@@ -7,6 +7,8 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreState;
 import io.holdfast.testkit.OverlapDetector;
@@ -100,6 +102,42 @@ class RestrictedServiceTest {
             // And by force.
             assertThat(TestClient.get(two.store.forceRelease("n"))).isTrue();
             two.await("released n", 1_000);
+        }
+    }
+
+    /** A proxy refuses nothing there: it sends the script to where the first key is, and the others are not. */
+    @Test
+    void behindAProxyThatGoesByTheFirstKeyEachLockHasACommandOfItsOwn() throws Exception {
+        try (RedisServer one = RedisServer.start();
+                RedisServer two = RedisServer.start();
+                FirstKeyProxy proxy = FirstKeyProxy.start(one, two);
+                TestClient client = new TestClient(proxy.uri())) {
+            List<RenewRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                requests.add(new RenewRequest("n" + i, client.hold("n" + i), 60_000, 0, false));
+            }
+            Allowed found = allowed(client);
+            restrict(client, Allowed.ALL);
+            assertThat(client.store.renewAll(requests))
+                    .as("what would happen otherwise")
+                    .anyMatch(renewed -> TestClient.get(renewed) instanceof Gone);
+            restrict(client, found);
+            assertThat(found).isEqualTo(new Allowed(true, true, false));
+            assertThat(client.store.renewAll(requests)).allMatch(renewed -> TestClient.get(renewed) instanceof Renewed);
+            assertThat(client.store.takesTogether(List.of("a", "b"))).isFalse();
+        }
+    }
+
+    /** What could not be tried is not allowed: it may belong to a server that is away for now. */
+    @Test
+    void behindSuchAProxyAServerThatIsAwayProvesNothing() throws Exception {
+        try (RedisServer one = RedisServer.start();
+                RedisServer two = RedisServer.start();
+                FirstKeyProxy proxy = FirstKeyProxy.start(one, two)) {
+            proxy.withoutHashes = 1;
+            try (TestClient client = new TestClient(proxy.uri())) {
+                assertThat(allowed(client)).isEqualTo(new Allowed(true, true, false));
+            }
         }
     }
 

@@ -8,9 +8,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -67,6 +71,25 @@ class SickServerTest {
 
             server.command("CONFIG", "SET", "maxmemory", "0");
             assertThat(a.acquire("other", a.newHolder(), 30_000, true)).isInstanceOf(Granted.class);
+        }
+    }
+
+    /** A setting notes its number in the hold, which takes memory: neither it nor what is renewed beside it may fail by that. */
+    @Test
+    void aFullServerStillSetsALength() {
+        try (TestClient a = new TestClient(server.uri())) {
+            String set = a.hold("set");
+            String held = a.hold("held");
+            server.command("CONFIG", "SET", "maxmemory", "1");
+
+            assertThat(a.renew("set", set, 5_000, 1, true)).isInstanceOf(Renewed.class);
+            assertThat(a.inspect("set").remainingMillis()).isBetween(1L, 5_000L);
+            List<CompletionStage<RenewReply>> renewed = a.store.renewAll(List.of(
+                    new RenewRequest("set", set, 1_000, 2, false), new RenewRequest("held", held, 60_000, 0, false)));
+            assertThat(TestClient.get(renewed.get(0))).isInstanceOf(Renewed.class);
+            assertThat(TestClient.get(renewed.get(1))).isInstanceOf(Renewed.class);
+            assertThat(a.inspect("set").remainingMillis()).isBetween(1_001L, 5_000L);
+            assertThat(a.inspect("held").remainingMillis()).isGreaterThan(50_000);
         }
     }
 
@@ -139,6 +162,21 @@ class SickServerTest {
                     .contains("NOPERM")
                     .contains("ACL SETUSER")
                     .doesNotContain("pw");
+        }
+    }
+
+    @Test
+    void aRightThatIsLostStopsNoOthersRenewal() {
+        server.command("ACL", "SETUSER", "app", "on", ">pw", "~app:*", "~old:*", "~holdfast:*", "&*", "+@all");
+        try (TestClient a = new TestClient(server.uri().replace("redis://", "redis://app:pw@"))) {
+            String old = a.hold("old:1");
+            String held = a.hold("app:1");
+            server.command("ACL", "SETUSER", "app", "resetkeys", "~app:*", "~holdfast:*");
+            List<CompletionStage<RenewReply>> renewed = a.store.renewAll(List.of(
+                    new RenewRequest("old:1", old, 60_000, 0, false),
+                    new RenewRequest("app:1", held, 60_000, 0, false)));
+            assertThat(failure(renewed.get(0)).getMessage()).contains("NOPERM");
+            assertThat(TestClient.get(renewed.get(1))).isInstanceOf(Renewed.class);
         }
     }
 
