@@ -43,6 +43,7 @@ final class Contender {
     private final Lifetime lifetime;
     private final Sight sight;
     private final OwnNode node;
+    private final Rest rest;
 
     private boolean finished;
     private @Nullable AcquireRequest wanted;
@@ -67,6 +68,7 @@ final class Contender {
                     return done();
                 }));
         this.node = new OwnNode(folder, holderId, turns, this::nodeGone, this::nextInLine);
+        this.rest = new Rest(folder.time());
     }
 
     // --- commands ---
@@ -94,7 +96,9 @@ final class Contender {
     /** Whether it held. */
     CompletableFuture<Boolean> abandon() {
         // An acquire that came before may have begun anew.
-        return turns.add(() -> finished ? folder.abandonAnew(holderId) : abandonNow());
+        CompletableFuture<Boolean> withdrawn = turns.add(() -> finished ? folder.abandonAnew(holderId) : abandonNow());
+        rest.end();
+        return withdrawn;
     }
 
     private CompletableFuture<Boolean> abandonNow() {
@@ -143,7 +147,21 @@ final class Contender {
         if (!confirmed) {
             lifetime.lastAtLeast(3 * request.pollMillis());
         }
-        return attempt(request, CREATE_ATTEMPTS);
+        boolean known = node.place() != Place.NONE;
+        CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
+        return known
+                ? asked
+                : asked.exceptionally(error -> {
+                    throw halfDone(error);
+                });
+    }
+
+    /** Who asked withdraws what may have been executed. If there is a node, it was in part: a later step was refused. */
+    private StoreException halfDone(Throwable error) {
+        StoreException why = folder.failure(error);
+        return node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
+                ? why
+                : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
     }
 
     private CompletableFuture<AcquireReply> attempt(AcquireRequest request, int attempts) {
@@ -335,6 +353,9 @@ final class Contender {
                                         ? CompletableFuture.<AcquireReply>completedFuture(node.busy(now, line))
                                         : attempt(request, CREATE_ATTEMPTS);
                             })
+                            .exceptionally(failure -> {
+                                throw halfDone(failure);
+                            })
                             .thenApply(reply -> new ReleaseReply(true, reply));
                 }
                 if (!ZooKeeperErrors.isUnknown(error)) {
@@ -471,11 +492,16 @@ final class Contender {
         folder.remove(holderId, this);
     }
 
-    /** Once more when more is known of what the leader has heard; that was a write, so that it is. */
+    /** Once more when more is known of what the leader has heard; that was a write, so that it is. Not if it is withdrawn meanwhile. */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> again) {
-        CompletableFuture<Boolean> waited = new CompletableFuture<>();
-        folder.time().schedule(now.timeoutMillis() * 1_000_000L / 16, () -> waited.complete(true));
-        return waited.thenCompose(then -> again.get());
+        return rest.then(
+                now.timeoutMillis() * 1_000_000L / 16,
+                () -> rest.isEnded()
+                        ? CompletableFuture.failedFuture(new StoreException(
+                                StoreException.Outcome.UNKNOWN,
+                                folder.describe() + ": " + holderId + " was withdrawn meanwhile",
+                                null))
+                        : again.get());
     }
 
     private static long promise(Session now, long before, long askedMillis, long asAsked) {

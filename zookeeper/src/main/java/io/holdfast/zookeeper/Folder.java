@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.nio.charset.StandardCharsets;
@@ -65,6 +66,11 @@ final class Folder {
 
     String describe() {
         return store.describe();
+    }
+
+    /** What an error means for the command. */
+    StoreException failure(Throwable error) {
+        return store.failure(error);
     }
 
     CompletionStage<AcquireReply> acquire(AcquireRequest request) {

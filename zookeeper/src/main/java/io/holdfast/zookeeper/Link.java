@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.StoreException;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.apache.curator.framework.state.ConnectionState;
@@ -20,7 +21,8 @@ final class Link {
     private final ZooKeeperErrors errors;
     private final Connector connector;
     private final Function<Handle, Session> sessions;
-    private volatile @Nullable Session session;
+    private final ReentrantLock adopting = new ReentrantLock();
+    private volatile @Nullable Session session; // written by lock
     private volatile boolean connected;
     private final AtomicInteger connection = new AtomicInteger();
 
@@ -72,11 +74,10 @@ final class Link {
         return now;
     }
 
-    /** What was agreed for the last session, or wanted if there was none. */
-    long timeoutMillis(long wanted) {
+    /** What was agreed for the last session; zero if there was none. */
+    long timeoutMillis() {
         Session now = session;
-        int agreed = now == null ? 0 : now.timeoutMillis();
-        return agreed == 0 ? wanted : agreed;
+        return now == null ? 0 : now.timeoutMillis();
     }
 
     /** For people. */
@@ -148,9 +149,17 @@ final class Link {
                 connected = false;
                 return;
             }
-            Session before = session;
-            if (before == null || !before.isOf(handle)) {
-                session = sessions.apply(handle);
+            Session before;
+            adopting.lock();
+            try {
+                // Two may see the first connection at once. A second one of the same session would not hear what the
+                // first one watches.
+                before = session;
+                if (before == null || !before.isOf(handle)) {
+                    session = sessions.apply(handle);
+                }
+            } finally {
+                adopting.unlock();
             }
             over = false;
             connected = true;

@@ -14,10 +14,6 @@ record Moment(long nanos, long wallMillis) {
         return new Moment(time.nanoTime(), time.wallMillis());
     }
 
-    Moment plusNanos(long more) {
-        return new Moment(nanos + more, wallMillis + (more + NANOS_PER_MILLI - 1) / NANOS_PER_MILLI);
-    }
-
     /**
      * How long ago that is, at least: a wall clock that was set says nothing here. For what needs some time to have passed.
      */

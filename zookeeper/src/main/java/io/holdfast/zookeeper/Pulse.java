@@ -15,20 +15,24 @@ final class Pulse {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
+    /** As long as the session's timeout is not known: it may be much shorter than was wanted. */
+    private static final long FIRST_NANOS = 50 * NANOS_PER_MILLI;
+
     private final TimeSource time;
     private final LongSupplier timeoutMillis;
     private final ReentrantLock lock = new ReentrantLock();
-    private Moment due; // by lock
-    private boolean paused; // by lock; whether it ever was
-    private long pauseEndNanos; // by lock; if so, the last time
+    private Moment armed; // by lock; the timer
+    private long knownNanos; // by lock; the session's timeout, zero before the first one
+    private long pauseNanos; // by lock; how long the last pause was, zero if there was none
+    private long pauseEndNanos; // by lock
     private volatile boolean stopped;
     private volatile TimeSource.@Nullable Timer timer;
 
-    /** @param timeoutMillis of the session, as far as it is known */
+    /** @param timeoutMillis of the session, zero as long as it is not known */
     Pulse(TimeSource time, LongSupplier timeoutMillis) {
         this.time = time;
         this.timeoutMillis = timeoutMillis;
-        due = Moment.now(time);
+        armed = Moment.now(time);
         next();
     }
 
@@ -36,10 +40,11 @@ final class Pulse {
     boolean isSteady() {
         lock.lock();
         try {
-            long now = time.nanoTime();
-            long timeout = timeoutMillis.getAsLong() * NANOS_PER_MILLI;
+            // A timer that was armed for a longer session says nothing about a pause before it.
+            long late = lateNanos();
             // How long ago a pause was must be surely so long, so that is by the monotonic clock alone.
-            return due.mostAgeNanos(time) < timeout / 8 && (!paused || now - pauseEndNanos > timeout * 3 / 4);
+            return armed.mostAgeNanos(time) < late
+                    && (pauseNanos < late || time.nanoTime() - pauseEndNanos > knownNanos * 3 / 4);
         } finally {
             lock.unlock();
         }
@@ -47,17 +52,21 @@ final class Pulse {
 
     void stop() {
         stopped = true;
-        TimeSource.Timer armed = timer;
-        if (armed != null) {
-            armed.cancel();
+        TimeSource.Timer present = timer;
+        if (present != null) {
+            present.cancel();
         }
     }
 
     private void beat() {
         lock.lock();
         try {
-            if (due.mostAgeNanos(time) >= timeoutMillis.getAsLong() * NANOS_PER_MILLI / 8) {
-                paused = true;
+            long late = lateNanos();
+            long age = armed.mostAgeNanos(time);
+            // Before there is a session nobody can say what is long for it: the longest pause is kept, and the end of
+            // the last.
+            if (age >= (knownNanos == 0 ? 2 * FIRST_NANOS : late)) {
+                pauseNanos = knownNanos == 0 ? Math.max(pauseNanos, age) : age;
                 pauseEndNanos = time.nanoTime();
             }
         } finally {
@@ -66,14 +75,24 @@ final class Pulse {
         next();
     }
 
+    /** By the lock's holder. How old a timer is that is late, as the session is now. */
+    private long lateNanos() {
+        long agreed = timeoutMillis.getAsLong();
+        if (agreed > 0) {
+            knownNanos = agreed * NANOS_PER_MILLI;
+        }
+        return knownNanos / 32 + knownNanos / 8;
+    }
+
     private void next() {
         if (stopped) {
             return;
         }
-        long nanos = timeoutMillis.getAsLong() * NANOS_PER_MILLI / 32;
+        long nanos;
         lock.lock();
         try {
-            due = Moment.now(time).plusNanos(nanos);
+            nanos = knownNanos == 0 ? FIRST_NANOS : knownNanos / 32;
+            armed = Moment.now(time);
         } finally {
             lock.unlock();
         }

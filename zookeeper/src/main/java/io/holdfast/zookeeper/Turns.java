@@ -38,7 +38,7 @@ final class Turns {
         CompletionStage<T> running;
         try {
             running = work.get();
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             done.completeExceptionally(e);
             return;
         }

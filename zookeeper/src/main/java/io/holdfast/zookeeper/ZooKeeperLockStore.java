@@ -56,12 +56,11 @@ final class ZooKeeperLockStore implements LockStore {
         this.settings = settings;
         this.time = context.time();
         this.errors = new ZooKeeperErrors(settings);
-        long wanted = settings.sessionTimeout().toMillis();
         // The link knows no session yet, and asks for the pulse when it does.
         AtomicReference<Pulse> beating = new AtomicReference<>();
         this.link = new Link(
                 connector, errors, handle -> new Session(handle, contacts.get(), requireNonNull(beating.get())));
-        this.pulse = new Pulse(time, () -> link.timeoutMillis(wanted));
+        this.pulse = new Pulse(time, link::timeoutMillis);
         beating.set(pulse);
         this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
         link.listen(() -> listener.reconnected(), this::sessionOver);
@@ -124,8 +123,13 @@ final class ZooKeeperLockStore implements LockStore {
 
     private CompletableFuture<StoreState> inspect(Folder folder, Session session, int attempts) {
         return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty() || attempts == 0) {
+            if (line.isEmpty()) {
                 return CompletableFuture.completedFuture(StoreState.free(0));
+            }
+            if (attempts == 0) {
+                // It changes hands faster than one can ask twice: all that is known is who had it at that time.
+                return CompletableFuture.completedFuture(
+                        new StoreState(line.holder(), session.timeoutMillis(), 0, line.waiting()));
             }
             return Stages.then(session.read(folder.path(line.node(0))), (node, error) -> {
                 if (node != null) {
@@ -156,8 +160,15 @@ final class ZooKeeperLockStore implements LockStore {
 
     private CompletableFuture<Boolean> forceRelease(Folder folder, Session session, int attempts) {
         return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty() || attempts == 0) {
+            if (line.isEmpty()) {
                 return CompletableFuture.completedFuture(false);
+            }
+            if (attempts == 0) {
+                return CompletableFuture.failedFuture(new StoreException(
+                        StoreException.Outcome.NOT_EXECUTED,
+                        describe() + ": the lock " + folder.name()
+                                + " changes hands faster than it can be taken away (expected: another try)",
+                        null));
             }
             return Stages.then(session.delete(folder.path(line.node(0))), (deleted, error) -> {
                 if (error == null) {
@@ -223,6 +234,10 @@ final class ZooKeeperLockStore implements LockStore {
 
     StoreListener listener() {
         return listener;
+    }
+
+    StoreException failure(Throwable error) {
+        return errors.of(error);
     }
 
     Contender contender(Folder folder, String holderId) {

@@ -5,14 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.StoreContext;
 import java.lang.reflect.Proxy;
-import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
-import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
@@ -28,7 +24,6 @@ class GrantWhileClosingTest {
     }
 
     private final VirtualTime time = new VirtualTime();
-    private Consumer<ConnectionState> states = state -> {};
     private Runnable created = () -> {};
     private String node = "";
     private boolean over;
@@ -59,34 +54,9 @@ class GrantWhileClosingTest {
                 return null;
             });
 
-    private final Connector connector = new Connector() {
-        @Override
-        public void listen(Consumer<ConnectionState> changed) {
-            states = changed;
-        }
-
-        @Override
-        public boolean connect(long millis) {
-            return true;
-        }
-
-        @Override
-        public Handle handle() {
-            return handle;
-        }
-
-        @Override
-        public void close() {}
-    };
-
     @Test
     void begins_no_timer_that_goes_on_for_ever() {
-        ZooKeeperLockStore store = new ZooKeeperLockStore(
-                ZooKeeperSettings.parse(URI.create("zookeeper://nowhere/locks")),
-                new StoreContext("c", time),
-                connector,
-                () -> new Contacts(time));
-        states.accept(ConnectionState.CONNECTED);
+        ZooKeeperLockStore store = OneHandle.store(handle, time);
         CompletableFuture<?> asked = store.acquire(new AcquireRequest("a", "c:1", 1_000, true, 1_000))
                 .toCompletableFuture();
         store.close();

@@ -4,13 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.StoreContext;
 import java.lang.reflect.Proxy;
-import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
-import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
@@ -22,7 +18,6 @@ import org.junit.jupiter.api.Test;
 class LostSyncTest {
 
     private int created;
-    private Consumer<ConnectionState> states = state -> {};
 
     /** Executes creates, of which no answer comes; loses each sync and deletion; and sees an empty folder, but not with the create. */
     private final Handle handle = (Handle) Proxy.newProxyInstance(
@@ -50,35 +45,10 @@ class LostSyncTest {
                 return null;
             });
 
-    private final Connector connector = new Connector() {
-        @Override
-        public void listen(Consumer<ConnectionState> changed) {
-            states = changed;
-        }
-
-        @Override
-        public boolean connect(long millis) {
-            return true;
-        }
-
-        @Override
-        public Handle handle() {
-            return handle;
-        }
-
-        @Override
-        public void close() {}
-    };
-
     @Test
     void a_node_that_a_server_does_not_know_may_be_there_all_the_same() {
         VirtualTime time = new VirtualTime();
-        ZooKeeperLockStore store = new ZooKeeperLockStore(
-                ZooKeeperSettings.parse(URI.create("zookeeper://nowhere/locks")),
-                new StoreContext("c", time),
-                connector,
-                () -> new Contacts(time));
-        states.accept(ConnectionState.CONNECTED);
+        ZooKeeperLockStore store = OneHandle.store(handle, time);
         AcquireRequest request = new AcquireRequest("a", "c:1", 1_000, true, 1_000);
         for (int i = 0; i < 3; i++) {
             CompletableFuture<?> asked = store.acquire(request).toCompletableFuture();

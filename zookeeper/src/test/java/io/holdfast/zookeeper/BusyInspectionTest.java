@@ -1,0 +1,57 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.StoreState;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.junit.jupiter.api.Test;
+
+/** Somebody looks at a lock from far away: whoever held it has released it each time before more can be asked about his node. */
+class BusyInspectionTest {
+
+    private int holders;
+
+    private final Handle handle = (Handle) Proxy.newProxyInstance(
+            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "sessionId" -> {
+                        return 1L;
+                    }
+                    case "sessionTimeout" -> {
+                        return 4_000;
+                    }
+                    case "sync" ->
+                        ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+                    case "children" -> {
+                        int first = holders++;
+                        ((AsyncCallback.ChildrenCallback) arguments[2])
+                                .processResult(Code.OK.intValue(), "", null, List.of(node(first), node(first + 1)));
+                    }
+                    case "read" ->
+                        ((AsyncCallback.DataCallback) arguments[1])
+                                .processResult(Code.NONODE.intValue(), "", null, null, null);
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }
+                return null;
+            });
+
+    @Test
+    void a_lock_that_changes_hands_faster_than_it_can_be_asked_about_is_not_free() {
+        ZooKeeperLockStore store = OneHandle.store(handle, new VirtualTime());
+        CompletableFuture<StoreState> seen = store.inspect("a").toCompletableFuture();
+        assertThat(seen).isCompleted();
+        StoreState state = seen.join();
+        assertThat(state.holder()).startsWith("c:");
+        assertThat(state.remainingMillis()).isEqualTo(4_000);
+        assertThat(state.waiting()).isEqualTo(1);
+    }
+
+    private static String node(int number) {
+        return Line.prefix("c:" + number, 1) + String.format("%010d", number);
+    }
+}

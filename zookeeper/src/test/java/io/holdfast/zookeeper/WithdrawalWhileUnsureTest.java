@@ -1,0 +1,105 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.RenewRequest;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.apache.zookeeper.AsyncCallback;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Test;
+
+/**
+ * After a long pause (here: a wall clock that is set forward) it takes a quarter of a session until anything can be promised again. Who
+ * gives up meanwhile must not keep the lock from others until then.
+ */
+class WithdrawalWhileUnsureTest {
+
+    private static final int SESSION_MILLIS = 600_000;
+    private static final Stat STAT = new Stat();
+
+    static {
+        STAT.setCzxid(1);
+    }
+
+    private final VirtualTime time = new VirtualTime();
+    private final List<String> nodes = new ArrayList<>();
+
+    private final Handle handle = (Handle) Proxy.newProxyInstance(
+            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "sessionId" -> {
+                        return 1L;
+                    }
+                    case "sessionTimeout" -> {
+                        return SESSION_MILLIS;
+                    }
+                    case "create" -> {
+                        String path = arguments[0] + "000000000" + nodes.size();
+                        nodes.add(path.substring(path.lastIndexOf('/') + 1));
+                        ((AsyncCallback.Create2Callback) arguments[3])
+                                .processResult(Code.OK.intValue(), path, null, path, STAT);
+                    }
+                    case "children" ->
+                        ((AsyncCallback.ChildrenCallback) arguments[2])
+                                .processResult(Code.OK.intValue(), "", null, List.copyOf(nodes));
+                    case "write" ->
+                        ((AsyncCallback.StatCallback) arguments[2]).processResult(Code.OK.intValue(), "", null, STAT);
+                    case "delete" -> {
+                        nodes.remove(((String) arguments[0]).substring(((String) arguments[0]).lastIndexOf('/') + 1));
+                        ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+                    }
+                    default -> throw new UnsupportedOperationException(method.getName());
+                }
+                return null;
+            });
+
+    private final ZooKeeperLockStore store = OneHandle.store(handle, time);
+
+    @Test
+    void an_acquire_that_is_withdrawn_leaves_the_lock_at_once() {
+        time.stepWall(Duration.ofHours(1));
+        CompletionStage<?> asked = store.acquire(request());
+        elapse(1_000);
+        assertThat(asked.toCompletableFuture()).isNotDone();
+        assertThat(nodes).hasSize(1);
+        CompletableFuture<Boolean> withdrawn = store.abandon("a", "c:1").toCompletableFuture();
+        elapse(100);
+        assertThat(nodes).isEmpty();
+        assertThat(withdrawn).isCompletedWithValue(true);
+        assertThat(asked.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(store.size()).isZero();
+    }
+
+    @Test
+    void a_hold_that_is_withdrawn_during_a_renewal_leaves_the_lock_at_once() {
+        assertThat(store.acquire(request()).toCompletableFuture())
+                .isCompletedWithValueMatching(Granted.class::isInstance);
+        time.stepWall(Duration.ofHours(1));
+        CompletionStage<?> renewed = store.renew(new RenewRequest("a", "c:1", 60_000, 0, false));
+        elapse(1_000);
+        assertThat(renewed.toCompletableFuture()).isNotDone();
+        CompletableFuture<Boolean> withdrawn = store.abandon("a", "c:1").toCompletableFuture();
+        elapse(100);
+        assertThat(nodes).isEmpty();
+        assertThat(withdrawn).isCompletedWithValue(true);
+        assertThat(renewed.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(store.size()).isZero();
+    }
+
+    private static AcquireRequest request() {
+        return new AcquireRequest("a", "c:1", 60_000, true, 1_000);
+    }
+
+    private void elapse(long millis) {
+        time.advance(Duration.ofMillis(millis));
+    }
+}
