@@ -88,7 +88,7 @@ final class BlockingCall {
         } catch (InterruptedException e) {
             watch.ended("interrupted", e);
             throw interrupted(e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             watch.ended("error", e);
             throw e;
         }
@@ -99,7 +99,7 @@ final class BlockingCall {
             if (outer.isEmpty()) {
                 call.giveLease(call.invocation(), leases);
             }
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             // The method does not run, so nobody would ever release them.
             var unused = leases.releaseAsync();
             watch.ended(e instanceof LeaseLostException ? "lost" : "error", e);
@@ -117,6 +117,7 @@ final class BlockingCall {
         Throwable failure = null;
         try {
             result = call.invocation().proceed();
+            Returns.checkIsDone(operation.method(), result);
         } catch (Throwable e) {
             failure = e;
         }

@@ -1,20 +1,25 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
 import org.springframework.aop.ClassFilter;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.core.MethodIntrospector;
@@ -33,9 +38,10 @@ import org.springframework.core.annotation.AnnotationUtils;
  */
 @SuppressWarnings("serial")
 final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-        implements ApplicationEventPublisherAware, SmartInitializingSingleton {
+        implements ApplicationEventPublisherAware, InstantiationAwareBeanPostProcessor, SmartInitializingSingleton {
 
     private final transient LockedNames names;
+    private final transient MadeBeans made;
     private transient @Nullable ApplicationEventPublisher events;
     /** Own, since the one above is private in Spring Framework 6. */
     private transient @Nullable ConfigurableListableBeanFactory ownBeans;
@@ -43,8 +49,9 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     private transient @Nullable OperationReader reader;
     private transient @Nullable LockedInterceptor interceptor;
 
-    LockedBeanPostProcessor(LockedNames names) {
+    LockedBeanPostProcessor(LockedNames names, MadeBeans made) {
         this.names = names;
+        this.made = made;
         setBeforeExistingAdvisors(true);
         setOrder(Ordered.LOWEST_PRECEDENCE - 2);
     }
@@ -70,17 +77,30 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         this.advisor = new DefaultPointcutAdvisor(new MarkedMethods(ownReader), own);
     }
 
+    /** Before the container calls any method of the bean. */
+    @Override
+    public boolean postProcessAfterInstantiation(Object bean, String beanName) {
+        ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
+        Class<?> type = AopUtils.getTargetClass(bean);
+        if (isEligible(type)) {
+            ContainerCalls.refuse(
+                    type, beans.containsBeanDefinition(beanName) ? beans.getMergedBeanDefinition(beanName) : null);
+        }
+        return true;
+    }
+
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        Class<?> type = AopUtils.getTargetClass(bean);
+        Class<?> type = typeOf(bean);
         if (bean instanceof AopInfrastructureBean || advisor == null || !isEligible(type)) {
             return super.postProcessAfterInitialization(bean, beanName);
         }
         Set<Method> methods = check(type);
         Object locked = super.postProcessAfterInitialization(bean, beanName);
         checkIsLocked(locked, beanName);
+        putInsideOfAsync((Advised) locked, beanName);
         if (AopUtils.isJdkDynamicProxy(locked)) {
-            methods.forEach(method -> checkIsInInterface(method, locked));
+            methods.forEach(method -> checkIsInInterface(method, type, locked));
         }
         return locked;
     }
@@ -91,7 +111,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
         for (String name : beans.getBeanDefinitionNames()) {
             Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
-            if (bean == null || bean instanceof AopInfrastructureBean) {
+            if (bean == null || bean instanceof AopInfrastructureBean || !made.contains(name)) {
                 continue;
             }
             Class<?> type = AopUtils.getTargetClass(bean);
@@ -103,6 +123,14 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
                                 java.util.Objects.requireNonNull(reader).operation(method, type)));
             }
         }
+        made.forget();
+    }
+
+    /** Of a proxy that a library made of a marked interface that proxy, since its target, if it has one, need not know the interface. */
+    private Class<?> typeOf(Object bean) {
+        Class<?> target = AopUtils.getTargetClass(bean);
+        boolean byInterface = Proxy.isProxyClass(bean.getClass()) && !isEligible(target);
+        return byInterface ? bean.getClass() : target;
     }
 
     private Set<Method> check(Class<?> type) {
@@ -127,11 +155,38 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         }
     }
 
-    private static void checkIsInInterface(Method method, Object proxy) {
+    /**
+     * With {@code @EnableAsync(order = …)} that may be there already: then the lock would be released when the task is handed to
+     * its executor.
+     */
+    private void putInsideOfAsync(Advised locked, String beanName) {
+        if (AopProxyUtils.getSingletonTarget(locked) instanceof Advised inner && isAsync(inner)) {
+            throw new LockedDefinitionException(
+                    "bean \"" + beanName + "\"",
+                    "the proxy of @Async is inside of another one, so the lock would be released when the task is handed to its executor",
+                    "@EnableAsync without an order");
+        }
+        Advisor own = java.util.Objects.requireNonNull(advisor);
+        Advisor[] all = locked.getAdvisors();
+        int last = -1;
+        for (int i = 0; i < all.length; i++) {
+            last = all[i].getAdvice() instanceof AsyncExecutionInterceptor ? i : last;
+        }
+        if (last > Arrays.asList(all).indexOf(own)) {
+            locked.removeAdvisor(own);
+            locked.addAdvisor(last, own);
+        }
+    }
+
+    private static boolean isAsync(Advised proxy) {
+        return Arrays.stream(proxy.getAdvisors())
+                .anyMatch(each -> each.getAdvice() instanceof AsyncExecutionInterceptor);
+    }
+
+    private static void checkIsInInterface(Method method, Class<?> type, Object proxy) {
         for (Class<?> each : proxy.getClass().getInterfaces()) {
             for (Method declared : each.getMethods()) {
-                if (declared.getName().equals(method.getName())
-                        && Arrays.equals(declared.getParameterTypes(), method.getParameterTypes())) {
+                if (OperationReader.specific(declared, type).equals(OperationReader.specific(method, type))) {
                     return;
                 }
             }

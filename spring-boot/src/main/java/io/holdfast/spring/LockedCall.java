@@ -26,6 +26,12 @@ record LockedCall(
         ApplicationEventPublisher events,
         CallWatch.Source watches) {
 
+    /** What the method is called on. Some proxies that a library made have no object behind them: then themselves. */
+    static Object target(MethodInvocation invocation) {
+        Object target = invocation.getThis();
+        return target != null ? target : ((ProxyMethodInvocation) invocation).getProxy();
+    }
+
     /** Begins to look on. Whoever does this ends it, whatever happens. */
     CallWatch begin() {
         return watches.begin(operation, names);
@@ -68,7 +74,7 @@ record LockedCall(
             watch.ended("fallback", null);
             try {
                 return fallback.invoke(
-                        invocation.getThis(),
+                        target(invocation),
                         fallback.getParameterCount() == 0 ? new Object[0] : invocation.getArguments());
             } catch (InvocationTargetException e) {
                 throw e.getTargetException();

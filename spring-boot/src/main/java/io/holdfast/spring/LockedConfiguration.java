@@ -20,8 +20,9 @@ public final class LockedConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(Environment environment, LockedNames names) {
-        LockedBeanPostProcessor processor = new LockedBeanPostProcessor(names);
+    static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(
+            Environment environment, LockedNames names, MadeBeans made) {
+        LockedBeanPostProcessor processor = new LockedBeanPostProcessor(names, made);
         processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
         return processor;
     }
@@ -30,6 +31,12 @@ public final class LockedConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedNames holdfastLockedNames() {
         return new LockedNames();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static MadeBeans holdfastMadeBeans() {
+        return new MadeBeans();
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -2,6 +2,7 @@ package io.holdfast.spring;
 
 import io.holdfast.LockClient;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,6 +10,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
@@ -37,8 +39,9 @@ final class LockedInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        Object target = java.util.Objects.requireNonNull(invocation.getThis(), "a locked method without its object");
-        Class<?> targetClass = AopUtils.getTargetClass(target);
+        Object target = LockedCall.target(invocation);
+        Class<?> targetClass =
+                Proxy.isProxyClass(target.getClass()) ? target.getClass() : AopUtils.getTargetClass(target);
         LockedOperation operation = reader.operation(invocation.getMethod(), targetClass);
         Collection<String> names = operation.names(
                 invocation.getArguments(),
@@ -65,7 +68,9 @@ final class LockedInterceptor implements MethodInterceptor {
     }
 
     private LockClient find(String name, Method method) {
-        if (beans.getBeanNamesForType(LockClient.class, true, false).length == 0) {
+        // Those of a parent context, too.
+        String[] known = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockClient.class, true, false);
+        if (known.length == 0) {
             throw new LockedDefinitionException(
                     method,
                     "there is no LockClient bean",
@@ -81,7 +86,7 @@ final class LockedInterceptor implements MethodInterceptor {
                     name.isEmpty()
                             ? "there are several LockClient beans and none is primary"
                             : "there is no LockClient with the name or qualifier \"" + name + "\"",
-                    "client = one of " + String.join(", ", beans.getBeanNamesForType(LockClient.class, true, false)));
+                    "client = one of " + String.join(", ", known));
         }
     }
 

@@ -4,6 +4,7 @@ import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
@@ -62,7 +63,9 @@ record LockedName(
     }
 
     private void addKeys(Method method, String what, @Nullable Object value, Consumer<String> names) {
-        if (value instanceof Collection<?> several) {
+        if (value instanceof Optional<?> optional) {
+            addKeys(method, what, optional.orElse(null), names);
+        } else if (value instanceof Collection<?> several) {
             refuseEmpty(method, what, several.isEmpty());
             several.forEach(each -> names.accept(name + ":" + text(method, what, each)));
         } else if (value != null && value.getClass().isArray()) {
@@ -83,7 +86,17 @@ record LockedName(
     }
 
     private String text(Method method, String what, @Nullable Object value) {
+        if (value instanceof Optional<?> optional) {
+            return text(method, what, optional.orElse(null));
+        }
         String text = value == null ? "" : value.toString();
+        if (value != null && isAddress(text, value)) {
+            throw wrong(
+                    method,
+                    what + " is a " + value.getClass().getName()
+                            + ", which has neither toString() nor hashCode() of its own",
+                    "what tells it from others, for example its id; each object would be a lock of its own");
+        }
         if (text.isBlank()) {
             throw wrong(
                     method,
@@ -91,6 +104,11 @@ record LockedName(
                     "a value; calls without one would all share a lock");
         }
         return text;
+    }
+
+    /** Whether the text is another one for the next caller. What has a hash code of its own has the same text where it is equal. */
+    private static boolean isAddress(String text, Object value) {
+        return text.equals(value.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(value)));
     }
 
     private IllegalArgumentException wrong(Method method, String what, String expected) {

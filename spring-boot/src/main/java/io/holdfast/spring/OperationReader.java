@@ -6,6 +6,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -14,8 +15,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.DecoratingProxy;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -51,23 +57,39 @@ final class OperationReader {
     LockedOperation operation(Method method, Class<?> targetClass) {
         return operations.computeIfAbsent(new MethodClassKey(method, targetClass), key -> {
             Method specific = specific(method, targetClass);
-            return read(specific, annotations(specific, targetClass));
+            return read(specific, targetClass, annotations(specific, targetClass));
         });
     }
 
-    private static Method specific(Method method, Class<?> targetClass) {
-        return ClassUtils.getMostSpecificMethod(method, targetClass);
+    /** What a call of the method comes to in this class: never a bridge, by which callers of a generic interface come. */
+    static Method specific(Method method, Class<?> targetClass) {
+        if (Proxy.isProxyClass(targetClass)) {
+            // The methods of a proxy that a library made are those of its interfaces.
+            return BridgeMethodResolver.findBridgedMethod(method);
+        }
+        Method own = ClassUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass));
+        // Bridges alone: of others that would be any method that is like it, such as one with Long instead of long.
+        return own.isBridge() ? AopUtils.getMostSpecificMethod(own, targetClass) : own;
+    }
+
+    /** Whether the method is marked, and not only its class. */
+    static boolean isMarkedItself(Method method) {
+        return !own(method).isEmpty();
+    }
+
+    private static List<Locked> own(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Locked.class)
+                .map(annotation -> annotation.synthesize())
+                .distinct()
+                .toList();
     }
 
     /** Those of the method, else those of the class for its public methods. */
     private static List<Locked> annotations(Method method, Class<?> targetClass) {
-        if (method.isSynthetic() || method.getDeclaringClass() == Object.class) {
+        if (method.isSynthetic() || isOfProxies(method.getDeclaringClass())) {
             return List.of();
         }
-        List<Locked> own = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Locked.class)
-                .map(annotation -> annotation.synthesize())
-                .distinct()
-                .toList();
+        List<Locked> own = own(method);
         boolean inherits = own.isEmpty() && Modifier.isPublic(method.getModifiers()) && !isStatic(method);
         if (!inherits) {
             return own;
@@ -78,11 +100,19 @@ final class OperationReader {
                 .toList();
     }
 
-    private LockedOperation read(Method method, List<Locked> annotations) {
+    /** Whether its methods are those of every proxy, or of every object. */
+    private static boolean isOfProxies(Class<?> type) {
+        return type == Object.class
+                || type.isAssignableFrom(Advised.class)
+                || type == SpringProxy.class
+                || type == DecoratingProxy.class;
+    }
+
+    private LockedOperation read(Method method, Class<?> targetClass, List<Locked> annotations) {
         Locked first = annotations.get(0);
         annotations.forEach(other -> checkAgreement(method, first, other));
-        checkCanBeIntercepted(method);
-        Returns returns = Returns.of(method);
+        checkCanBeIntercepted(method, targetClass);
+        Returns returns = Returns.of(method, targetClass);
         List<LockedName> names = new ArrayList<>();
         annotations.forEach(annotation -> names.add(name(method, annotation)));
         LockedOperation operation = new LockedOperation(
@@ -100,17 +130,30 @@ final class OperationReader {
         return operation;
     }
 
-    private static void checkCanBeIntercepted(Method method) {
+    private static void checkCanBeIntercepted(Method method, Class<?> targetClass) {
         int modifiers = method.getModifiers();
         String kind = Modifier.isPrivate(modifiers)
                 ? "private"
-                : isStatic(method) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
+                : isStatic(method)
+                        ? "static"
+                        : Modifier.isFinal(modifiers)
+                                ? "final"
+                                : isHidden(method, targetClass) ? "package-private inherited" : null;
         if (kind != null) {
             throw new LockedDefinitionException(
                     method,
                     "a " + kind + " method cannot be intercepted, so it would run without its lock",
                     "a method that a subclass can override");
         }
+    }
+
+    /** Whether it is of another package, where a subclass of the target class, such as a proxy, cannot override it. */
+    private static boolean isHidden(Method method, Class<?> targetClass) {
+        int visible = Modifier.PUBLIC | Modifier.PROTECTED;
+        Class<?> declaring = method.getDeclaringClass();
+        return (method.getModifiers() & visible) == 0
+                && !(declaring.getPackageName().equals(targetClass.getPackageName())
+                        && declaring.getClassLoader() == targetClass.getClassLoader());
     }
 
     /** Several on one method are one acquisition. */
@@ -162,7 +205,10 @@ final class OperationReader {
 
     private LockOptions options(Method method, Locked annotation) {
         LockedDefaults defaults = beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
-        LockOptions options = defaults.options();
+        // Of its times none is used: a method without one has the wait time above, and a lease that is renewed.
+        LockOptions options = LockOptions.defaults();
+        options = defaults.options().tenure().map(options::tenure).orElse(options);
+        options = defaults.options().isFair() ? options.fair() : options;
         String wait = resolve(annotation.waitTime());
         Optional<Duration> waitTime = wait.isBlank()
                 ? defaults.waitTime()
@@ -216,6 +262,13 @@ final class OperationReader {
                     "a method of the same class that returns "
                             + method.getReturnType().getSimpleName() + ", with the parameters "
                             + Arrays.toString(method.getParameterTypes()) + " or none");
+        }
+        if (isMarkedItself(found)) {
+            throw new LockedDefinitionException(
+                    method,
+                    "fallback \"" + name
+                            + "\" is locked itself, but is called past the proxy, so it would run without its lock",
+                    "a method that is not locked");
         }
         found.trySetAccessible();
         return found;

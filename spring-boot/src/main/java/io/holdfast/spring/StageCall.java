@@ -36,7 +36,7 @@ final class StageCall {
             acquiring = call.client()
                     .acquireAllAsync(call.names(), call.operation().options())
                     .toCompletableFuture();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             watch.ended("error", e);
             throw e;
         }
@@ -56,7 +56,7 @@ final class StageCall {
                 try {
                     watch.acquired();
                     runUnder(leases, invocation);
-                } catch (RuntimeException e) {
+                } catch (Throwable e) {
                     // The method has not run, so nobody would ever release them.
                     leases.releaseAsync().whenComplete((nothing, lost) -> end(null, e));
                 }
@@ -97,8 +97,11 @@ final class StageCall {
     private void notAcquired(Throwable why) {
         Throwable cause = unwrapped(why);
         if (!(cause instanceof LockTimeoutException busy)) {
-            watch.ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
-            result.completeExceptionally(java.util.Objects.requireNonNull(cause));
+            try {
+                watch.ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
+            } finally {
+                result.completeExceptionally(java.util.Objects.requireNonNull(cause));
+            }
             return;
         }
         try {
@@ -113,11 +116,16 @@ final class StageCall {
     }
 
     private void end(@Nullable Object value, @Nullable Throwable failure) {
-        watch.ended(failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
-        if (failure == null) {
-            result.complete(value);
-        } else {
-            result.completeExceptionally(failure);
+        try {
+            watch.ended(
+                    failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
+        } finally {
+            // Also if an observation's handler throws: the caller waits for it.
+            if (failure == null) {
+                result.complete(value);
+            } else {
+                result.completeExceptionally(failure);
+            }
         }
     }
 

@@ -123,4 +123,30 @@ class ClientChoiceTest {
             assertThat(work.nested(work)).containsExactly(true, true, false);
         });
     }
+
+    public static class Child {
+
+        private final LockClient client;
+
+        Child(LockClient client) {
+            this.client = client;
+        }
+
+        @Locked("x")
+        public boolean holds() {
+            return !client.localLocks().isEmpty();
+        }
+    }
+
+    @Test
+    void the_client_of_a_parent_context_is_that_of_its_children() {
+        Contexts.memory("parent").run(parent -> {
+            Contexts.memory("child").withParent(parent).withBean(Child.class).run(context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(context.getBean(Child.class).holds()).isTrue();
+            });
+            // Closed by its own context.
+            parent.getBean(LockClient.class).acquire("x").release();
+        });
+    }
 }

@@ -11,6 +11,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -33,6 +36,11 @@ class LockedAtStartTest {
     static class Private {
         @Locked("x")
         private void method() {}
+    }
+
+    /** Its method does not override the private one. */
+    static class PrivateInherited extends Private {
+        public void method() {}
     }
 
     static class Final {
@@ -50,6 +58,41 @@ class LockedAtStartTest {
         public void fine() {}
 
         public final void method() {}
+    }
+
+    static class Hidden extends Contexts.OfAnotherPackage {}
+
+    static class AtItsMaking {
+        @jakarta.annotation.PostConstruct
+        @Locked("x")
+        public void method() {
+            throw new AssertionError("unlocked");
+        }
+    }
+
+    static class AtItsEnd implements org.springframework.beans.factory.DisposableBean {
+        @Override
+        @Locked("x")
+        public void destroy() {}
+    }
+
+    static class AtItsClose implements AutoCloseable {
+        @Override
+        @Locked("x")
+        public void close() {}
+    }
+
+    static class LockedFallback {
+        @Locked(name = "x", fallback = "other")
+        public void method() {}
+
+        @Locked("y")
+        public void other() {}
+    }
+
+    static class OwnFallback {
+        @Locked(name = "x", fallback = "method")
+        public void method() {}
     }
 
     static class Nameless {
@@ -174,9 +217,16 @@ class LockedAtStartTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             Private          | a private method cannot be intercepted
+            PrivateInherited | a private method cannot be intercepted
             Final            | a final method cannot be intercepted
             Static           | a static method cannot be intercepted
+            Hidden           | a package-private inherited method cannot be intercepted
             FinalByClass     | a final method cannot be intercepted
+            AtItsMaking      | the container calls it on the object itself
+            AtItsEnd         | the container calls it on the object itself
+            AtItsClose       | the container calls it on the object itself
+            LockedFallback   | fallback "other" is locked itself
+            OwnFallback      | fallback "method" is locked itself
             Nameless         | it has no name
             PrimitiveSkip    | returns a boolean
             BadExpression    | does not parse
@@ -206,7 +256,8 @@ class LockedAtStartTest {
             assertThat(cause)
                     .isInstanceOf(LockedDefinitionException.class)
                     .hasMessageContaining("@Locked on ")
-                    .hasMessageContaining(type)
+                    .hasMessageContaining(
+                            (bean.getSuperclass() == Object.class ? bean : bean.getSuperclass()).getSimpleName())
                     .hasMessageContaining(message)
                     .hasMessageContaining("(expected: ");
             FailureAnalysis analysis = new LockedFailureAnalyzer().analyze(context.getStartupFailure());
@@ -259,12 +310,97 @@ class LockedAtStartTest {
 
     @Test
     void a_bean_that_was_made_too_early_to_be_intercepted_stops_the_start() {
-        Contexts.memory("early")
-                .withUserConfiguration(TooEarly.class)
+        for (Class<?> configuration : List.of(TooEarly.class, TooSoon.class)) {
+            Contexts.memory("early")
+                    .withUserConfiguration(configuration)
+                    .run(context -> assertThat(rootOf(context.getStartupFailure()))
+                            .isInstanceOf(LockedDefinitionException.class)
+                            .hasMessageContaining("too early")
+                            .hasMessageContaining("\"fine\""));
+        }
+    }
+
+    static class Pool {
+        @Locked("x")
+        public void shutdown() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Inferred {
+        @Bean
+        Pool pool() {
+            return new Pool();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class NotInferred {
+        @Bean(destroyMethod = "")
+        Pool pool() {
+            return new Pool();
+        }
+
+        @Bean(destroyMethod = "")
+        AtItsClose closeable() {
+            return new AtItsClose();
+        }
+    }
+
+    @Test
+    void a_locked_method_that_the_container_calls_of_itself_at_the_end_stops_the_start() {
+        Contexts.memory("inferred")
+                .withUserConfiguration(Inferred.class)
                 .run(context -> assertThat(rootOf(context.getStartupFailure()))
                         .isInstanceOf(LockedDefinitionException.class)
-                        .hasMessageContaining("too early")
-                        .hasMessageContaining("\"fine\""));
+                        .hasMessageContaining("the container calls it"));
+        Contexts.memory("inferred")
+                .withUserConfiguration(NotInferred.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class TooSoon {
+
+        @Bean
+        static Fine fine() {
+            return new Fine();
+        }
+
+        /** Made before there are any post-processors of beans. */
+        @Bean
+        static SoonProcessor soon(Fine fine) {
+            return new SoonProcessor();
+        }
+    }
+
+    static class SoonProcessor extends EarlyProcessor implements BeanDefinitionRegistryPostProcessor {
+        @Override
+        public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {}
+    }
+
+    @Locked("x")
+    static class InitializedClass implements org.springframework.beans.factory.InitializingBean {
+        @Override
+        public void afterPropertiesSet() {}
+    }
+
+    @Test
+    void a_class_is_locked_for_those_who_call_it_and_not_for_its_initialization() {
+        Contexts.memory("initialized")
+                .withBean(InitializedClass.class)
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    /** What {@code @MockitoBean} and {@code @TestBean} do. */
+    @Test
+    void a_bean_that_a_test_has_replaced_does_not_stop_the_start() {
+        Fine instead = new Fine();
+        Contexts.memory("replaced")
+                .withBean("fine", Fine.class)
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(beans -> beans.registerSingleton("fine", instead)))
+                .run(context ->
+                        assertThat(context).hasNotFailed().getBean("fine").isSameAs(instead));
     }
 
     public interface Known {

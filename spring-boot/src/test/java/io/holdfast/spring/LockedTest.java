@@ -2,10 +2,12 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.boot.Contexts;
@@ -17,6 +19,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
@@ -171,6 +175,16 @@ class LockedTest {
         @Locked(name = "one", key = "#keys")
         public void oneLease(List<String> keys, Lease lease) {}
 
+        @Locked(name = "any", key = "#key")
+        public List<String> any(Object key) {
+            return held();
+        }
+
+        @Locked("any")
+        public List<String> anyMarked(@LockKey Object key) {
+            return held();
+        }
+
         @Locked("outer")
         public List<String> nests() {
             return nested.again();
@@ -273,6 +287,46 @@ class LockedTest {
     }
 
     @Test
+    void an_object_that_cannot_be_told_from_others_is_no_key() {
+        class Nameless {}
+        run("nameless", work -> {
+            for (Consumer<Work> call : List.<Consumer<Work>>of(
+                    w -> w.any(new Nameless()),
+                    w -> w.any(List.of(new Nameless())),
+                    w -> w.any(Optional.of(new Nameless())),
+                    w -> w.anyMarked(new Nameless()),
+                    w -> w.anyMarked(new long[1]))) {
+                assertThatThrownBy(() -> call.accept(work))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("neither toString() nor hashCode() of its own");
+            }
+            assertThatThrownBy(() -> work.any(Optional.empty())).hasMessageContaining("is null");
+            assertThat(work.any(Optional.of(5L))).containsExactly("any:5");
+            assertThat(work.any(Optional.of(List.of(1, 2)))).containsExactly("any:1", "any:2");
+        });
+    }
+
+    /** As the id of an entity often is: its text is made of its hash code, and the same for what is equal. */
+    @Test
+    void an_object_that_is_equal_to_others_is_a_key() {
+        class Id {
+            @Override
+            public boolean equals(Object other) {
+                return other instanceof Id;
+            }
+
+            @Override
+            public int hashCode() {
+                return 0x2a;
+            }
+        }
+        run("equal", work -> {
+            assertThat(work.any(new Id())).containsExactly("any:" + Id.class.getName() + "@2a");
+            assertThat(work.anyMarked(new Id())).containsExactly("any:" + Id.class.getName() + "@2a");
+        });
+    }
+
+    @Test
     void a_busy_lock_is_thrown_skipped_or_answered_by_the_fallback() {
         run("busy", work -> {
             assertThat(work.skipped()).contains("ran");
@@ -338,6 +392,34 @@ class LockedTest {
                     .hasMessage("its own");
             assertThat(work.held()).isEmpty();
         });
+    }
+
+    public static class Plain {
+
+        @Locked(name = "plain", waitTime = "unlimited")
+        public Duration remaining(Lease lease) {
+            return lease.remaining();
+        }
+    }
+
+    @Test
+    void times_in_the_options_of_the_defaults_are_not_used() throws Exception {
+        LockOptions times = LockOptions.defaults().waitAtMost(Duration.ZERO).leaseFor(Duration.ofMillis(500));
+        Contexts.memory("defaults")
+                .withBean(LockedDefaults.class, () -> new LockedDefaults(Optional.empty(), times))
+                .withBean(Plain.class)
+                .run(context -> {
+                    Plain plain = context.getBean(Plain.class);
+                    CompletableFuture<Duration> remaining;
+                    try (LockClient other = LockClient.connect("memory:defaults");
+                            Lease held = other.acquire("plain")) {
+                        remaining = CompletableFuture.supplyAsync(() -> plain.remaining(null));
+                        await().until(() -> context.getBean(LockClient.class).localLocks().stream()
+                                .anyMatch(lock -> lock.waiting() > 0));
+                        assertThat(held.isValid()).isTrue();
+                    }
+                    assertThat(remaining.get(10, TimeUnit.SECONDS)).isGreaterThan(Duration.ofSeconds(1));
+                });
     }
 
     private static void run(String store, Consumer<Work> test) {

@@ -39,4 +39,10 @@ public final class Contexts {
         }
         return found.toArray(Class<?>[]::new);
     }
+
+    /** Its method is not visible to subclasses in other packages, nor to proxies made of those. */
+    public abstract static class OfAnotherPackage {
+        @io.holdfast.spring.Locked("x")
+        void method() {}
+    }
 }

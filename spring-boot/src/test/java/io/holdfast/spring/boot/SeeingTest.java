@@ -18,9 +18,13 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -63,6 +67,11 @@ class SeeingTest {
         @Locked(name = "shape", waitTime = "0")
         public Mono<String> mono(boolean fails) {
             return fails ? Mono.error(new IllegalStateException("its own")) : Mono.just("done");
+        }
+
+        @Locked(name = "shape", waitTime = "0")
+        public CompletableFuture<String> stage() {
+            return CompletableFuture.completedFuture("done");
         }
 
         @Locked(name = "shape", key = "#ids", waitTime = "0")
@@ -175,6 +184,73 @@ class SeeingTest {
             assertThat(meters.getMeters())
                     .allSatisfy(
                             meter -> assertThat(meter.getId().getTag("name")).isIn("order.refund", "job", "other"));
+        });
+    }
+
+    @Test
+    void an_error_of_whoever_observes_leaves_no_lock_behind() {
+        for (Throwable error : List.of(new NoSuchMethodError("of another version"), new IOException("of Kotlin"))) {
+            application.run(context -> {
+                context.getBean(ObservationRegistry.class)
+                        .observationConfig()
+                        .observationHandler(new ObservationHandler<Observation.Context>() {
+                            @Override
+                            public void onEvent(Observation.Event event, Observation.Context observed) {
+                                SeeingTest.<RuntimeException>unchecked(error);
+                            }
+
+                            @Override
+                            public boolean supportsContext(Observation.Context observed) {
+                                return true;
+                            }
+                        });
+                Shapes shapes = context.getBean(Shapes.class);
+                assertThatThrownBy(shapes::inner)
+                        .satisfies(thrown -> assertThat(thrown.getCause() == null ? thrown : thrown.getCause())
+                                .isSameAs(error));
+                free("shape");
+                assertThatThrownBy(() -> shapes.stage().get(10, TimeUnit.SECONDS))
+                        .hasCause(error);
+                free("shape");
+            });
+        }
+    }
+
+    private static void free(String name) {
+        try (LockClient other = LockClient.connect("memory:seeing")) {
+            await().until(() -> !other.inspect(name).isLocked());
+        }
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <E extends Throwable> void unchecked(Throwable error) throws E {
+        throw (E) error;
+    }
+
+    @Test
+    void an_error_of_whoever_sees_the_end_lets_no_caller_wait() {
+        application.run(context -> {
+            context.getBean(ObservationRegistry.class)
+                    .observationConfig()
+                    .observationHandler(new ObservationHandler<Observation.Context>() {
+                        @Override
+                        public void onStop(Observation.Context observed) {
+                            throw new IllegalStateException("at the end");
+                        }
+
+                        @Override
+                        public boolean supportsContext(Observation.Context observed) {
+                            return true;
+                        }
+                    });
+            Shapes shapes = context.getBean(Shapes.class);
+            assertThat(shapes.stage().get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            try (LockClient other = LockClient.connect("memory:seeing");
+                    Lease held = other.acquire("shape")) {
+                assertThatThrownBy(() -> shapes.stage().get(10, TimeUnit.SECONDS))
+                        .isInstanceOf(ExecutionException.class);
+                assertThat(held.isValid()).isTrue();
+            }
         });
     }
 
