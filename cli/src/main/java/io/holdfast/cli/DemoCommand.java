@@ -62,23 +62,23 @@ final class DemoCommand implements Callable<Integer> {
         Set<String> chosen = scenes();
         String given = where.given(zooKeeper ? "--zookeeper" : null);
         if (given != null) {
-            return play(given, given.replaceFirst("//.*@", "//***@"), chosen);
+            return play(given, "", chosen);
         }
         if (zooKeeper) {
             try (ZooKeeperEnsemble own = StoreOrOwn.start("ZooKeeper server", () -> ZooKeeperEnsemble.start(1))) {
-                return play(own.uri() + ZOOKEEPER_OPTIONS, own.uri() + OWN, chosen);
+                return play(own.uri() + ZOOKEEPER_OPTIONS, OWN, chosen);
             }
         }
         try (RedisServer own = StoreOrOwn.start("Redis server", RedisServer::start)) {
-            return play(own.uri(), own.uri() + OWN, chosen);
+            return play(own.uri(), OWN, chosen);
         }
     }
 
-    private int play(String uri, String shown, Set<String> chosen) throws InterruptedException {
+    private int play(String uri, String remark, Set<String> chosen) throws InterruptedException {
         Summary summary;
         try {
             summary = Demo.play(
-                    uri, shown, chosen, json ? io.err() : io.out(), Terminal.isInteractive(), StderrLogs.showsAll());
+                    uri, remark, chosen, json ? io.err() : io.out(), Terminal.isInteractive(), StderrLogs.showsAll());
         } catch (IOException e) {
             throw new CliException(ExitCode.STORE_UNAVAILABLE, "the demonstration cannot start: " + e.getMessage(), e);
         }

@@ -102,13 +102,8 @@ final class ExecCommand implements Callable<Integer> {
                     ExitCode.USAGE,
                     "the command must follow two dashes (expected: holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...])");
         }
-        // Java reads arguments by the locale, and what has no meaning there cannot be handed on unharmed.
-        if (command.stream().anyMatch(word -> word.indexOf('\ufffd') >= 0) || name.indexOf('\ufffd') >= 0) {
-            throw new CliException(
-                    ExitCode.USAGE,
-                    "an argument is not text in this locale (expected: a locale that fits it, such as LC_ALL=C.UTF-8)");
-        }
-        LockClient.checkName(name);
+        Arguments.checkText(command);
+        Arguments.checkName(name);
         String program = command.get(0);
         switch (CommandPath.find(program, System.getenv("PATH"))) {
             case NOTHING -> throw new CliException(ExitCode.NOT_FOUND, program + ": command not found");

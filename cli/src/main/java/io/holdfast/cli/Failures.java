@@ -52,7 +52,7 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
     @Override
     public int handleExecutionException(Exception e, CommandLine line, ParseResult parsed) {
         int code = exitCode(e);
-        if (code == ExitCode.INTERNAL) {
+        if (code == ExitCode.INTERNAL && !(e instanceof CliException)) {
             io.complain("unexpected " + e + " (--debug shows where)");
         } else {
             io.complain(String.valueOf(e.getMessage()));

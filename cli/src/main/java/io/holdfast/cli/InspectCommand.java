@@ -32,7 +32,7 @@ final class InspectCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        LockClient.checkName(name);
+        Arguments.checkName(name);
         LockState state;
         try (LockClient client = store.client().build()) {
             state = client.inspect(name);

@@ -39,7 +39,7 @@ final class ReleaseCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        LockClient.checkName(name);
+        Arguments.checkName(name);
         boolean held;
         try (LockClient client = store.client().build()) {
             held = force && client.forceRelease(name);

@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.LockClient;
 import io.holdfast.cli.torture.HoldfastWorker;
 import io.holdfast.history.Findings;
 import io.holdfast.testkit.torture.Torture;
@@ -91,16 +92,29 @@ final class TortureCommand implements Callable<Integer> {
     }
 
     private Torture.Report run(@Nullable String given, Duration length) throws IOException, InterruptedException {
-        Path folder =
-                history == null ? Files.createTempDirectory("holdfast-torture") : Files.createDirectories(history);
+        Path folder = history == null ? Files.createTempDirectory("holdfast-torture") : folder(history);
         long seed = new Random().nextLong();
         if (given != null) {
-            return torture(given, folder, seed).run(processes, length, this::progress);
+            Torture torture = torture(given, folder, seed);
+            // The workers put up with a store that is away, as it may be by a fault: here they would try for a minute.
+            LockClient.connect(given).close();
+            return torture.run(processes, length, this::progress);
         }
         TortureServers.Kind kind = on == null ? TortureServers.Kind.SINGLE : on;
         try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
             return torture(servers.uri(), folder, seed).with(servers).run(processes, length, this::progress);
+        }
+    }
+
+    private static Path folder(Path wanted) {
+        try {
+            return Files.createDirectories(wanted);
+        } catch (IOException e) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--history: " + wanted + " (expected: a folder, or a name where one can be made)",
+                    e);
         }
     }
 

@@ -50,6 +50,16 @@ class BadInputTest {
         assertRefused(64, "lock name: \"\"", "release", "--force", "--store", store, "");
     }
 
+    /** In the locale C, as under cron, Java reads "ü" as two of these; "release" would say that nobody held that. */
+    @Test
+    void nameThatIsNoTextInTheLocale() {
+        String name = "schl\ufffd\ufffdssel";
+        String locale = "not text in this locale (expected: a locale that fits it, such as LC_ALL=C.UTF-8)";
+        assertRefused(64, locale, "inspect", "--store", store, name);
+        assertRefused(64, locale, "release", "--force", "--store", store, name);
+        assertRefused(64, locale, "exec", "--store", store, name, "--", "false");
+    }
+
     @Test
     void leaseOfZero() {
         assertRefused(

@@ -18,13 +18,24 @@ class DemoTest {
             assertThat(demo.exitCode()).as("%s%s", demo.out(), demo.err()).isZero();
             assertThat(demo.out().lines()).hasSize(1);
             assertThat(demo.out())
-                    .startsWith("{\"held\":true,\"broken\":0,\"store\":\"" + redis.uri() + "\"")
+                    .startsWith("{\"held\":true,\"broken\":0,\"store\":\"" + redis.uri() + "/0\"")
                     .contains("\"name\":\"refund\"", "\"refunded\":1,\"toldAlreadyRefunded\":29")
                     .contains("\"name\":\"inventory\"", "\"soldWithLock\":1000,\"stockAtEnd\":0")
                     .contains("\"name\":\"long job\"", "\"name\":\"crash\"", "\"acquiredMillisAfterLeaseEnd\":")
                     .contains("\"name\":\"late writer\"", "\"lateWritesAccepted\":0");
             assertThat(demo.err()).contains("refund", "late writer   ok");
             assertKeysExpire(redis);
+        }
+    }
+
+    /** Parameters can be passwords (of Sentinels), and what a demonstration prints ends in logs. */
+    @Test
+    void theParametersOfAStoreAreNotShown() {
+        try (RedisServer redis = RedisServer.start();
+                CliProcess demo =
+                        CliProcess.run("demo", "--only", "refund", "--store", redis.uri() + "?clientName=secret")) {
+            assertThat(demo.exitCode()).as("%s%s", demo.out(), demo.err()).isZero();
+            assertThat(demo.out()).contains("Playing on " + redis.uri()).doesNotContain("secret");
         }
     }
 

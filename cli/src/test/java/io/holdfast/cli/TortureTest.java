@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short torture, as a user starts it. */
@@ -44,6 +45,25 @@ class TortureTest {
         InProcess result = InProcess.run("torture", "--store", "redis://127.0.0.1:1", "--history", folder.toString());
         assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
         assertThat(result.err()).contains("--history: " + folder, "an earlier run");
+    }
+
+    @Test
+    @Timeout(30)
+    void aStoreThatCannotBeUsedIsToldAtOnce() {
+        InProcess away = InProcess.run("torture", "--store", "redis://127.0.0.1:1", "--history", folder.toString());
+        assertThat(away.exitCode()).isEqualTo(ExitCode.STORE_UNAVAILABLE);
+        assertThat(away.err()).contains("redis://127.0.0.1:1/0 cannot be reached");
+        InProcess malformed = InProcess.run("torture", "--store", "here", "--history", folder.toString());
+        assertThat(malformed.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(malformed.err()).contains("\"here\" has no scheme");
+    }
+
+    @Test
+    void aFileInPlaceOfTheFolderIsRefused() throws IOException {
+        Path file = Files.createFile(folder.resolve("file"));
+        InProcess result = InProcess.run("torture", "--history", file.toString());
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("--history: " + file).doesNotContain("Exception");
     }
 
     @Test

@@ -29,19 +29,20 @@ public final class Demo {
      * Plays the scenes with these names.
      *
      * @param uri of the store
-     * @param shown what to call it
+     * @param remark what to say of it, behind what it calls itself: the URI may have secrets in it
      * @param progress where to say how far it has come
      * @param live whether that is a terminal
      * @throws IOException if a process cannot be started
      */
     public static Summary play(
-            String uri, String shown, Set<String> names, PrintWriter progress, boolean live, boolean debug)
+            String uri, String remark, Set<String> names, PrintWriter progress, boolean live, boolean debug)
             throws IOException, InterruptedException {
         List<Scene> scenes =
                 SCENES.stream().filter(scene -> names.contains(scene.name())).toList();
         try (Cleanup cleanup = new Cleanup()) {
             // First of all: a store that cannot be used is found out before processes are started for it.
             LockClient observer = cleanup.atEnd(LockClient.connect(uri));
+            String shown = observer.describeStore() + remark;
             progress.println("Playing on " + shown);
             return play(uri, shown, scenes, observer, new Progress(progress, live), debug, cleanup);
         }
