@@ -15,6 +15,9 @@ import java.util.Map;
  */
 final class Agents implements AutoCloseable {
 
+    /** More of a peer than this do not stay up: sixteen of each of eleven peers were more than 24 GB of memory can bear. */
+    static final int KEPT = 8;
+
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(60);
 
     private final List<String> jvmArgs;
@@ -47,6 +50,11 @@ final class Agents implements AutoCloseable {
     void close(List<AgentProcess> used) throws InterruptedException {
         used.forEach(agent -> agent.send(Message.of("close")));
         await(used);
+        if (used.size() > KEPT) {
+            List<AgentProcess> ended = used.subList(KEPT, used.size());
+            byPeer.values().forEach(agents -> agents.removeAll(ended));
+            ended.forEach(AgentProcess::close);
+        }
     }
 
     void kill(String peer) {

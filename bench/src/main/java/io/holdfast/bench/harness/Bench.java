@@ -65,6 +65,9 @@ final class Bench {
 
     void close(List<AgentProcess> used) throws InterruptedException {
         agents.close(used);
+        if (used.size() > Agents.KEPT) {
+            warm.removeIf(key -> key.endsWith("/" + used.size()));
+        }
     }
 
     /** After a child of the peer was killed, or failed. */
