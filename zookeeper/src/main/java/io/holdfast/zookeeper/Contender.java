@@ -142,7 +142,8 @@ final class Contender {
     private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
         wanted = request;
         if (node.isMade() && lifetime.isOver()) {
-            return delete().thenCompose(deleted -> folder.acquireAnew(request));
+            // A withdrawal has its turn after this one, and would not end the rests of what begins anew.
+            return delete().thenCompose(deleted -> rest.isEnded() ? withdrawnMeanwhile() : folder.acquireAnew(request));
         }
         if (!confirmed) {
             lifetime.lastAtLeast(3 * request.pollMillis());
@@ -495,13 +496,14 @@ final class Contender {
     /** Once more when more is known of what the leader has heard; that was a write, so that it is. Not if it is withdrawn meanwhile. */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> again) {
         return rest.then(
-                now.timeoutMillis() * 1_000_000L / 16,
-                () -> rest.isEnded()
-                        ? CompletableFuture.failedFuture(new StoreException(
-                                StoreException.Outcome.UNKNOWN,
-                                folder.describe() + ": " + holderId + " was withdrawn meanwhile",
-                                null))
-                        : again.get());
+                now.timeoutMillis() * 1_000_000L / 16, () -> rest.isEnded() ? withdrawnMeanwhile() : again.get());
+    }
+
+    private <T> CompletableFuture<T> withdrawnMeanwhile() {
+        return CompletableFuture.failedFuture(new StoreException(
+                StoreException.Outcome.UNKNOWN,
+                folder.describe() + ": " + holderId + " was withdrawn meanwhile",
+                null));
     }
 
     private static long promise(Session now, long before, long askedMillis, long asAsked) {

@@ -23,6 +23,11 @@ record Moment(long nanos, long wallMillis) {
 
     /** How long ago that is, at most: by the clock that went further. For what may not be older than something. */
     long mostAgeNanos(TimeSource time) {
-        return Math.max(leastAgeNanos(time), (time.wallMillis() - wallMillis) * NANOS_PER_MILLI);
+        return mostAgeNanos(now(time));
+    }
+
+    /** The same, seen from another moment. */
+    long mostAgeNanos(Moment now) {
+        return Math.max(now.nanos - nanos, (now.wallMillis - wallMillis) * NANOS_PER_MILLI);
     }
 }

@@ -62,12 +62,15 @@ final class Pulse {
         lock.lock();
         try {
             long late = lateNanos();
-            long age = armed.mostAgeNanos(time);
+            // Read once: a pause between two readings would be in neither age.
+            Moment now = Moment.now(time);
+            long age = armed.mostAgeNanos(now);
+            armed = now;
             // Before there is a session nobody can say what is long for it: the longest pause is kept, and the end of
             // the last.
             if (age >= (knownNanos == 0 ? 2 * FIRST_NANOS : late)) {
                 pauseNanos = knownNanos == 0 ? Math.max(pauseNanos, age) : age;
-                pauseEndNanos = time.nanoTime();
+                pauseEndNanos = now.nanos();
             }
         } finally {
             lock.unlock();
@@ -92,7 +95,6 @@ final class Pulse {
         lock.lock();
         try {
             nanos = knownNanos == 0 ? FIRST_NANOS : knownNanos / 32;
-            armed = Moment.now(time);
         } finally {
             lock.unlock();
         }
