@@ -15,15 +15,11 @@ final class AcquiresUnderWay {
 
     private final ConcurrentMap<String, CompletionStage<?>> byId = new ConcurrentHashMap<>();
 
-    /**
-     * Remembers the id from before the acquire begins until it has ended.
-     *
-     * @param acquire does not throw
-     */
+    /** Remembers the id from before the acquire begins until it has ended. */
     <T> CompletionStage<T> during(String id, Supplier<CompletionStage<T>> acquire) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         byId.put(id, outcome);
-        acquire.get().whenComplete((reply, error) -> {
+        Stages.begin(acquire).whenComplete((reply, error) -> {
             // Before anybody hears of it: who withdraws because of the answer comes after it.
             byId.remove(id, outcome);
             if (error == null) {

@@ -16,11 +16,7 @@ final class Acquisitions {
     /** By holder id; only the last of each. */
     private final ConcurrentMap<String, CompletableFuture<AcquireReply>> last = new ConcurrentHashMap<>();
 
-    /**
-     * Begins one when those before it for this id have ended.
-     *
-     * @param acquisition does not throw
-     */
+    /** Begins one when those before it for this id have ended. */
     CompletionStage<AcquireReply> next(String id, Supplier<CompletionStage<AcquireReply>> acquisition) {
         CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
         CompletableFuture<AcquireReply> before = last.put(id, outcome);
@@ -42,7 +38,7 @@ final class Acquisitions {
     /** Begins what was announced. */
     void begin(
             String id, CompletableFuture<AcquireReply> announced, Supplier<CompletionStage<AcquireReply>> acquisition) {
-        acquisition.get().whenComplete((reply, error) -> {
+        Stages.begin(acquisition).whenComplete((reply, error) -> {
             last.remove(id, announced);
             if (error == null) {
                 announced.complete(reply);

@@ -358,6 +358,9 @@ final class CommandsLockStore implements LockStore {
             running = command.get();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(parts.errors().closed(e));
+        } catch (Error e) {
+            // Something may have been sent.
+            return CompletableFuture.failedFuture(parts.errors().of(e));
         }
         CompletableFuture<T> outcome = new CompletableFuture<>();
         running.whenComplete((answer, error) -> {

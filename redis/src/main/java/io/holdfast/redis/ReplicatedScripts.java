@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.lettuce.core.api.StatefulRedisConnection;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -60,7 +61,7 @@ final class ReplicatedScripts {
             }
             try {
                 decoder.decode(answer, outcome);
-            } catch (RuntimeException e) {
+            } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
         });
@@ -169,7 +170,7 @@ final class ReplicatedScripts {
         private void send(StatefulRedisConnection<String, String> connection, List<Task> group) {
             List<CompletableFuture<List<Object>>> replies = new ArrayList<>();
             for (Task task : group) {
-                replies.add(scripts.run(connection.async(), task.script, task.keys, task.args)
+                replies.add(Stages.begin(() -> scripts.run(connection.async(), task.script, task.keys, task.args))
                         .toCompletableFuture());
             }
             var unused = CompletableFuture.allOf(replies.toArray(new CompletableFuture<?>[0]))
@@ -220,11 +221,13 @@ final class ReplicatedScripts {
                     });
         }
 
+        /** Whether the connection was closed already when the command should have been written. */
         private boolean isUnsent(CompletableFuture<List<Object>> reply) {
             Throwable error = reply.isCompletedExceptionally()
                     ? reply.handle((none, problem) -> problem).join()
                     : null;
-            return error != null && RedisErrors.passesSoon(error) && !RedisErrors.keysAreApart(error);
+            return error != null
+                    && (RedisErrors.wasNotSent(error) || RedisErrors.unwrap(error) instanceof ClosedChannelException);
         }
 
         /**
@@ -237,7 +240,9 @@ final class ReplicatedScripts {
                 List<Task> granted,
                 List<List<Object>> grants,
                 boolean last) {
-            connection.async().waitForReplication(needed, patience.toMillis()).whenComplete((replicas, error) -> {
+            CompletionStage<Long> waited =
+                    Stages.begin(() -> connection.async().waitForReplication(needed, patience.toMillis()));
+            waited.whenComplete((replicas, error) -> {
                 int has = replicas == null ? 0 : replicas.intValue();
                 if (error != null) {
                     detach(connection);
@@ -261,7 +266,7 @@ final class ReplicatedScripts {
             // On the connection of the acquisitions, so in their order: the engine asks again under the same id, and a
             // withdrawal that was executed after that would end a hold whose lease was handed out.
             String[] args = {task.args[0], task.args[1], task.args[2]};
-            scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args)
+            Stages.begin(() -> scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args))
                     .whenComplete((held, error) -> task.reply.completeExceptionally(
                             errors.notReplicated(has, needed, patience, error == null)));
         }

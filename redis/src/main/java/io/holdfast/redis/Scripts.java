@@ -96,13 +96,15 @@ final class Scripts {
         Forms now = forms;
         CompletableFuture<List<Object>> reply = new CompletableFuture<>();
         if (!now.allowed.digests()) {
-            runWithText(commands, now, script, keys, args, reply);
+            dispatchText(commands, now, script, keys, args)
+                    .whenComplete((answer, error) -> complete(reply, answer, error));
             return reply;
         }
         dispatch(commands, CommandType.EVALSHA, Objects.requireNonNull(now.digests.get(script)), keys, args)
                 .whenComplete((answer, error) -> {
                     if (error instanceof RedisNoScriptException) {
-                        runWithText(commands, now, script, keys, args, reply);
+                        Stages.begin(() -> dispatchText(commands, now, script, keys, args))
+                                .whenComplete((second, again) -> complete(reply, second, again));
                     } else {
                         complete(reply, answer, error);
                     }
@@ -115,16 +117,13 @@ final class Scripts {
         closed = true;
     }
 
-    private void runWithText(
+    private CompletionStage<List<Object>> dispatchText(
             RedisClusterAsyncCommands<String, String> commands,
             Forms now,
             LuaScript script,
             String[] keys,
-            String[] args,
-            CompletableFuture<List<Object>> reply) {
-        String text = script.text(publishing, now.allowed.pushes());
-        dispatch(commands, CommandType.EVAL, text, keys, args)
-                .whenComplete((answer, error) -> complete(reply, answer, error));
+            String[] args) {
+        return dispatch(commands, CommandType.EVAL, script.text(publishing, now.allowed.pushes()), keys, args);
     }
 
     private static CompletionStage<List<Object>> dispatch(
