@@ -30,6 +30,7 @@ enum LuaScript {
     FORCE("force", true),
     INSPECT("inspect", true),
     PROBE("probe", false),
+    PROBE_HOLD("probe-hold", false),
 
     QUORUM_TAKE("quorum-take", "quorum-common"),
     QUORUM_EXTEND("quorum-extend"),

@@ -7,7 +7,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
@@ -111,12 +110,11 @@ final class RedisProbe {
 
     /** How many of the holds could be made. */
     private int hold(String[] batchKeys) {
-        var commands = connections.commands();
         List<CompletableFuture<List<Object>>> holds = new ArrayList<>();
+        String[] args = {HOLDER, Long.toString(KEPT_MILLIS)};
         for (int i = 0; i < batchKeys.length; i += 2) {
-            CompletionStage<Boolean> set = commands.hset(batchKeys[i], HOLDER, "1");
-            CompletionStage<Boolean> kept = commands.pexpire(batchKeys[i], KEPT_MILLIS);
-            holds.add(set.<Boolean, List<Object>>thenCombine(kept, (added, done) -> List.of())
+            String[] lock = {batchKeys[i]};
+            holds.add(scripts.run(connections.commands(), LuaScript.PROBE_HOLD, lock, args)
                     .toCompletableFuture());
         }
         int made = 0;

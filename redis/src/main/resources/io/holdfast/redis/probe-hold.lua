@@ -1,0 +1,9 @@
+-- Makes a hold for the trial of renewals, with its end in one step: whoever opens may be killed at any time.
+--
+-- KEYS    lock, which nobody uses
+-- ARGV    holder id, milliseconds
+-- Result  {1}
+
+redis.call('HSET', KEYS[1], ARGV[1], '1')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+return {1}
