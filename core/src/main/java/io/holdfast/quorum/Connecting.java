@@ -27,7 +27,7 @@ final class Connecting {
                 () -> {
                     try {
                         opened.complete(opener.apply(context));
-                    } catch (RuntimeException | Error e) {
+                    } catch (Throwable e) {
                         opened.completeExceptionally(e);
                     }
                 },

@@ -75,7 +75,9 @@ final class QuorumOpening {
                 identities = identify();
             }
             admit(identities);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // One may have reconnected meanwhile, and would be examined for ever.
+            examinations.close();
             // Also those that open later.
             for (CompletionStage<QuorumMember> future : opening) {
                 future.thenAccept(QuorumMember::close);

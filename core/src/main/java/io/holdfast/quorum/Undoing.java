@@ -64,7 +64,7 @@ final class Undoing {
     private void attempt(Seat seat, Claim claim, long untilNanos, long delayNanos) {
         CompletionStage<Released> release = seat.send(member -> member.release(claim.name, claim.id, false));
         release.whenComplete((reply, error) -> {
-            if (error == null || isPointless(error) || closed || time.nanoTime() - untilNanos >= 0) {
+            if (error == null || isPointless(seat, error) || closed || time.nanoTime() - untilNanos >= 0) {
                 pending.decrementAndGet();
             } else {
                 retry(seat, claim, untilNanos, Math.max(RETRY_FIRST_NANOS, Math.min(2 * delayNanos, RETRY_MAX_NANOS)));
@@ -76,7 +76,7 @@ final class Undoing {
         time.schedule(delayNanos, () -> attempt(seat, claim, untilNanos, delayNanos));
     }
 
-    private static boolean isPointless(Throwable error) {
-        return error instanceof StoreException known && known.outcome() == StoreException.Outcome.FATAL;
+    private static boolean isPointless(Seat seat, Throwable error) {
+        return Round.storeError(seat, error).outcome() == StoreException.Outcome.FATAL;
     }
 }

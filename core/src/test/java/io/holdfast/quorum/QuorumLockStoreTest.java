@@ -71,6 +71,20 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     @Test
+    void a_vote_is_not_given_back_again_and_again_to_a_member_that_refuses_for_good() {
+        Client a = new Client();
+        String holder = a.newId();
+        a.granted(holder);
+        a.troubles.get(1).down = true;
+        assertThat(a.release(holder)).isTrue();
+        assertThat(a.store.undoing()).isOne();
+        a.troubles.get(1).forbidden = true;
+        a.troubles.get(1).down = false;
+        time.advance(Duration.ofSeconds(1));
+        assertThat(a.store.undoing()).isZero();
+    }
+
+    @Test
     void a_majority_that_hangs_is_an_error_after_the_members_timeout_and_leaves_nothing() {
         Client a = new Client();
         a.troubles.get(0).stopped = true;

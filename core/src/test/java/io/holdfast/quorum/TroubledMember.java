@@ -17,6 +17,8 @@ final class TroubledMember implements QuorumMember {
     static final class Trouble {
         /** Refused at once: the server is down. */
         boolean down;
+        /** Refused for good: this user has lost the right. */
+        boolean forbidden;
         /** Requests do not arrive, until this is off: then all of them do, in their order. */
         boolean stopped;
         /** Requests are executed, but their answers never arrive. */
@@ -48,6 +50,11 @@ final class TroubledMember implements QuorumMember {
         if (trouble.down) {
             answer.completeExceptionally(
                     new StoreException(StoreException.Outcome.NOT_EXECUTED, describe() + " is down", null));
+            return answer;
+        }
+        if (trouble.forbidden) {
+            answer.completeExceptionally(
+                    new StoreException(StoreException.Outcome.FATAL, describe() + " does not let us", null));
             return answer;
         }
         arrive(command, answer);
