@@ -57,6 +57,11 @@ final class Attempt {
     /** An answer has said that the name is held. */
     boolean busy;
 
+    /** Who waited here before it began waited behind a hold of this client. */
+    boolean afterTenure;
+
+    private final long beganNanos;
+
     /** The last answer said that the name is held by something without expiry. */
     boolean endless;
 
@@ -66,6 +71,12 @@ final class Attempt {
         this.leaseNanos = leaseNanos;
         this.queue = queue;
         this.lastGoodNanos = nowNanos;
+        this.beganNanos = nowNanos;
+    }
+
+    /** Whether somebody else is known to have held the name while this one waited. */
+    boolean wasBusyFor(Waiter waiter) {
+        return busy || (afterTenure && waiter.arrivedNanos - beganNanos < 0);
     }
 
     /** Notes that a command for it is about to be sent. */

@@ -48,9 +48,16 @@ final class Contention {
         return attempt == null ? null : attempt.lastError;
     }
 
-    /** Whether the store has said since the attempt began that somebody else holds the name. */
-    boolean isBusy() {
-        return attempt != null && attempt.busy;
+    boolean wasBusyFor(Waiter waiter) {
+        return attempt != null && attempt.wasBusyFor(waiter);
+    }
+
+    /** Starts to contend if somebody waits: a hold of this client has just ended. */
+    void beginAfterTenure() {
+        begin();
+        if (attempt != null) {
+            attempt.afterTenure = true;
+        }
     }
 
     /** Starts to contend if somebody waits. */
@@ -94,6 +101,7 @@ final class Contention {
     /** The attempt's first command is under way, as part of a release. */
     void resume(Attempt begun) {
         begun.inFlight = true;
+        begun.afterTenure = true;
         attempt = begun;
     }
 

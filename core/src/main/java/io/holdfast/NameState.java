@@ -326,8 +326,9 @@ final class NameState {
 
     // --- between the parts ---
 
+    /** After a tenure. */
     void startContention() {
-        contention().begin();
+        contention().beginAfterTenure();
     }
 
     void startTenure(Hold hold) {
@@ -352,7 +353,7 @@ final class NameState {
             // The store failed for the last part of the wait: not known to be busy (design rule 11).
             effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
         } else {
-            waiter.foundBusy = tenure.isActive() || contention().isBusy();
+            waiter.foundBusy = tenure.isActive() || contention().wasBusyFor(waiter);
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);
         }
     }

@@ -392,6 +392,23 @@ class WaitingTest extends EngineFixture {
         assertTheStoreDidNotAnswer(waiting);
     }
 
+    @Test
+    void
+            a_wait_behind_a_hold_of_the_same_client_says_that_the_lock_was_held_though_the_last_question_is_not_answered() {
+        Lease held = now(acquire(client, "a"));
+        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofMillis(500)));
+        advance(400);
+        store.acquires = Fate.REQUEST_HELD;
+        held.release(ofSeconds(1));
+        advance(100);
+        assertThat(waiting)
+                .failsWithin(ofMillis(0))
+                .withThrowableOfType(ExecutionException.class)
+                .havingCause()
+                .isInstanceOf(LockTimeoutException.class)
+                .withMessageContaining("was held by others for PT0.5S");
+    }
+
     private void assertTheStoreDidNotAnswer(CompletableFuture<?> waiting) {
         assertThat(waiting)
                 .failsWithin(ofMillis(0))
