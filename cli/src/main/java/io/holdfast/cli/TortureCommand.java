@@ -108,14 +108,20 @@ final class TortureCommand implements Callable<Integer> {
     }
 
     private static Path folder(Path wanted) {
+        Path folder;
         try {
-            return Files.createDirectories(wanted);
+            folder = Files.createDirectories(wanted);
         } catch (IOException e) {
             throw new CliException(
                     ExitCode.USAGE,
                     "--history: " + wanted + " (expected: a folder, or a name where one can be made)",
                     e);
         }
+        if (!Files.isReadable(folder) || !Files.isWritable(folder)) {
+            throw new CliException(
+                    ExitCode.USAGE, "--history: " + wanted + " (expected: a folder that you may read and write)");
+        }
+        return folder;
     }
 
     private void progress(String sentence) {

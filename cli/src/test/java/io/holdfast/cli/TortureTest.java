@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.holdfast.history.Findings;
 import io.holdfast.history.History;
@@ -9,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -56,6 +58,17 @@ class TortureTest {
         InProcess malformed = InProcess.run("torture", "--store", "here", "--history", folder.toString());
         assertThat(malformed.exitCode()).isEqualTo(ExitCode.USAGE);
         assertThat(malformed.err()).contains("\"here\" has no scheme");
+    }
+
+    /** Not for root, who may read and write everything. */
+    @Test
+    void aFolderThatMayNotBeReadIsRefused() throws IOException {
+        Path closed = Files.createDirectory(folder.resolve("closed"));
+        Files.setPosixFilePermissions(closed, Set.of());
+        assumeThat(Files.isReadable(closed)).isFalse();
+        InProcess result = InProcess.run("torture", "--history", closed.toString());
+        assertThat(result.exitCode()).isEqualTo(ExitCode.USAGE);
+        assertThat(result.err()).contains("--history: " + closed).doesNotContain("Exception");
     }
 
     @Test
