@@ -32,6 +32,9 @@ class WithdrawalWhileUnsureTest {
 
     private final VirtualTime time = new VirtualTime();
     private final List<String> nodes = new ArrayList<>();
+    private boolean keepsDeletions;
+    private Runnable deleted = () -> {};
+    private CompletableFuture<?> asked = new CompletableFuture<>();
 
     private final Handle handle = (Handle) Proxy.newProxyInstance(
             Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
@@ -55,7 +58,11 @@ class WithdrawalWhileUnsureTest {
                         ((AsyncCallback.StatCallback) arguments[2]).processResult(Code.OK.intValue(), "", null, STAT);
                     case "delete" -> {
                         nodes.remove(((String) arguments[0]).substring(((String) arguments[0]).lastIndexOf('/') + 1));
-                        ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+                        deleted = () ->
+                                ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+                        if (!keepsDeletions) {
+                            deleted.run();
+                        }
                     }
                     default -> throw new UnsupportedOperationException(method.getName());
                 }
@@ -92,6 +99,29 @@ class WithdrawalWhileUnsureTest {
         assertThat(nodes).isEmpty();
         assertThat(withdrawn).isCompletedWithValue(true);
         assertThat(renewed.toCompletableFuture()).isCompletedExceptionally();
+        assertThat(store.size()).isZero();
+    }
+
+    /** Its node's time is over, and the new one would not be there for the withdrawal to find. */
+    @Test
+    void an_acquire_that_is_withdrawn_before_it_begins_anew_does_not_begin() {
+        // Before the timer that ends the node at the same time.
+        time.schedule(Duration.ofMinutes(1).toNanos(), () -> {
+            keepsDeletions = true;
+            asked = store.acquire(request()).toCompletableFuture();
+        });
+        assertThat(store.acquire(request()).toCompletableFuture())
+                .isCompletedWithValueMatching(Granted.class::isInstance);
+        elapse(59_999);
+        time.stepWall(Duration.ofHours(1));
+        elapse(1);
+        CompletableFuture<Boolean> withdrawn = store.abandon("a", "c:1").toCompletableFuture();
+        keepsDeletions = false;
+        deleted.run();
+        elapse(100);
+        assertThat(nodes).isEmpty();
+        assertThat(withdrawn).isCompleted();
+        assertThat(asked).isCompletedExceptionally();
         assertThat(store.size()).isZero();
     }
 
