@@ -1,8 +1,6 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -91,9 +89,14 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        Class<?> type = typeOf(bean);
-        if (bean instanceof AopInfrastructureBean || advisor == null || !isEligible(type)) {
-            return super.postProcessAfterInitialization(bean, beanName);
+        if (bean instanceof AopInfrastructureBean || advisor == null) {
+            return bean;
+        }
+        // Under another name too, or in a parent context: a second lock around the first would wait for it.
+        Advised known = isOfInterest(bean) ? Proxies.advisedBy(LockedInterceptor.class, bean) : null;
+        Class<?> type = typeOf(known == null ? bean : known);
+        if (known != null || !isEligible(type)) {
+            return bean;
         }
         Set<Method> methods = check(type);
         Object locked = super.postProcessAfterInitialization(bean, beanName);
@@ -110,27 +113,32 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
         for (String name : beans.getBeanDefinitionNames()) {
-            Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
-            if (bean == null || bean instanceof AopInfrastructureBean || !made.contains(name)) {
-                continue;
-            }
-            Class<?> type = AopUtils.getTargetClass(bean);
-            if (isEligible(type)) {
+            Object bean = made.contains(name) && beans.containsSingleton(name) ? beans.getSingleton(name) : null;
+            if (bean != null && !(bean instanceof AopInfrastructureBean) && isOfInterest(bean)) {
                 checkIsLocked(bean, name);
-                LockedInterceptor known = java.util.Objects.requireNonNull(interceptor);
-                check(type)
-                        .forEach(method -> known.client(
-                                java.util.Objects.requireNonNull(reader).operation(method, type)));
+                checkClients(typeOf(bean));
+                checkClients(AopProxyUtils.ultimateTargetClass(bean));
             }
         }
         made.forget();
     }
 
+    private void checkClients(Class<?> type) {
+        if (isEligible(type)) {
+            OperationReader known = java.util.Objects.requireNonNull(reader);
+            LockedInterceptor clients = java.util.Objects.requireNonNull(interceptor);
+            check(type).forEach(method -> clients.client(known.operation(method, type)));
+        }
+    }
+
+    private boolean isOfInterest(Object bean) {
+        return isEligible(typeOf(bean)) || isEligible(AopProxyUtils.ultimateTargetClass(bean));
+    }
+
     /** Of a proxy that a library made of a marked interface that proxy, since its target, if it has one, need not know the interface. */
     private Class<?> typeOf(Object bean) {
         Class<?> target = AopUtils.getTargetClass(bean);
-        boolean byInterface = Proxy.isProxyClass(bean.getClass()) && !isEligible(target);
-        return byInterface ? bean.getClass() : target;
+        return isEligible(target) ? target : bean.getClass();
     }
 
     private Set<Method> check(Class<?> type) {
@@ -142,11 +150,8 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         return operations.keySet();
     }
 
-    @SuppressWarnings("ReferenceEquality") // our own advisor
-    private void checkIsLocked(Object bean, String beanName) {
-        boolean locked = bean instanceof Advised advised
-                && Arrays.stream(advised.getAdvisors()).anyMatch(each -> each == advisor);
-        if (!locked) {
+    private static void checkIsLocked(Object bean, String beanName) {
+        if (Proxies.advisedBy(LockedInterceptor.class, bean) == null) {
             throw new LockedDefinitionException(
                     "bean \"" + beanName + "\" ("
                             + AopUtils.getTargetClass(bean).getName() + ")",
@@ -159,28 +164,20 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
      * With {@code @EnableAsync(order = …)} that may be there already: then the lock would be released when the task is handed to
      * its executor.
      */
-    private void putInsideOfAsync(Advised locked, String beanName) {
-        if (AopProxyUtils.getSingletonTarget(locked) instanceof Advised inner && isAsync(inner)) {
+    private static void putInsideOfAsync(Advised locked, String beanName) {
+        if (Proxies.advisedBy(AsyncExecutionInterceptor.class, AopProxyUtils.getSingletonTarget(locked)) != null) {
             throw new LockedDefinitionException(
                     "bean \"" + beanName + "\"",
                     "the proxy of @Async is inside of another one, so the lock would be released when the task is handed to its executor",
                     "@EnableAsync without an order");
         }
-        Advisor own = java.util.Objects.requireNonNull(advisor);
-        Advisor[] all = locked.getAdvisors();
-        int last = -1;
-        for (int i = 0; i < all.length; i++) {
-            last = all[i].getAdvice() instanceof AsyncExecutionInterceptor ? i : last;
+        int last = Proxies.lastIndexOf(AsyncExecutionInterceptor.class, locked);
+        int own = Proxies.lastIndexOf(LockedInterceptor.class, locked);
+        if (last > own) {
+            Advisor lock = locked.getAdvisors()[own];
+            locked.removeAdvisor(lock);
+            locked.addAdvisor(last, lock);
         }
-        if (last > Arrays.asList(all).indexOf(own)) {
-            locked.removeAdvisor(own);
-            locked.addAdvisor(last, own);
-        }
-    }
-
-    private static boolean isAsync(Advised proxy) {
-        return Arrays.stream(proxy.getAdvisors())
-                .anyMatch(each -> each.getAdvice() instanceof AsyncExecutionInterceptor);
     }
 
     private static void checkIsInInterface(Method method, Class<?> type, Object proxy) {
