@@ -1,6 +1,7 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,7 @@ import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
 
 /**
  * Puts the interceptor before every other advice of a bean with {@link Locked} methods, and refuses beans where that cannot be
@@ -95,6 +97,7 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         // Under another name too, or in a parent context: a second lock around the first would wait for it.
         Advised known = isOfInterest(bean) ? Proxies.advisedBy(LockedInterceptor.class, bean) : null;
         Class<?> type = typeOf(known == null ? bean : known);
+        checkIsSeen(bean, beanName, type);
         if (known != null || !isEligible(type)) {
             return bean;
         }
@@ -139,6 +142,35 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     private Class<?> typeOf(Object bean) {
         Class<?> target = AopUtils.getTargetClass(bean);
         return isEligible(target) ? target : bean.getClass();
+    }
+
+    /**
+     * Calls come in by the proxy's methods, and are locked by what marks those in this class. A mark may be elsewhere: in
+     * the class behind two proxies by interfaces, or in an interface that the class with the method does not implement.
+     */
+    private void checkIsSeen(Object bean, String beanName, Class<?> type) {
+        Class<?> ultimate = AopProxyUtils.ultimateTargetClass(bean);
+        for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
+            for (Class<?> other : List.of(each, ultimate, bean.getClass())) {
+                if (other != type && isEligible(other)) {
+                    checkIsSeen(each, other, type, beanName);
+                }
+            }
+        }
+    }
+
+    private void checkIsSeen(Class<?> callable, Class<?> marked, Class<?> type, String beanName) {
+        OperationReader known = java.util.Objects.requireNonNull(reader);
+        for (Method method : callable.getMethods()) {
+            if (!known.seesAll(method, type, marked)) {
+                throw new LockedDefinitionException(
+                        OperationReader.specific(method, marked),
+                        "bean \"" + beanName + "\" is locked by what marks the methods of " + type.getName()
+                                + ", and this is not there, so it would run without this lock",
+                        "@Locked on the method of that class; or, if that class is a proxy,"
+                                + " spring.aop.proxy-target-class=true or @EnableAsync without an order");
+            }
+        }
     }
 
     private Set<Method> check(Class<?> type) {

@@ -49,6 +49,14 @@ final class OperationReader {
                 key -> !annotations(specific(method, targetClass), targetClass).isEmpty());
     }
 
+    /** Whether a proxy that goes by the one class locks what is marked in the other. */
+    boolean seesAll(Method method, Class<?> seen, Class<?> other) {
+        Method specific = specific(method, seen);
+        List<Locked> known = annotations(specific, seen);
+        // What is on the other class as a whole may be replaced by what is on the method.
+        return known.isEmpty() ? !isMarked(method, other) : known.containsAll(own(specific(method, other)));
+    }
+
     /**
      * What is to be done for a method that is marked.
      *

@@ -162,6 +162,66 @@ class LockedProxiesTest {
                 .withBean("stripe", StripePay.class);
     }
 
+    /** As the base class of repositories: it does not know their interfaces. */
+    public static class General {
+
+        @Locked("one")
+        public Object one() {
+            return "one";
+        }
+
+        public Object all() {
+            return "all";
+        }
+    }
+
+    interface Repository {
+        Object one();
+
+        @Locked("all")
+        Object all();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class BothMarked {
+        @Bean
+        Repository repository() {
+            General target = new General();
+            ProxyFactory factory = new ProxyFactory();
+            factory.setTarget(target);
+            factory.setInterfaces(Repository.class);
+            factory.addAdvice(
+                    (MethodInterceptor) call -> call.getMethod().getName().equals("one") ? target.one() : target.all());
+            return (Repository) factory.getProxy();
+        }
+    }
+
+    public static class NotKnowing {
+        public Object one() {
+            return "one";
+        }
+
+        public Object all() {
+            return "all";
+        }
+    }
+
+    /** The method that is called is that of a class without the interface. */
+    public static class Inheriting extends NotKnowing implements Repository {}
+
+    @ParameterizedTest
+    @ValueSource(classes = {BothMarked.class, Inheriting.class})
+    void a_mark_where_no_call_is_seen_stops_the_start(Class<?> type) {
+        Contexts.memory("unseen")
+                .withUserConfiguration(type)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("Repository.all()")
+                        .hasMessageContaining("would run without this lock"));
+    }
+
     private static List<String> held(LockClient client) {
         return client.localLocks().stream().map(LocalLock::name).toList();
     }
