@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -14,7 +13,7 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -23,7 +22,6 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -102,13 +100,27 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
             return bean;
         }
         Set<Method> methods = check(type);
-        Object locked = super.postProcessAfterInitialization(bean, beanName);
+        Object locked = lock(bean, beanName, type);
         checkIsLocked(locked, beanName);
         putInsideOfAsync((Advised) locked, beanName);
         if (AopUtils.isJdkDynamicProxy(locked)) {
             methods.forEach(method -> checkIsInInterface(method, type, locked));
         }
         return locked;
+    }
+
+    private Object lock(Object bean, String beanName, Class<?> type) {
+        if (bean instanceof Advised proxy
+                && proxy.getTargetSource() instanceof EmptyTargetSource
+                && !proxy.isFrozen()) {
+            proxy.addAdvisor(
+                    0,
+                    new DefaultPointcutAdvisor(
+                            new MarkedMethods(java.util.Objects.requireNonNull(reader), type),
+                            java.util.Objects.requireNonNull(interceptor)));
+            return bean;
+        }
+        return super.postProcessAfterInitialization(bean, beanName);
     }
 
     /** Beans that were made before this post-processor was there would run unlocked; and all clients must be found. */
@@ -228,22 +240,5 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     private ApplicationEventPublisher publisher() {
         return java.util.Objects.requireNonNull(events);
-    }
-
-    /** The methods that are marked, right or wrong: a wrong one stops the start instead of being left out. */
-    private static final class MarkedMethods extends StaticMethodMatcherPointcut {
-
-        private final OperationReader reader;
-
-        MarkedMethods(OperationReader reader) {
-            this.reader = reader;
-            setClassFilter((ClassFilter) type -> AnnotationUtils.isCandidateClass(type, Locked.class)
-                    || AnnotationUtils.isCandidateClass(type, Locked.Several.class));
-        }
-
-        @Override
-        public boolean matches(Method method, Class<?> targetClass) {
-            return reader.isMarked(method, targetClass);
-        }
     }
 }

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.Test;
@@ -160,6 +161,32 @@ class LockedProxiesTest {
                 .withPropertyValues("spring.aop.proxy-target-class=" + classes)
                 .withBean(Wrapper.class, () -> new Wrapper(classes))
                 .withBean("stripe", StripePay.class);
+    }
+
+    public interface Base {
+        Object call();
+    }
+
+    @Locked("whole")
+    interface Sub extends Base, Supplier<Object> {}
+
+    @Test
+    void a_lock_on_an_interface_is_for_what_it_inherits() {
+        Contexts.memory("inherits").withUserConfiguration(Targetless.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            Sub bean = context.getBean(Sub.class);
+            assertThat(bean.call()).isEqualTo(List.of("whole"));
+            assertThat(bean.get()).isEqualTo(List.of("whole"));
+        });
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Targetless {
+        /** As a client by {@code @HttpExchange}. */
+        @Bean
+        Sub sub(LockClient client) {
+            return ProxyFactory.getProxy(Sub.class, (MethodInterceptor) call -> held(client));
+        }
     }
 
     /** As the base class of repositories: it does not know their interfaces. */
