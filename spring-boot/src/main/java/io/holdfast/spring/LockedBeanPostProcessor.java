@@ -128,11 +128,12 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
         for (String name : beans.getBeanDefinitionNames()) {
-            Object bean = made.contains(name) && beans.containsSingleton(name) ? beans.getSingleton(name) : null;
-            if (bean != null && !(bean instanceof AopInfrastructureBean) && isOfInterest(bean)) {
-                checkIsLocked(bean, name);
-                checkClients(typeOf(bean));
-                checkClients(AopProxyUtils.ultimateTargetClass(bean));
+            for (Object bean : made.objects(beans, name)) {
+                if (!(bean instanceof AopInfrastructureBean) && isOfInterest(bean)) {
+                    checkIsLocked(bean, name);
+                    checkClients(typeOf(bean));
+                    checkClients(AopProxyUtils.ultimateTargetClass(bean));
+                }
             }
         }
         made.forget();
