@@ -156,6 +156,7 @@ final class OperationReader {
     }
 
     /** Whether it is of another package, where a subclass of the target class, such as a proxy, cannot override it. */
+    @SuppressWarnings("ReferenceEquality") // the very loader that defined both
     private static boolean isHidden(Method method, Class<?> targetClass) {
         int visible = Modifier.PUBLIC | Modifier.PROTECTED;
         Class<?> declaring = method.getDeclaringClass();
