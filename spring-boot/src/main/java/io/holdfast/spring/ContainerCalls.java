@@ -1,6 +1,7 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
@@ -23,9 +24,11 @@ final class ContainerCalls {
      */
     static void refuse(Class<?> type, @Nullable BeanDefinition definition) {
         for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
-            if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(method)) {
+            // An override is called in its place, and need not say that it is.
+            Method called = OperationReader.specific(method, type);
+            if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(called)) {
                 throw new LockedDefinitionException(
-                        method,
+                        called,
                         "the container calls it on the object itself, past every proxy, so it would run without its lock",
                         "a method that is called when all is ready, by @EventListener(ApplicationReadyEvent.class) for example; or the"
                                 + " lock taken in it by a LockClient");
@@ -45,22 +48,28 @@ final class ContainerCalls {
                 || (definition instanceof AbstractBeanDefinition known
                         && (contains(known.getInitMethodNames(), name)
                                 || contains(known.getDestroyMethodNames(), name)
-                                || isInferred(name, type, known)));
+                                || isInferred(method, type, known)));
     }
 
     /** What is called at the end though nobody has named it: {@code close()}, or {@code shutdown()} if there is none. */
-    private static boolean isInferred(String name, Class<?> type, AbstractBeanDefinition known) {
+    private static boolean isInferred(Method method, Class<?> type, AbstractBeanDefinition known) {
         boolean closeable = AutoCloseable.class.isAssignableFrom(type);
         boolean infers = contains(known.getDestroyMethodNames(), AbstractBeanDefinition.INFER_METHOD)
                 || (closeable && known.getDestroyMethodNames() == null);
-        if (!infers || known.isPrototype() || DisposableBean.class.isAssignableFrom(type)) {
+        if (!infers
+                || !Modifier.isPublic(method.getModifiers())
+                || known.isPrototype()
+                || DisposableBean.class.isAssignableFrom(type)) {
             return false;
         }
+        String name = method.getName();
         return name.equals("close") || (name.equals("shutdown") && !ClassUtils.hasMethod(type, "close"));
     }
 
     private static boolean isMarkedFor(String what, Method method) {
-        return MergedAnnotations.from(method).isPresent("jakarta.annotation." + what);
+        MergedAnnotations annotations = MergedAnnotations.from(method);
+        // Spring Framework 6 knows the old ones, too.
+        return annotations.isPresent("jakarta.annotation." + what) || annotations.isPresent("javax.annotation." + what);
     }
 
     private static boolean contains(String @Nullable [] names, String name) {

@@ -62,7 +62,7 @@ public @interface Locked {
      * Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code @name},
      * {@code #root.target}, {@code #root.method}, {@code #root.args}. Each gives a lock of its own, {@code name:value}; a collection or an array
      * gives one for each element. They are locked together, sorted, all or none. A null, an empty one, a collection without
-     * elements, or an object with neither a {@code toString()} nor a {@code hashCode()} of its own is an {@link IllegalArgumentException}; of an
+     * elements, or an object without a {@code toString()} of its own is an {@link IllegalArgumentException}; of an
      * {@code Optional} it is what is in it.
      */
     String[] key() default {};

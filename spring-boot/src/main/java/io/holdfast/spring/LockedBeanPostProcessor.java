@@ -1,13 +1,11 @@
 package io.holdfast.spring;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.ClassFilter;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
@@ -15,7 +13,7 @@ import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvis
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -24,7 +22,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationEventPublisherAware;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
-import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
 
 /**
  * Puts the interceptor before every other advice of a bean with {@link Locked} methods, and refuses beans where that cannot be
@@ -91,12 +89,18 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     @Override
     public Object postProcessAfterInitialization(Object bean, String beanName) {
-        Class<?> type = typeOf(bean);
-        if (bean instanceof AopInfrastructureBean || advisor == null || !isEligible(type)) {
-            return super.postProcessAfterInitialization(bean, beanName);
+        if (bean instanceof AopInfrastructureBean || advisor == null) {
+            return bean;
+        }
+        // Under another name too, or in a parent context: a second lock around the first would wait for it.
+        Advised known = isOfInterest(bean) ? Proxies.advisedBy(LockedInterceptor.class, bean) : null;
+        Class<?> type = typeOf(known == null ? bean : known);
+        checkIsSeen(bean, beanName, type);
+        if (known != null || !isEligible(type)) {
+            return bean;
         }
         Set<Method> methods = check(type);
-        Object locked = super.postProcessAfterInitialization(bean, beanName);
+        Object locked = lock(bean, beanName, type);
         checkIsLocked(locked, beanName);
         putInsideOfAsync((Advised) locked, beanName);
         if (AopUtils.isJdkDynamicProxy(locked)) {
@@ -105,32 +109,81 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         return locked;
     }
 
+    private Object lock(Object bean, String beanName, Class<?> type) {
+        if (bean instanceof Advised proxy
+                && proxy.getTargetSource() instanceof EmptyTargetSource
+                && !proxy.isFrozen()) {
+            proxy.addAdvisor(
+                    0,
+                    new DefaultPointcutAdvisor(
+                            new MarkedMethods(java.util.Objects.requireNonNull(reader), type),
+                            java.util.Objects.requireNonNull(interceptor)));
+            return bean;
+        }
+        return super.postProcessAfterInitialization(bean, beanName);
+    }
+
     /** Beans that were made before this post-processor was there would run unlocked; and all clients must be found. */
     @Override
     public void afterSingletonsInstantiated() {
         ConfigurableListableBeanFactory beans = java.util.Objects.requireNonNull(ownBeans);
         for (String name : beans.getBeanDefinitionNames()) {
-            Object bean = beans.containsSingleton(name) ? beans.getSingleton(name) : null;
-            if (bean == null || bean instanceof AopInfrastructureBean || !made.contains(name)) {
-                continue;
-            }
-            Class<?> type = AopUtils.getTargetClass(bean);
-            if (isEligible(type)) {
-                checkIsLocked(bean, name);
-                LockedInterceptor known = java.util.Objects.requireNonNull(interceptor);
-                check(type)
-                        .forEach(method -> known.client(
-                                java.util.Objects.requireNonNull(reader).operation(method, type)));
+            for (Object bean : made.objects(beans, name)) {
+                if (!(bean instanceof AopInfrastructureBean) && isOfInterest(bean)) {
+                    checkIsLocked(bean, name);
+                    checkClients(typeOf(bean));
+                    checkClients(AopProxyUtils.ultimateTargetClass(bean));
+                }
             }
         }
         made.forget();
     }
 
+    private void checkClients(Class<?> type) {
+        if (isEligible(type)) {
+            OperationReader known = java.util.Objects.requireNonNull(reader);
+            LockedInterceptor clients = java.util.Objects.requireNonNull(interceptor);
+            check(type).forEach(method -> clients.client(known.operation(method, type)));
+        }
+    }
+
+    private boolean isOfInterest(Object bean) {
+        return isEligible(typeOf(bean)) || isEligible(AopProxyUtils.ultimateTargetClass(bean));
+    }
+
     /** Of a proxy that a library made of a marked interface that proxy, since its target, if it has one, need not know the interface. */
     private Class<?> typeOf(Object bean) {
         Class<?> target = AopUtils.getTargetClass(bean);
-        boolean byInterface = Proxy.isProxyClass(bean.getClass()) && !isEligible(target);
-        return byInterface ? bean.getClass() : target;
+        return isEligible(target) ? target : bean.getClass();
+    }
+
+    /**
+     * Calls come in by the proxy's methods, and are locked by what marks those in this class. A mark may be elsewhere: in
+     * the class behind two proxies by interfaces, or in an interface that the class with the method does not implement.
+     */
+    private void checkIsSeen(Object bean, String beanName, Class<?> type) {
+        Class<?> ultimate = AopProxyUtils.ultimateTargetClass(bean);
+        for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
+            for (Class<?> other : List.of(each, ultimate, bean.getClass())) {
+                if (other != type && isEligible(other)) {
+                    checkIsSeen(each, other, type, beanName);
+                }
+            }
+        }
+    }
+
+    private void checkIsSeen(Class<?> callable, Class<?> marked, Class<?> type, String beanName) {
+        OperationReader known = java.util.Objects.requireNonNull(reader);
+        for (Method method : callable.getMethods()) {
+            if (!known.seesAll(method, type, marked)) {
+                throw new LockedDefinitionException(
+                        OperationReader.specific(method, marked),
+                        "bean \"" + beanName + "\" is locked by what marks the methods of " + type.getName()
+                                + ", and this is not there, so it would run without this lock",
+                        "@Locked on the method of that class; or, if that class is a proxy,"
+                                + " spring.aop.proxy-target-class=true or @EnableAsync without an order");
+            }
+        }
     }
 
     private Set<Method> check(Class<?> type) {
@@ -142,11 +195,8 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         return operations.keySet();
     }
 
-    @SuppressWarnings("ReferenceEquality") // our own advisor
-    private void checkIsLocked(Object bean, String beanName) {
-        boolean locked = bean instanceof Advised advised
-                && Arrays.stream(advised.getAdvisors()).anyMatch(each -> each == advisor);
-        if (!locked) {
+    private static void checkIsLocked(Object bean, String beanName) {
+        if (Proxies.advisedBy(LockedInterceptor.class, bean) == null) {
             throw new LockedDefinitionException(
                     "bean \"" + beanName + "\" ("
                             + AopUtils.getTargetClass(bean).getName() + ")",
@@ -159,28 +209,20 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
      * With {@code @EnableAsync(order = …)} that may be there already: then the lock would be released when the task is handed to
      * its executor.
      */
-    private void putInsideOfAsync(Advised locked, String beanName) {
-        if (AopProxyUtils.getSingletonTarget(locked) instanceof Advised inner && isAsync(inner)) {
+    private static void putInsideOfAsync(Advised locked, String beanName) {
+        if (Proxies.advisedBy(AsyncExecutionInterceptor.class, AopProxyUtils.getSingletonTarget(locked)) != null) {
             throw new LockedDefinitionException(
                     "bean \"" + beanName + "\"",
                     "the proxy of @Async is inside of another one, so the lock would be released when the task is handed to its executor",
                     "@EnableAsync without an order");
         }
-        Advisor own = java.util.Objects.requireNonNull(advisor);
-        Advisor[] all = locked.getAdvisors();
-        int last = -1;
-        for (int i = 0; i < all.length; i++) {
-            last = all[i].getAdvice() instanceof AsyncExecutionInterceptor ? i : last;
+        int last = Proxies.lastIndexOf(AsyncExecutionInterceptor.class, locked);
+        int own = Proxies.lastIndexOf(LockedInterceptor.class, locked);
+        if (last > own) {
+            Advisor lock = locked.getAdvisors()[own];
+            locked.removeAdvisor(lock);
+            locked.addAdvisor(last, lock);
         }
-        if (last > Arrays.asList(all).indexOf(own)) {
-            locked.removeAdvisor(own);
-            locked.addAdvisor(last, own);
-        }
-    }
-
-    private static boolean isAsync(Advised proxy) {
-        return Arrays.stream(proxy.getAdvisors())
-                .anyMatch(each -> each.getAdvice() instanceof AsyncExecutionInterceptor);
     }
 
     private static void checkIsInInterface(Method method, Class<?> type, Object proxy) {
@@ -199,22 +241,5 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
 
     private ApplicationEventPublisher publisher() {
         return java.util.Objects.requireNonNull(events);
-    }
-
-    /** The methods that are marked, right or wrong: a wrong one stops the start instead of being left out. */
-    private static final class MarkedMethods extends StaticMethodMatcherPointcut {
-
-        private final OperationReader reader;
-
-        MarkedMethods(OperationReader reader) {
-            this.reader = reader;
-            setClassFilter((ClassFilter) type -> AnnotationUtils.isCandidateClass(type, Locked.class)
-                    || AnnotationUtils.isCandidateClass(type, Locked.Several.class));
-        }
-
-        @Override
-        public boolean matches(Method method, Class<?> targetClass) {
-            return reader.isMarked(method, targetClass);
-        }
     }
 }

@@ -90,12 +90,8 @@ record LockedName(
             return text(method, what, optional.orElse(null));
         }
         String text = value == null ? "" : value.toString();
-        if (value != null && isAddress(text, value)) {
-            throw wrong(
-                    method,
-                    what + " is a " + value.getClass().getName()
-                            + ", which has neither toString() nor hashCode() of its own",
-                    "what tells it from others, for example its id; each object would be a lock of its own");
+        if (value != null) {
+            refuseNameless(method, what, value, text);
         }
         if (text.isBlank()) {
             throw wrong(
@@ -106,9 +102,24 @@ record LockedName(
         return text;
     }
 
-    /** Whether the text is another one for the next caller. What has a hash code of its own has the same text where it is equal. */
-    private static boolean isAddress(String text, Object value) {
-        return text.equals(value.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(value)));
+    /**
+     * The text that every object has is made of its hash code. That of an address or an enum is another one in each
+     * process, and so is a hash code that is made of such.
+     */
+    private void refuseNameless(Method method, String what, Object value, String text) {
+        if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
+            throw wrong(
+                    method,
+                    what + " is a " + value.getClass().getName() + ", which has no toString() of its own",
+                    "what tells it from others everywhere, for example its id");
+        }
+        if (value instanceof Collection<?> several) {
+            for (Object each : several) {
+                if (each != null) {
+                    refuseNameless(method, what, each, each.toString());
+                }
+            }
+        }
     }
 
     private IllegalArgumentException wrong(Method method, String what, String expected) {

@@ -1,8 +1,10 @@
 package io.holdfast.spring;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
@@ -15,6 +17,9 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProce
 final class MadeBeans implements BeanDefinitionRegistryPostProcessor {
 
     private final Set<String> names = ConcurrentHashMap.newKeySet();
+    /** Those of objects that are no factories; also where the bean of the name is one, whose product it then was. */
+    private final Set<String> namesOfObjects = ConcurrentHashMap.newKeySet();
+
     private volatile boolean over;
 
     /** As soon as can be: before the other post-processors and what they depend on are made. */
@@ -28,6 +33,9 @@ final class MadeBeans implements BeanDefinitionRegistryPostProcessor {
                 public Object postProcessAfterInitialization(Object bean, String beanName) {
                     if (!over) {
                         names.add(beanName);
+                        if (!(bean instanceof FactoryBean)) {
+                            namesOfObjects.add(beanName);
+                        }
                     }
                     return bean;
                 }
@@ -38,13 +46,20 @@ final class MadeBeans implements BeanDefinitionRegistryPostProcessor {
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {}
 
-    boolean contains(String beanName) {
-        return names.contains(beanName);
+    /** The singleton of the name, and its product if that was made; nothing that the container did not make. */
+    List<Object> objects(ConfigurableListableBeanFactory beans, String beanName) {
+        boolean isMade = names.contains(beanName) && beans.containsSingleton(beanName);
+        Object bean = isMade ? beans.getSingleton(beanName) : null;
+        if (bean instanceof FactoryBean<?> factory && factory.isSingleton() && namesOfObjects.contains(beanName)) {
+            return List.of(bean, beans.getBean(beanName));
+        }
+        return bean == null ? List.of() : List.of(bean);
     }
 
     /** Nobody asks any more. */
     void forget() {
         over = true;
         names.clear();
+        namesOfObjects.clear();
     }
 }

@@ -49,6 +49,14 @@ final class OperationReader {
                 key -> !annotations(specific(method, targetClass), targetClass).isEmpty());
     }
 
+    /** Whether a proxy that goes by the one class locks what is marked in the other. */
+    boolean seesAll(Method method, Class<?> seen, Class<?> other) {
+        Method specific = specific(method, seen);
+        List<Locked> known = annotations(specific, seen);
+        // What is on the other class as a whole may be replaced by what is on the method.
+        return known.isEmpty() ? !isMarked(method, other) : known.containsAll(own(specific(method, other)));
+    }
+
     /**
      * What is to be done for a method that is marked.
      *
@@ -148,6 +156,7 @@ final class OperationReader {
     }
 
     /** Whether it is of another package, where a subclass of the target class, such as a proxy, cannot override it. */
+    @SuppressWarnings("ReferenceEquality") // the very loader that defined both
     private static boolean isHidden(Method method, Class<?> targetClass) {
         int visible = Modifier.PUBLIC | Modifier.PROTECTED;
         Class<?> declaring = method.getDeclaringClass();

@@ -81,6 +81,50 @@ class LockedAsyncOrderTest {
                         .hasMessageContaining("@Async"));
     }
 
+    interface Job {
+        void work();
+    }
+
+    public static class JobWork implements Job {
+        @Override
+        @Async
+        @Locked("work")
+        public void work() {}
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync(order = Ordered.HIGHEST_PRECEDENCE)
+    static class FirstWithAnotherAspectByInterfaces {
+
+        @Bean
+        static DefaultAdvisorAutoProxyCreator creator() {
+            DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
+            creator.setOrder(Ordered.HIGHEST_PRECEDENCE + 1);
+            return creator;
+        }
+
+        @Bean
+        static DefaultPointcutAdvisor aspect() {
+            return new DefaultPointcutAdvisor(
+                    new NameMatchMethodPointcut().addMethodName("work"), (MethodInterceptor) MethodInvocation::proceed);
+        }
+    }
+
+    /** The outer one does not know the class, nor what marks its methods. */
+    @Test
+    void a_proxy_by_interfaces_between_them_stops_the_start() {
+        Contexts.memory("asynchronous")
+                .withPropertyValues("spring.aop.proxy-target-class=false")
+                .withUserConfiguration(FirstWithAnotherAspectByInterfaces.class)
+                .withBean(JobWork.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("JobWork.work()")
+                        .hasMessageContaining("@EnableAsync without an order"));
+    }
+
     @Test
     void the_lock_is_held_by_the_thread_that_does_the_work() {
         for (Class<?> order : List.of(Plain.class, First.class)) {

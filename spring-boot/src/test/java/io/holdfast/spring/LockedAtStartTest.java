@@ -82,6 +82,27 @@ class LockedAtStartTest {
         public void close() {}
     }
 
+    static class NotLocked {
+        @jakarta.annotation.PostConstruct
+        public void method() {}
+    }
+
+    static class OfNotLocked extends NotLocked {
+        @Override
+        @Locked("x")
+        public void method() {
+            throw new AssertionError("unlocked");
+        }
+    }
+
+    static class AtItsMakingOfOld {
+        @javax.annotation.PostConstruct
+        @Locked("x")
+        public void method() {
+            throw new AssertionError("unlocked");
+        }
+    }
+
     static class LockedFallback {
         @Locked(name = "x", fallback = "other")
         public void method() {}
@@ -223,6 +244,8 @@ class LockedAtStartTest {
             Hidden           | a package-private inherited method cannot be intercepted
             FinalByClass     | a final method cannot be intercepted
             AtItsMaking      | the container calls it on the object itself
+            OfNotLocked      | the container calls it on the object itself
+            AtItsMakingOfOld | the container calls it on the object itself
             AtItsEnd         | the container calls it on the object itself
             AtItsClose       | the container calls it on the object itself
             LockedFallback   | fallback "other" is locked itself
@@ -325,6 +348,14 @@ class LockedAtStartTest {
         public void shutdown() {}
     }
 
+    static class HiddenPool {
+        @Locked("x")
+        void close() {}
+
+        @Locked("x")
+        protected void shutdown() {}
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Inferred {
         @Bean
@@ -343,6 +374,12 @@ class LockedAtStartTest {
         @Bean(destroyMethod = "")
         AtItsClose closeable() {
             return new AtItsClose();
+        }
+
+        /** Only public ones are looked for. */
+        @Bean
+        HiddenPool hidden() {
+            return new HiddenPool();
         }
     }
 

@@ -298,7 +298,7 @@ class LockedTest {
                     w -> w.anyMarked(new long[1]))) {
                 assertThatThrownBy(() -> call.accept(work))
                         .isInstanceOf(IllegalArgumentException.class)
-                        .hasMessageContaining("neither toString() nor hashCode() of its own");
+                        .hasMessageContaining("no toString() of its own");
             }
             assertThatThrownBy(() -> work.any(Optional.empty())).hasMessageContaining("is null");
             assertThat(work.any(Optional.of(5L))).containsExactly("any:5");
@@ -306,23 +306,41 @@ class LockedTest {
         });
     }
 
-    /** As the id of an entity often is: its text is made of its hash code, and the same for what is equal. */
+    private enum Kind {
+        ONLY
+    }
+
+    /** Its hash code, and so its text, is another one in each process. */
     @Test
-    void an_object_that_is_equal_to_others_is_a_key() {
+    void an_object_that_is_equal_to_others_but_has_no_text_is_no_key() {
         class Id {
+
+            private final Kind kind = Kind.ONLY;
+
             @Override
             public boolean equals(Object other) {
-                return other instanceof Id;
+                return other instanceof Id id && id.kind == kind;
             }
 
             @Override
             public int hashCode() {
-                return 0x2a;
+                return kind.hashCode();
             }
         }
         run("equal", work -> {
-            assertThat(work.any(new Id())).containsExactly("any:" + Id.class.getName() + "@2a");
-            assertThat(work.anyMarked(new Id())).containsExactly("any:" + Id.class.getName() + "@2a");
+            for (Consumer<Work> call : List.<Consumer<Work>>of(
+                    w -> w.any(new Id()),
+                    w -> w.any(List.of(new Id())),
+                    w -> w.any(List.of(List.of(new Id()))),
+                    w -> w.anyMarked(new Id()),
+                    w -> w.anyMarked(List.of("a", new Id())),
+                    w -> w.anyMarked(Optional.of(List.of(new Id()))))) {
+                assertThatThrownBy(() -> call.accept(work))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("no toString() of its own");
+            }
+            assertThat(work.anyMarked(List.of("a", 5))).containsExactly("any:[a, 5]");
+            assertThat(work.anyMarked(Kind.ONLY)).containsExactly("any:ONLY");
         });
     }
 
