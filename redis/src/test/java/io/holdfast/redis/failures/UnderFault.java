@@ -86,11 +86,17 @@ final class UnderFault implements AutoCloseable {
     /** @param uri of the client that holds; the other one waits */
     UnderFault(String scenario, Object where, String uri, String uriOfTheOther, Duration lease)
             throws InterruptedException {
+        this(scenario, where, uri, uriOfTheOther, TIMEOUT, lease);
+    }
+
+    /** @param timeout also how long a command may be out that a master got which has failed since */
+    UnderFault(String scenario, Object where, String uri, String uriOfTheOther, Duration timeout, Duration lease)
+            throws InterruptedException {
         this.scenario = scenario;
         this.where = where;
         this.lease = lease;
-        one = client(uri, lease);
-        two = client(uriOfTheOther, lease);
+        one = client(uri, timeout, lease);
+        two = client(uriOfTheOther, timeout, lease);
         held = one.acquire(HELD);
         held.onLost(() -> lostAt.complete(System.nanoTime()));
         waiting = two.acquireAsync(HELD, LockOptions.defaults().waitAtMost(PATIENCE))
