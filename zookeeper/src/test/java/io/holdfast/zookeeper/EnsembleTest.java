@@ -90,7 +90,7 @@ class EnsembleTest {
     }
 
     /**
-     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is longer than
+     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than
      * a command may take. Which server comes first is chance, so it is tried often.
      */
     @Test

@@ -32,7 +32,7 @@ record Stage(
     /** A lease for work that is short: long enough to outlive the hiccups of a busy machine. */
     static final long LONG_LEASE = 10_000;
 
-    /** A lease for scenes that wait for its end. It is renewed in time also where the machine stands still for a second. */
+    /** A lease for scenes that wait for its end. It is renewed in time also where a machine stalls for a second. */
     static final long SHORT_LEASE = 4_000;
 
     /** Longer than anything here takes on a slow machine. */
