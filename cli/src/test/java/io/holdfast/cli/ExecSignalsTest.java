@@ -93,7 +93,7 @@ class ExecSignalsTest {
                 "--store",
                 redis.uri(),
                 "--kill-after",
-                "500ms",
+                "2s",
                 "slow",
                 "--",
                 "sh",

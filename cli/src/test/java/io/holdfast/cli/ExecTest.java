@@ -77,7 +77,7 @@ class ExecTest {
                 "--store",
                 redis.uri(),
                 "--lease",
-                "2s",
+                "4s",
                 "renewed",
                 "--",
                 "sh",
@@ -112,9 +112,9 @@ class ExecTest {
         Path mark = dir.resolve("ran");
         try (Lease held = locks.tryAcquire("busy").orElseThrow();
                 CliProcess exec = CliProcess.start(
-                        "exec", "--store", redis.uri(), "--wait", "300ms", "busy", "--", "touch", mark.toString())) {
+                        "exec", "--store", redis.uri(), "--wait", "2s", "busy", "--", "touch", mark.toString())) {
             assertThat(exec.exitCode()).isEqualTo(75);
-            assertThat(exec.err()).isEqualTo("holdfast: busy: not acquired within 300ms, somebody else holds it\n");
+            assertThat(exec.err()).isEqualTo("holdfast: busy: not acquired within 2s, somebody else holds it\n");
             assertThat(mark).doesNotExist();
             assertThat(held.isValid()).isTrue();
         }
@@ -141,7 +141,7 @@ class ExecTest {
                 "--store",
                 redis.uri(),
                 "--lease",
-                "1s",
+                "4s",
                 "lost",
                 "--",
                 "sh",
@@ -166,7 +166,7 @@ class ExecTest {
                 "--store",
                 redis.uri(),
                 "--lease",
-                "1s",
+                "4s",
                 "--kill-after",
                 "500ms",
                 "stubborn",

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,7 @@ class ExaminationsTest extends QuorumFixture {
         volatile boolean deaf;
         volatile boolean late;
         final List<Runnable> heldBack = new CopyOnWriteArrayList<>();
+        final AtomicInteger admissions = new AtomicInteger();
 
         Silent(QuorumMember member) {
             super(member);
@@ -60,6 +62,12 @@ class ExaminationsTest extends QuorumFixture {
                 answer.complete(now);
             }
             return answer;
+        }
+
+        @Override
+        public CompletionStage<Standing> admit(long quarantineMillis) {
+            admissions.incrementAndGet();
+            return super.admit(quarantineMillis);
         }
     }
 
@@ -123,6 +131,27 @@ class ExaminationsTest extends QuorumFixture {
         time.advance(Duration.ofSeconds(1));
         members.get(1).heldBack.forEach(Runnable::run);
         members.get(1).deaf = false;
+        members.get(2).deaf = true;
+        assertThat(failure(take(store))).hasMessageContaining("m1 is being examined");
+    }
+
+    /** Nobody says that it is gone, so only the time tells that what it said then need not be true any more. */
+    @Test
+    void an_answer_that_was_given_up_admits_nobody() {
+        QuorumLockStore store = open();
+        Silent member = members.get(1);
+        member.late = true;
+        nodes.get(1).restartEmpty();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(member.heldBack).hasSize(1);
+        member.late = false;
+        member.deaf = true;
+        time.advance(Duration.ofSeconds(15));
+        int before = member.admissions.get();
+        member.heldBack.forEach(Runnable::run);
+        time.advance(Duration.ofMillis(1));
+        assertThat(member.admissions).hasValue(before);
+        member.deaf = false;
         members.get(2).deaf = true;
         assertThat(failure(take(store))).hasMessageContaining("m1 is being examined");
     }

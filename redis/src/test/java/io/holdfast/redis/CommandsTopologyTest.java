@@ -47,7 +47,7 @@ class CommandsTopologyTest {
                 grant(replica, RIGHTS + " -publish");
                 takeNativeWays(replica);
             });
-            String uri = all.sentinelUri().replace("://", "://app:pw@").replace("#", "?timeout=1s#");
+            String uri = all.sentinelUri().replace("://", "://app:pw@").replace("#", "?timeout=3s#");
             try (TestClient a = new TestClient(uri);
                     TestClient b = new TestClient(uri)) {
                 assertThat(a.store).isInstanceOf(CommandsLockStore.class);
@@ -76,7 +76,7 @@ class CommandsTopologyTest {
     void inAClusterTheLockFollowsItsSlot() {
         try (RedisCluster cluster =
                 RedisCluster.builder().nodeTimeout(Duration.ofSeconds(1)).start()) {
-            String uri = cluster.uri() + "?timeout=1s&mode=commands";
+            String uri = cluster.uri() + "?timeout=3s&mode=commands";
             try (TestClient a = new TestClient(uri);
                     TestClient b = new TestClient(uri)) {
                 String held = a.hold("n");

@@ -25,14 +25,14 @@ class RedisClusterFailureTest {
     /** What the peer that we measured loses: the leases on all masters, when one of them does not answer. */
     @Test
     void aStoppedMasterDelaysNoOthersRenewals() throws Exception {
-        Duration lease = Duration.ofSeconds(3);
+        Duration lease = Duration.ofSeconds(6);
         try (RedisCluster cluster = RedisCluster.builder()
                         .replicasEach(0)
                         .nodeTimeout(Duration.ofMinutes(1))
                         .args("--cluster-require-full-coverage", "no")
                         .start();
                 LockClient locks = LockClient.builder()
-                        .uri(cluster.uri() + "?timeout=1s")
+                        .uri(cluster.uri() + "?timeout=3s")
                         .leaseTime(lease)
                         .build()) {
             RedisServer stopped = cluster.masters().get(1);
@@ -47,7 +47,7 @@ class RedisClusterFailureTest {
             leases.keySet().forEach(name -> onStopped.put(name, cluster.nodeOf(name) == stopped));
             stopped.pause();
             try {
-                await().pollDelay(lease.multipliedBy(3))
+                await().pollDelay(lease.multipliedBy(2))
                         .atMost(Duration.ofSeconds(60))
                         .untilAsserted(() -> assertThat(leases.entrySet().stream()
                                         .filter(one -> Boolean.TRUE.equals(onStopped.get(one.getKey())))
@@ -77,8 +77,8 @@ class RedisClusterFailureTest {
     @Test
     void aKilledMasterIsReplaced() {
         try (RedisCluster cluster = RedisCluster.start();
-                TestClient a = new TestClient(cluster.uri() + "?timeout=1s");
-                TestClient b = new TestClient(cluster.uri() + "?timeout=1s")) {
+                TestClient a = new TestClient(cluster.uri() + "?timeout=3s");
+                TestClient b = new TestClient(cluster.uri() + "?timeout=3s")) {
             String held = a.hold("n");
             String waiting = b.queue("n");
             Granted before = (Granted) a.acquire("n", held, 30_000, false);
@@ -125,7 +125,7 @@ class RedisClusterFailureTest {
             } else {
                 away.pause();
             }
-            URI uri = URI.create(cluster.uri() + "?timeout=1s");
+            URI uri = URI.create(cluster.uri() + "?timeout=2s");
             long began = System.nanoTime();
             try (TestClient a = new TestClient(id, context -> new RedisLockStoreProvider().open(uri, context));
                     TestClient b = new TestClient(uri.toString())) {

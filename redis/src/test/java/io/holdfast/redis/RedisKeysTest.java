@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -89,6 +90,8 @@ class RedisKeysTest {
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
         try {
+            // What it prints is less than a pipe holds.
+            assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
             assertThat(new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines())
                     .containsExactly(
                             Integer.toString(slot("\u00fc1")),

@@ -260,7 +260,7 @@ class RedisOpeningTest {
     @Test
     void messagesForbiddenForAWhile() {
         server.command("ACL", "SETUSER", "moody", "on", ">pw", "~*", "&*", "+@all");
-        try (TestClient moody = new TestClient("redis://moody:pw@127.0.0.1:" + server.port() + "?timeout=1s");
+        try (TestClient moody = new TestClient("redis://moody:pw@127.0.0.1:" + server.port() + "?timeout=2s");
                 TestClient other = new TestClient(server.uri())) {
             server.command("ACL", "SETUSER", "moody", "resetchannels");
             server.command("CLIENT", "KILL", "TYPE", "pubsub");

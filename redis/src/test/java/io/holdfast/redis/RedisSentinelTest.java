@@ -31,8 +31,8 @@ class RedisSentinelTest {
     @BeforeEach
     void start() {
         servers = RedisReplication.builder().sentinels().start();
-        a = new TestClient(servers.sentinelUri().replace("#", "?timeout=1s#"));
-        b = new TestClient(servers.sentinelUri().replace("#", "?timeout=1s#"));
+        a = new TestClient(servers.sentinelUri().replace("#", "?timeout=3s#"));
+        b = new TestClient(servers.sentinelUri().replace("#", "?timeout=3s#"));
     }
 
     @AfterEach

@@ -77,21 +77,28 @@ class RedissonInteropTest {
         await().until(() -> listeners("wakes-theirs") > 0);
         held.release();
 
-        assertThat(theirWait.get(2, TimeUnit.SECONDS)).isTrue();
+        assertThat(theirWait.get(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
     void their_release_wakes_our_waiter() throws Exception {
-        RLock their = theirs.getLock("wakes-ours");
-        their.lock(30, TimeUnit.SECONDS);
-        CompletableFuture<Lease> waiting = ours.acquireAsync("wakes-ours").toCompletableFuture();
-        await().until(() -> listeners("wakes-ours") > 0);
-        long began = System.nanoTime();
-        their.unlock();
-        waiting.get(2, TimeUnit.SECONDS).release();
+        Duration fastest = Duration.ofDays(1);
+        // Not by the poll, which comes only after three quarters of a second or later. A single one can be as late as
+        // that on a machine that stands still for a moment.
+        for (int i = 0; i < 10 && fastest.toMillis() >= 700; i++) {
+            String name = "wakes-ours-" + i;
+            RLock their = theirs.getLock(name);
+            their.lock(30, TimeUnit.SECONDS);
+            CompletableFuture<Lease> waiting = ours.acquireAsync(name).toCompletableFuture();
+            await().until(() -> listeners(name) > 0);
+            long began = System.nanoTime();
+            their.unlock();
+            waiting.get(10, TimeUnit.SECONDS).release();
+            Duration took = Duration.ofNanos(System.nanoTime() - began);
+            fastest = took.compareTo(fastest) < 0 ? took : fastest;
+        }
 
-        // Not by the poll, which comes only after three quarters of a second or later.
-        assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofMillis(700));
+        assertThat(fastest).isLessThan(Duration.ofMillis(700));
     }
 
     @Test
@@ -106,7 +113,7 @@ class RedissonInteropTest {
             held.onLost(() -> lost.complete(null));
             theirs.getLock("forced").forceUnlock();
 
-            lost.get(2, TimeUnit.SECONDS);
+            lost.get(10, TimeUnit.SECONDS);
             assertThatThrownBy(held::ensureValid).isInstanceOf(LeaseLostException.class);
         }
     }

@@ -30,6 +30,9 @@ final class TestClient implements AutoCloseable, StoreListener {
 
     static final long POLL_MILLIS = 1_000;
 
+    /** A message comes or does not: this client never asks by itself, so how slow the machine is must not matter. */
+    private static final long AWAIT_AT_LEAST_MILLIS = 10_000;
+
     final String id;
     final LockStore store;
     final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
@@ -103,9 +106,9 @@ final class TestClient implements AutoCloseable, StoreListener {
         return get(store.inspect(name));
     }
 
-    /** Waits for this very message, skipping others. */
+    /** Waits for this very message, skipping others, for at least ten seconds. */
     void await(String message, long millis) {
-        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.max(millis, AWAIT_AT_LEAST_MILLIS));
         try {
             while (true) {
                 String next = messages.poll(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS);

@@ -185,11 +185,13 @@ abstract class QueueContract extends RenewContract {
         StoreClient c = client();
         String holder = hold(a, name);
         String first = b.newId();
-        busy(b.queue(name, first, LONG, BRIEF_POLL));
+        // Lives for 1.8 s without a poll: less than what passes in all, and by far more than between two polls.
+        Duration poll = Duration.ofMillis(600);
+        busy(b.queue(name, first, LONG, poll));
         queue(c, name);
         for (int i = 0; i < 3; i++) {
-            elapse(Duration.ofMillis(500));
-            busy(b.queue(name, first, LONG, BRIEF_POLL));
+            elapse(Duration.ofMillis(650));
+            busy(b.queue(name, first, LONG, poll));
         }
         a.release(name, holder);
         assertHolder(a, name, first);

@@ -113,9 +113,10 @@ abstract class TogetherContract extends HandOffContract {
     void aQueueOfTheDeadKeepsNobodyFromANameThatIsFree() {
         StoreClient a = togetherClient();
         StoreClient b = client();
-        granted(a.take(names.get(1), a.newId(), SHORT));
+        String holder = hold(a, names.get(1));
         busy(b.queue(names.get(1), b.newId(), LONG, Duration.ofMillis(100)));
         elapse(AFTER_SHORT);
+        expire(a, names.get(1), holder);
         List<AcquireRequest> requests = requests(a, LONG);
         taken(a, requests);
         releaseAll(a, requests);

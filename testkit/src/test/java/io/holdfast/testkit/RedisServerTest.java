@@ -106,7 +106,7 @@ class RedisServerTest {
     @Test
     void aPausedServerAnswersAfterItIsResumed() throws IOException {
         try (RedisServer server = RedisServer.start();
-                RespClient client = RespClient.connect(server.host(), server.port(), Duration.ofMillis(300))) {
+                RespClient client = RespClient.connect(server.host(), server.port(), Duration.ofMillis(1_500))) {
             server.pause();
             assertThatThrownBy(() -> client.call("PING")).isInstanceOf(SocketTimeoutException.class);
             server.resume();

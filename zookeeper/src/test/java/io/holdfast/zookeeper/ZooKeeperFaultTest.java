@@ -123,7 +123,7 @@ class ZooKeeperFaultTest {
 
     @Test
     void a_server_that_hangs_is_an_unknown_outcome_in_time() throws Exception {
-        try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=500ms", "c1")) {
+        try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=2s", "c1")) {
             get(store.inspect(name));
             servers.pause(0);
             try {

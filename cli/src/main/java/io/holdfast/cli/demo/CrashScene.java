@@ -8,10 +8,11 @@ import java.util.concurrent.TimeUnit;
 /** The holder is killed: its lease runs out, and a waiter gets the lock. */
 final class CrashScene implements Scene {
 
-    private static final long LATE_MILLIS = 1_000;
+    /** Sooner than one more lease would have ended. */
+    private static final long LATE_MILLIS = Stage.SHORT_LEASE - 1_000;
 
     /** More than a tick of ZooKeeper, which is 2 s by default. */
-    private static final long LATE_MILLIS_INEXACT = 3_500;
+    private static final long LATE_MILLIS_INEXACT = 4_500;
 
     private static final String SECTION = "crash";
 

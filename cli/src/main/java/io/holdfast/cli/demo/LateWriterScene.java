@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 final class LateWriterScene implements Scene {
 
     /** Sure to be under way when the process is paused, and over when it wakes up. */
-    private static final long PREPARATION_MILLIS = 700;
+    private static final long PREPARATION_MILLIS = 2_000;
 
     private static final String LEDGER = "ledger";
     private static final String SECTION = "late writer";

@@ -6,8 +6,11 @@ import java.util.concurrent.CompletableFuture;
 /** Work that takes longer than the lease: renewal keeps the lock. */
 final class LongJobScene implements Scene {
 
-    private static final long WORK_MILLIS = 3 * Stage.SHORT_LEASE;
-    private static final long PROMPT_MILLIS = 1_000;
+    private static final long WORK_MILLIS = 3 * Stage.SHORT_LEASE / 2;
+
+    /** Sooner than the lease would have ended by itself. */
+    private static final long PROMPT_MILLIS = Stage.SHORT_LEASE - 1_000;
+
     private static final String SECTION = "long job";
 
     @Override
@@ -17,7 +20,7 @@ final class LongJobScene implements Scene {
 
     @Override
     public String title() {
-        return "work of three leases' length keeps the lock by renewal";
+        return "work longer than the lease keeps the lock by renewal";
     }
 
     @Override

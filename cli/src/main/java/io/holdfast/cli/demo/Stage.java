@@ -32,8 +32,8 @@ record Stage(
     /** A lease for work that is short: long enough to outlive the hiccups of a busy machine. */
     static final long LONG_LEASE = 10_000;
 
-    /** A lease for scenes that wait for its end. */
-    static final long SHORT_LEASE = 2_000;
+    /** A lease for scenes that wait for its end. It is renewed in time also where a machine stalls for a second. */
+    static final long SHORT_LEASE = 4_000;
 
     /** Longer than anything here takes on a slow machine. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -1,5 +1,6 @@
 package io.holdfast.redis.failures;
 
+import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.failures.FaultServers.Run;
@@ -34,7 +35,7 @@ class ClockFaultsTest {
     void jumpsForward() throws Exception {
         ServerWallClock clock = ServerWallClock.compile(dir);
         try (RedisServer server = clock.start(run.installation());
-                UnderFault fault = new UnderFault("server clock an hour forward", run, server.uri())) {
+                UnderFault fault = new UnderFault("server clock an hour forward", run, server.uri(), SHORT_LEASE)) {
             long began = System.nanoTime();
             fault.overlapIsPossible();
             clock.jump(HOUR);
@@ -65,7 +66,7 @@ class ClockFaultsTest {
     void oneHoldExpiresEarly() throws Exception {
         try (RedisServer server =
                         RedisServer.builder().installation(run.installation()).start();
-                UnderFault fault = new UnderFault("a hold expires early", run, server.uri())) {
+                UnderFault fault = new UnderFault("a hold expires early", run, server.uri(), SHORT_LEASE)) {
             long began = System.nanoTime();
             fault.overlapIsPossible();
             server.command("PEXPIRE", UnderFault.HELD, "1");

@@ -113,6 +113,6 @@ class ClusterFaultsTest {
     }
 
     private UnderFault under(String scenario) throws InterruptedException {
-        return new UnderFault(scenario, run, cluster.uri(), cluster.uri(), LEASE);
+        return new UnderFault(scenario, run, cluster.uri(), cluster.uri(), Duration.ofSeconds(1), LEASE);
     }
 }

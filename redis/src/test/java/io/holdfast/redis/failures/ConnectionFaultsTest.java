@@ -2,6 +2,7 @@ package io.holdfast.redis.failures;
 
 import static io.holdfast.redis.failures.UnderFault.LEASE;
 import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -122,7 +123,8 @@ class ConnectionFaultsTest {
     /** The client that holds is cut off: it knows by its own clock, and the other one gets the lock after that. */
     @Test
     void cutOff() throws Exception {
-        try (UnderFault fault = new UnderFault("holder cut off for good", run, proxy.uri(), server.uri(), LEASE)) {
+        try (UnderFault fault =
+                new UnderFault("holder cut off for good", run, proxy.uri(), server.uri(), SHORT_LEASE)) {
             long began = System.nanoTime();
             proxy.refuse(true);
             proxy.cutAll();
@@ -137,7 +139,7 @@ class ConnectionFaultsTest {
     /** Only answers are lost: its commands are executed. It must not go on as if it had heard. */
     @Test
     void answersLost() throws Exception {
-        try (UnderFault fault = new UnderFault("holder hears nothing", run, proxy.uri(), server.uri(), LEASE)) {
+        try (UnderFault fault = new UnderFault("holder hears nothing", run, proxy.uri(), server.uri(), SHORT_LEASE)) {
             long began = System.nanoTime();
             proxy.dropReplies(true);
             fault.assertLost(began);
@@ -153,11 +155,16 @@ class ConnectionFaultsTest {
     void answerAfterTheCallerGaveUp() throws Exception {
         try (LockClient slow = UnderFault.client(proxy.uri(), LEASE);
                 LockClient other = UnderFault.client(server.uri(), LEASE)) {
+            // It withdraws when its time is over, so this is how long the lock can be seen to be taken.
+            Duration wait = Duration.ofSeconds(2);
             proxy.holdReplies(true);
             CompletableFuture<Lease> acquiring = slow.acquireAsync(
-                            "late", LockOptions.defaults().waitAtMost(Duration.ofMillis(300)))
+                            "late", LockOptions.defaults().waitAtMost(wait))
                     .toCompletableFuture();
-            await().atMost(PATIENCE).until(() -> other.inspect("late").isLocked());
+            await().atMost(PATIENCE)
+                    .pollInterval(Duration.ofMillis(10))
+                    .ignoreExceptions()
+                    .until(() -> other.inspect("late").isLocked());
             await().atMost(PATIENCE).until(acquiring::isDone);
             assertThat(acquiring).isCompletedExceptionally();
             long began = System.nanoTime();
@@ -174,7 +181,8 @@ class ConnectionFaultsTest {
     /** The request itself comes late. */
     @Test
     void requestAfterTheCallerGaveUp() throws Exception {
-        try (LockClient slow = UnderFault.client(proxy.uri(), LEASE);
+        Duration timeout = Duration.ofSeconds(1);
+        try (LockClient slow = UnderFault.client(proxy.uri(), timeout, LEASE);
                 LockClient other = UnderFault.client(server.uri(), LEASE)) {
             proxy.holdRequests(true);
             CompletableFuture<Lease> acquiring = slow.acquireAsync(
@@ -182,10 +190,11 @@ class ConnectionFaultsTest {
                     .toCompletableFuture();
             await().atMost(PATIENCE).until(acquiring::isDone);
             assertThat(acquiring).isCompletedExceptionally();
-            TimeUnit.MILLISECONDS.sleep(1_200); // longer than the command may take
+            TimeUnit.MILLISECONDS.sleep(timeout.toMillis() + 200); // longer than the command may take
             proxy.holdRequests(false);
             await().during(Duration.ofMillis(300))
                     .atMost(PATIENCE)
+                    .ignoreExceptions()
                     .until(() -> !other.inspect("late").isLocked());
         }
     }

@@ -2,6 +2,7 @@ package io.holdfast.redis.failures;
 
 import static io.holdfast.redis.failures.UnderFault.LEASE;
 import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -112,10 +113,16 @@ class HandOffFaultsTest {
         held = holder.acquire("handed");
         detector.enter(held.fencingToken());
         dying = death == Death.KILLED ? WaitingProcess.start(proxy.uri(), "handed") : new CutOff(proxy);
-        await().atMost(PATIENCE).until(() -> holder.inspect("handed").waitingClients() == 1);
+        awaitWaiting(1);
         second = next.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
                 .toCompletableFuture();
-        await().atMost(PATIENCE).until(() -> holder.inspect("handed").waitingClients() == 2);
+        awaitWaiting(2);
+    }
+
+    private void awaitWaiting(int clients) {
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> holder.inspect("handed").waitingClients() == clients);
     }
 
     @AfterEach
@@ -169,7 +176,7 @@ class HandOffFaultsTest {
         long began = System.nanoTime();
         die();
         detector.leave();
-        served("dead while it holds", began, LEASE);
+        served("dead while it holds", began, SHORT_LEASE);
     }
 
     @Test
@@ -182,7 +189,7 @@ class HandOffFaultsTest {
         dying.release();
         await().atMost(PATIENCE).until(() -> proxy.pendingRequestBytes() > 0);
         die();
-        served("dead with its release on the way", began, LEASE);
+        served("dead with its release on the way", began, SHORT_LEASE);
     }
 
     private long release() {
@@ -212,7 +219,7 @@ class HandOffFaultsTest {
         detector.enter(lease.fencingToken());
         System.out.println("failures: " + run + ": hand-off, " + death + ", " + scenario + ": next holder after "
                 + millis + " ms");
-        assertThat(millis).isLessThan(atMost.toMillis() + 5_000);
+        assertThat(millis).isLessThan(atMost.toMillis() + 10_000);
         detector.leave();
         lease.release();
     }
@@ -228,7 +235,7 @@ class HandOffFaultsTest {
 
         CutOff(FaultProxy proxy) {
             this.proxy = proxy;
-            client = UnderFault.client(proxy.uri(), LEASE);
+            client = UnderFault.client(proxy.uri(), SHORT_LEASE);
             waiting = client.acquireAsync("handed", LockOptions.defaults().waitAtMost(PATIENCE))
                     .toCompletableFuture();
         }

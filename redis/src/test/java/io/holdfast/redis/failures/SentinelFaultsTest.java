@@ -21,6 +21,8 @@ class SentinelFaultsTest {
     /** Longer than a failover takes. */
     private static final Duration LEASE = Duration.ofSeconds(15);
 
+    private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
     private final Run run;
 
     SentinelFaultsTest(Run run) {
@@ -46,7 +48,7 @@ class SentinelFaultsTest {
     /** The replicas have what the master had, and the failover takes less than a lease: the lease goes on. */
     private void crashed(RedisReplication all) throws Exception {
         try (UnderFault fault = new UnderFault(
-                "Sentinel failover after replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
+                "Sentinel failover after replication", run, all.sentinelUri(), all.sentinelUri(), TIMEOUT, LEASE)) {
             RedisServer master = all.master();
             long began = System.nanoTime();
             master.kill();
@@ -65,7 +67,7 @@ class SentinelFaultsTest {
         RedisServer master = all.master();
         all.cutReplication(true);
         try (UnderFault fault = new UnderFault(
-                "Sentinel failover before replication", run, all.sentinelUri(), all.sentinelUri(), LEASE)) {
+                "Sentinel failover before replication", run, all.sentinelUri(), all.sentinelUri(), TIMEOUT, LEASE)) {
             long began = System.nanoTime();
             master.kill();
             fault.overlapIsPossible();

@@ -1,12 +1,14 @@
 package io.holdfast.redis.failures;
 
-import static io.holdfast.redis.failures.UnderFault.LEASE;
 import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static io.holdfast.redis.failures.UnderFault.SHORT_HARM_MILLIS;
+import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.redis.failures.FaultServers.Run;
 import io.holdfast.testkit.RedisServer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -58,9 +60,9 @@ class SickServerFaultsTest {
 
     @Test
     void commandsPaused() throws Exception {
-        try (UnderFault fault = under("CLIENT PAUSE for a third of a lease")) {
+        try (UnderFault fault = under("CLIENT PAUSE for " + SHORT_HARM_MILLIS + " ms")) {
             long began = System.nanoTime();
-            server.command("CLIENT", "PAUSE", String.valueOf(LEASE.toMillis() / 3));
+            server.command("CLIENT", "PAUSE", String.valueOf(SHORT_HARM_MILLIS));
             fault.measured("served again after", fault.awaitAllServed() - began);
             fault.assertStillHeld();
             assertThat(fault.errors()).isEmpty();
@@ -69,7 +71,7 @@ class SickServerFaultsTest {
 
     @Test
     void busyWithAScript() throws Exception {
-        try (UnderFault fault = under("BUSY for a third of a lease")) {
+        try (UnderFault fault = under("BUSY for " + SHORT_HARM_MILLIS + " ms")) {
             long began = System.nanoTime();
             var endless = CompletableFuture.runAsync(() -> {
                 try {
@@ -78,7 +80,7 @@ class SickServerFaultsTest {
                     // Killed below.
                 }
             });
-            TimeUnit.MILLISECONDS.sleep(LEASE.toMillis() / 3);
+            TimeUnit.MILLISECONDS.sleep(SHORT_HARM_MILLIS);
             await().atMost(PATIENCE).ignoreExceptions().until(() -> server.command("SCRIPT", "KILL") != null);
             endless.join();
             fault.measured("served again after", fault.awaitAllServed() - began);
@@ -90,11 +92,12 @@ class SickServerFaultsTest {
     /** What is held is renewed and can be released for as long as it takes; new locks are refused with the reason. */
     @Test
     void outOfMemory() throws Exception {
-        try (UnderFault fault = under("OOM with noeviction for 1.5 leases")) {
+        Duration lease = Duration.ofSeconds(3);
+        try (UnderFault fault = under("OOM with noeviction for longer than a lease", lease)) {
             server.command("CONFIG", "SET", "maxmemory-policy", "noeviction");
             server.command("CONFIG", "SET", "maxmemory", "1");
             long full = System.nanoTime();
-            while (System.nanoTime() - full < 3 * LEASE.toNanos() / 2) {
+            while (System.nanoTime() - full < lease.plusMillis(500).toNanos()) {
                 // Passed on or free (−2), but never kept without an expiry: that is not a lock which ends with its
                 // holder.
                 assertThat(server.command("PTTL", UnderFault.CONTENDED)).isNotEqualTo(-1L);
@@ -114,7 +117,7 @@ class SickServerFaultsTest {
 
     @Test
     void evicted() throws Exception {
-        try (UnderFault fault = under("eviction of the lock key")) {
+        try (UnderFault fault = under("eviction of the lock key", SHORT_LEASE)) {
             server.command("CONFIG", "SET", "maxmemory-policy", "allkeys-random");
             long began = System.nanoTime();
             server.command("CONFIG", "SET", "maxmemory", "1");
@@ -133,11 +136,11 @@ class SickServerFaultsTest {
 
     @Test
     void demotedAndPromoted() throws Exception {
-        try (UnderFault fault = under("READONLY for a third of a lease")) {
+        try (UnderFault fault = under("READONLY for " + SHORT_HARM_MILLIS + " ms")) {
             long began = System.nanoTime();
             // Of nobody: its data stays.
             server.command("REPLICAOF", "127.0.0.1", "1");
-            TimeUnit.MILLISECONDS.sleep(LEASE.toMillis() / 3);
+            TimeUnit.MILLISECONDS.sleep(SHORT_HARM_MILLIS);
             server.command("REPLICAOF", "NO", "ONE");
             fault.measured("served again after", fault.awaitAllServed() - began);
             fault.assertStillHeld();
@@ -149,10 +152,10 @@ class SickServerFaultsTest {
 
     @Test
     void demotedForGood() throws Exception {
-        try (UnderFault fault = under("READONLY for 1.5 leases")) {
+        try (UnderFault fault = under("READONLY for 1.5 leases", SHORT_LEASE)) {
             long began = System.nanoTime();
             server.command("REPLICAOF", "127.0.0.1", "1");
-            TimeUnit.MILLISECONDS.sleep(3 * LEASE.toMillis() / 2);
+            TimeUnit.MILLISECONDS.sleep(3 * SHORT_LEASE.toMillis() / 2);
             fault.assertLost(began);
             server.command("REPLICAOF", "NO", "ONE");
             fault.assertNext(began).release();
@@ -166,7 +169,7 @@ class SickServerFaultsTest {
 
     @Test
     void everythingDeleted() throws Exception {
-        try (UnderFault fault = under("FLUSHALL")) {
+        try (UnderFault fault = under("FLUSHALL", SHORT_LEASE)) {
             long began = System.nanoTime();
             server.command("FLUSHALL");
             fault.overlapIsPossible();
@@ -179,7 +182,7 @@ class SickServerFaultsTest {
 
     @Test
     void releasedByForce() throws Exception {
-        try (UnderFault fault = under("forceRelease")) {
+        try (UnderFault fault = under("forceRelease", SHORT_LEASE)) {
             long began = System.nanoTime();
             assertThat(fault.second().forceRelease(UnderFault.HELD)).isTrue();
             fault.overlapIsPossible();
@@ -191,5 +194,9 @@ class SickServerFaultsTest {
 
     private UnderFault under(String scenario) throws InterruptedException {
         return new UnderFault(scenario, run, server.uri());
+    }
+
+    private UnderFault under(String scenario, Duration lease) throws InterruptedException {
+        return new UnderFault(scenario, run, server.uri(), lease);
     }
 }

@@ -1,7 +1,7 @@
 package io.holdfast.redis.failures;
 
-import static io.holdfast.redis.failures.UnderFault.LEASE;
 import static io.holdfast.redis.failures.UnderFault.PATIENCE;
+import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
@@ -70,8 +70,8 @@ class SplitBrainFaultsTest {
         try (Split split = new Split(run, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1")) {
             OverlapDetector detector = new OverlapDetector("split");
             detector.enter(split.held.fencingToken());
-            CompletableFuture<Long> lost = lost(split.held);
             split.held.onLost(detector::leave);
+            CompletableFuture<Long> lost = lost(split.held);
             long began = System.nanoTime();
             split.part();
             long noticed = lost.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS) - began;
@@ -121,8 +121,10 @@ class SplitBrainFaultsTest {
                 proxies.add(proxy);
                 addresses.add("127.0.0.1:" + proxy.port());
             }
-            holder = UnderFault.client(all.sentinelUri(String.join(",", addresses)), LEASE);
-            other = UnderFault.client(all.sentinelUri(), LEASE);
+            // Shorter than a failover takes, for what still goes to the old master.
+            Duration timeout = Duration.ofSeconds(1);
+            holder = UnderFault.client(all.sentinelUri(String.join(",", addresses)), timeout, SHORT_LEASE);
+            other = UnderFault.client(all.sentinelUri(), timeout, SHORT_LEASE);
             held = holder.acquire("split");
             all.awaitInStep();
         }

@@ -33,9 +33,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class UnderFault implements AutoCloseable {
 
-    static final Duration LEASE = Duration.ofSeconds(2);
+    /** Of one that goes on in spite of the harm: a machine that stands still for a second more does not end it. */
+    static final Duration LEASE = Duration.ofSeconds(5);
 
-    /** How long a store may fail until waiters are told. */
+    /** Of one that is lost, or of whoever dies: who comes next waits for its end. */
+    static final Duration SHORT_LEASE = Duration.ofSeconds(2);
+
+    /** How long a harm lasts that nobody is to notice but by having to wait. */
+    static final long SHORT_HARM_MILLIS = 667;
+
+    /** How long to wait for an answer: a slow machine must not make an error of what is only late. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    /** How long a store may fail until waiters are told; what is only late does not count. */
     static final Duration STORE_TIMEOUT = Duration.ofSeconds(1);
 
     /** Longer than anything here takes on a slow machine. */
@@ -66,22 +76,34 @@ final class UnderFault implements AutoCloseable {
     private long forgottenMillis;
 
     UnderFault(String scenario, Object where, String uri) throws InterruptedException {
-        this(scenario, where, uri, uri, LEASE);
+        this(scenario, where, uri, LEASE);
+    }
+
+    UnderFault(String scenario, Object where, String uri, Duration lease) throws InterruptedException {
+        this(scenario, where, uri, uri, lease);
     }
 
     /** @param uri of the client that holds; the other one waits */
     UnderFault(String scenario, Object where, String uri, String uriOfTheOther, Duration lease)
             throws InterruptedException {
+        this(scenario, where, uri, uriOfTheOther, TIMEOUT, lease);
+    }
+
+    /** @param timeout also how long a command may be out that a master got which has failed since */
+    UnderFault(String scenario, Object where, String uri, String uriOfTheOther, Duration timeout, Duration lease)
+            throws InterruptedException {
         this.scenario = scenario;
         this.where = where;
         this.lease = lease;
-        one = client(uri, lease);
-        two = client(uriOfTheOther, lease);
+        one = client(uri, timeout, lease);
+        two = client(uriOfTheOther, timeout, lease);
         held = one.acquire(HELD);
         held.onLost(() -> lostAt.complete(System.nanoTime()));
         waiting = two.acquireAsync(HELD, LockOptions.defaults().waitAtMost(PATIENCE))
                 .toCompletableFuture();
-        await().atMost(PATIENCE).until(() -> one.inspect(HELD).waitingClients() == 1);
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> one.inspect(HELD).waitingClients() == 1);
         for (LockClient client : List.of(one, one, two, two)) {
             Worker worker = new Worker(client, CONTENDED, detector, recorder);
             workers.add(worker);
@@ -92,11 +114,15 @@ final class UnderFault implements AutoCloseable {
         awaitAllServed();
     }
 
-    /** Connects; again, if a loaded machine takes longer than the short timeout. */
     static LockClient client(String uri, Duration lease) {
+        return client(uri, TIMEOUT, lease);
+    }
+
+    /** Connects; again, if a loaded machine takes longer than a short timeout. */
+    static LockClient client(String uri, Duration timeout, Duration lease) {
         int end = uri.indexOf('#') < 0 ? uri.length() : uri.indexOf('#');
         LockClient.Builder builder = LockClient.builder()
-                .uri(uri.substring(0, end) + "?timeout=1s" + uri.substring(end))
+                .uri(uri.substring(0, end) + "?timeout=" + timeout.toMillis() + "ms" + uri.substring(end))
                 .leaseTime(lease)
                 .storeTimeout(STORE_TIMEOUT);
         for (int attempt = 1; ; attempt++) {
@@ -147,11 +173,11 @@ final class UnderFault implements AutoCloseable {
         return System.nanoTime();
     }
 
-    /** The lease has survived: it is valid, and is renewed again. */
+    /** The lease has survived: it is valid, and has been renewed just now, so after the harm. */
     void assertStillHeld() {
         await().atMost(PATIENCE)
                 .until(() -> !held.isValid()
-                        || held.remaining().compareTo(lease.multipliedBy(3).dividedBy(5)) > 0);
+                        || held.remaining().compareTo(lease.multipliedBy(5).dividedBy(6)) > 0);
         boolean served = waiting.isDone() && !waiting.isCompletedExceptionally();
         assertThat(held.isValid()).as("the lease is still valid").isTrue();
         assertThat(served).as("the one behind it has the lock").isFalse();

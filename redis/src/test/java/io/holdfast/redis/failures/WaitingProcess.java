@@ -24,7 +24,7 @@ final class WaitingProcess implements HandOffFaultsTest.Victim {
 
     /** Runs in the child: the URI, the lock's name. Ends when its input does. */
     public static void main(String[] args) throws Exception {
-        try (LockClient client = UnderFault.client(args[0], UnderFault.LEASE)) {
+        try (LockClient client = UnderFault.client(args[0], UnderFault.SHORT_LEASE)) {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             var acquiring = client.acquireAsync(args[1], LockOptions.defaults().waitAtMost(Duration.ofMinutes(1)));
             Lease lease = acquiring.toCompletableFuture().get(1, TimeUnit.MINUTES);

@@ -93,26 +93,26 @@ class ApplicationRedisTest {
     @Test
     void a_timeout_is_the_time_that_a_command_may_take() {
         try (RedisServer server = RedisServer.start()) {
-            at(server).withPropertyValues("spring.data.redis.timeout=321ms").run(context -> {
+            at(server).withPropertyValues("spring.data.redis.timeout=1321ms").run(context -> {
                 LockClient client = context.getBean(LockClient.class);
                 takes(client);
                 server.pause();
                 try {
                     assertThatThrownBy(() -> client.inspect("any"))
                             .isInstanceOf(LockStoreException.class)
-                            .hasMessageContaining("within 321 ms");
+                            .hasMessageContaining("within 1321 ms");
                 } finally {
                     server.resume();
                 }
             });
             at(server)
-                    .withPropertyValues("spring.data.redis.timeout=321ms", "holdfast.command-timeout=123ms")
+                    .withPropertyValues("spring.data.redis.timeout=1321ms", "holdfast.command-timeout=1123ms")
                     .run(context -> {
                         LockClient client = context.getBean(LockClient.class);
                         takes(client);
                         server.pause();
                         try {
-                            assertThatThrownBy(() -> client.inspect("any")).hasMessageContaining("within 123 ms");
+                            assertThatThrownBy(() -> client.inspect("any")).hasMessageContaining("within 1123 ms");
                         } finally {
                             server.resume();
                         }

@@ -269,7 +269,7 @@ class SeeingTest {
     void renewals_that_fail_are_counted() {
         MemoryLockStore.Server server = new MemoryLockStore.Server(TimeSource.system());
         application
-                .withPropertyValues("holdfast.store=", "holdfast.lease-time=400ms")
+                .withPropertyValues("holdfast.store=", "holdfast.lease-time=2s")
                 .withBean(LockStoreFactory.class, () -> context -> withoutRenewals(server.connect(context)))
                 .run(context -> {
                     Lease lease = context.getBean(LockClient.class).acquire("job:x");

@@ -62,8 +62,8 @@ class SettingsTest {
                     .withPropertyValues(
                             "spring.data.redis.port=" + server.port(),
                             "holdfast.min-replicas=1",
-                            "holdfast.command-timeout=200ms",
-                            "holdfast.store-timeout=100ms")
+                            "holdfast.command-timeout=2s",
+                            "holdfast.store-timeout=1s")
                     .run(context -> assertThatThrownBy(
                                     () -> context.getBean(LockClient.class).tryAcquire("replicated"))
                             .as("there is none")
