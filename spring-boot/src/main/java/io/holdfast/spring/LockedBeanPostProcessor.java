@@ -96,7 +96,11 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
         Advised known = isOfInterest(bean) ? Proxies.advisedBy(LockedInterceptor.class, bean) : null;
         Class<?> type = typeOf(known == null ? bean : known);
         checkIsSeen(bean, beanName, type);
-        if (known != null || !isEligible(type)) {
+        if (known != null) {
+            checkGoesThrough(bean, known, beanName);
+            return bean;
+        }
+        if (!isEligible(type)) {
             return bean;
         }
         Set<Method> methods = check(type);
@@ -182,6 +186,19 @@ final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPost
                                 + ", and this is not there, so it would run without this lock",
                         "@Locked on the method of that class; or, if that class is a proxy,"
                                 + " spring.aop.proxy-target-class=true or @EnableAsync without an order");
+            }
+        }
+    }
+
+    /** Calls of what another proxy has put around the locked one must go on to that. */
+    private void checkGoesThrough(Object bean, Advised known, String beanName) {
+        for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
+            if (isEligible(each) && !each.isInstance(known)) {
+                throw new LockedDefinitionException(
+                        "bean \"" + beanName + "\"",
+                        "its proxy adds " + each.getName()
+                                + " to a bean that is locked already and does not have it, so calls of that would run without a lock",
+                        "@Locked on the methods of the bean itself, or two beans");
             }
         }
     }

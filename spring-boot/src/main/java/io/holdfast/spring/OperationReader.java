@@ -52,6 +52,10 @@ final class OperationReader {
     /** Whether a proxy that goes by the one class locks what is marked in the other. */
     boolean seesAll(Method method, Class<?> seen, Class<?> other) {
         Method specific = specific(method, seen);
+        if (isOfProxies(specific.getDeclaringClass())) {
+            // What every object has is not among the methods that a mark on a class is for.
+            return own(specific(method, other)).isEmpty();
+        }
         List<Locked> known = annotations(specific, seen);
         // What is on the other class as a whole may be replaced by what is on the method.
         return known.isEmpty() ? !isMarked(method, other) : known.containsAll(own(specific(method, other)));

@@ -7,6 +7,7 @@ import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.boot.Contexts;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -247,6 +248,60 @@ class LockedProxiesTest {
                         .isInstanceOf(LockedDefinitionException.class)
                         .hasMessageContaining("Repository.all()")
                         .hasMessageContaining("would run without this lock"));
+    }
+
+    @Locked("prices")
+    public interface PriceOrder extends Comparator<LockClient> {}
+
+    /** Does not override {@code equals}, which a comparator declares once more. */
+    public static class ByAmount implements PriceOrder {
+        @Override
+        public int compare(LockClient one, LockClient other) {
+            return held(one).size() + held(other).size();
+        }
+    }
+
+    @Test
+    void an_interface_that_declares_what_every_object_has_can_be_marked() {
+        Contexts.memory("comparator").withBean(ByAmount.class).run(context -> {
+            assertThat(context).hasNotFailed();
+            LockClient client = context.getBean(LockClient.class);
+            assertThat(context.getBean(PriceOrder.class).compare(client, client))
+                    .isEqualTo(2);
+        });
+    }
+
+    public interface Gateway {
+        @Locked("gateway")
+        void send();
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class WithAnotherInterface {
+
+        @Bean
+        StripePay stripe(LockClient client) {
+            return new StripePay(client);
+        }
+
+        @Bean
+        Object gateway(StripePay locked) {
+            ProxyFactory proxies = new ProxyFactory(locked);
+            proxies.addInterface(Gateway.class);
+            proxies.addAdvice((MethodInterceptor) call -> null);
+            return proxies.getProxy();
+        }
+    }
+
+    @Test
+    void a_marked_interface_that_another_proxy_adds_to_a_locked_bean_stops_the_start() {
+        Contexts.memory("adds")
+                .withUserConfiguration(WithAnotherInterface.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(LockedDefinitionException.class)
+                        .hasMessageContaining("Gateway"));
     }
 
     private static List<String> held(LockClient client) {
