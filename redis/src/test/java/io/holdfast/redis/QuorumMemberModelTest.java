@@ -248,19 +248,38 @@ class QuorumMemberModelTest {
                 .toList();
     }
 
+    /** Transactions below a member, on connections of their own. */
+    private static final class OwnTransactions implements AutoCloseable {
+
+        final MemberTransactions transactions;
+        private final SharedThreads threads = new SharedThreads();
+        private final ServerConnections connections;
+        private final DedicatedConnections dedicated;
+
+        OwnTransactions() throws Exception {
+            RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
+            connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
+            get(connections.connect(() -> {}));
+            RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
+            dedicated = new DedicatedConnections(
+                    connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+            transactions = new MemberTransactions(dedicated, errors);
+        }
+
+        @Override
+        public void close() {
+            dedicated.close();
+            connections.close();
+            threads.leave();
+        }
+    }
+
     @Test
     void an_answer_without_writes_is_of_one_moment() throws Exception {
-        SharedThreads threads = new SharedThreads();
-        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
-        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
-        get(connections.connect(() -> {}));
-        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
-        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
         List<String> read = new CopyOnWriteArrayList<>();
-        try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
-            String holder = get(transactions.run(new RedisKeys("holdfast").ofMember("moment"), view -> {
+        try (OwnTransactions own = new OwnTransactions();
+                RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            String holder = get(own.transactions.run(new RedisKeys("holdfast").ofMember("moment"), view -> {
                 read.add(view.holder());
                 if (read.size() == 1) {
                     take(other, "moment");
@@ -269,29 +288,17 @@ class QuorumMemberModelTest {
             }));
             assertThat(holder).isEqualTo("somebody");
             assertThat(read).containsExactly("", "somebody");
-        } finally {
-            dedicated.close();
-            connections.close();
-            threads.leave();
         }
     }
 
     /** Another client's lock with scripts, say, which ends between the question for its value and that for its type. */
     @Test
     void a_key_that_changes_its_type_just_then_is_read_again() throws Exception {
-        SharedThreads threads = new SharedThreads();
-        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
-        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
-        get(connections.connect(() -> {}));
-        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
-        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
         server.command("HSET", "type", "somebody", "1");
         String[] keys = new RedisKeys("holdfast").ofMember("type");
         List<String> read = new CopyOnWriteArrayList<>();
-        try {
-            String holder = get(transactions.run(
+        try (OwnTransactions own = new OwnTransactions()) {
+            String holder = get(own.transactions.run(
                     keys,
                     commands -> MemberTransactions.read(deletingBeforeType(commands, "type"), keys),
                     (MemberView view) -> {
@@ -300,10 +307,6 @@ class QuorumMemberModelTest {
                     }));
             assertThat(holder).isEmpty();
             assertThat(read).containsExactly("foreign hash", "");
-        } finally {
-            dedicated.close();
-            connections.close();
-            threads.leave();
         }
     }
 
@@ -341,16 +344,9 @@ class QuorumMemberModelTest {
 
     @Test
     void a_server_that_refuses_multi_writes_nothing() throws Exception {
-        SharedThreads threads = new SharedThreads();
-        RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
-        ServerConnections connections = new ServerConnections(settings.with(threads.join()), TimeSource.system());
-        get(connections.connect(() -> {}));
-        RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
-        MemberTransactions transactions = new MemberTransactions(dedicated, errors);
-        try (RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
-            var written = transactions.run(new RedisKeys("holdfast").ofMember("refused"), view -> {
+        try (OwnTransactions own = new OwnTransactions();
+                RespClient other = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+            var written = own.transactions.run(new RedisKeys("holdfast").ofMember("refused"), view -> {
                 // Its rights change after it was read.
                 take(other, "refused");
                 server.command("ACL", "SETUSER", "default", "-multi");
@@ -360,9 +356,6 @@ class QuorumMemberModelTest {
             assertThat(other.call("GET", "refused")).isEqualTo("somebody");
         } finally {
             server.command("ACL", "SETUSER", "default", "+multi");
-            dedicated.close();
-            connections.close();
-            threads.leave();
         }
     }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.StoreState;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.AsyncCallback;
@@ -16,29 +15,20 @@ class BusyInspectionTest {
 
     private int holders;
 
-    private final Handle handle = (Handle) Proxy.newProxyInstance(
-            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
-                switch (method.getName()) {
-                    case "sessionId" -> {
-                        return 1L;
-                    }
-                    case "sessionTimeout" -> {
-                        return 4_000;
-                    }
-                    case "sync" ->
-                        ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
-                    case "children" -> {
-                        int first = holders++;
-                        ((AsyncCallback.ChildrenCallback) arguments[2])
-                                .processResult(Code.OK.intValue(), "", null, List.of(node(first), node(first + 1)));
-                    }
-                    case "read" ->
-                        ((AsyncCallback.DataCallback) arguments[1])
-                                .processResult(Code.NONODE.intValue(), "", null, null, null);
-                    default -> throw new UnsupportedOperationException(method.getName());
-                }
-                return null;
-            });
+    private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
+        switch (method) {
+            case "sync" -> ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+            case "children" -> {
+                int first = holders++;
+                ((AsyncCallback.ChildrenCallback) arguments[2])
+                        .processResult(Code.OK.intValue(), "", null, List.of(node(first), node(first + 1)));
+            }
+            case "read" ->
+                ((AsyncCallback.DataCallback) arguments[1]).processResult(Code.NONODE.intValue(), "", null, null, null);
+            default -> throw new UnsupportedOperationException(method);
+        }
+        return null;
+    });
 
     @Test
     void a_lock_that_changes_hands_faster_than_it_can_be_asked_about_is_not_free() {

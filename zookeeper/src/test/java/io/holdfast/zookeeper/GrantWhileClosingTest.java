@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,30 +28,23 @@ class GrantWhileClosingTest {
     private boolean over;
 
     /** Keeps the answer to a create; after the end of the session it answers with that. */
-    private final Handle handle = (Handle) Proxy.newProxyInstance(
-            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
-                int code = over ? Code.SESSIONEXPIRED.intValue() : Code.OK.intValue();
-                switch (method.getName()) {
-                    case "sessionId" -> {
-                        return 1L;
-                    }
-                    case "sessionTimeout" -> {
-                        return 4_000;
-                    }
-                    case "create" -> {
-                        String path = arguments[0] + "0000000000";
-                        node = path.substring(path.lastIndexOf('/') + 1);
-                        created = () -> ((AsyncCallback.Create2Callback) arguments[3])
-                                .processResult(code, path, null, path, STAT);
-                    }
-                    case "write" -> ((AsyncCallback.StatCallback) arguments[2]).processResult(code, "", null, STAT);
-                    case "children" ->
-                        ((AsyncCallback.ChildrenCallback) arguments[2])
-                                .processResult(code, "", null, over ? null : List.of(node));
-                    default -> throw new UnsupportedOperationException(method.getName());
-                }
-                return null;
-            });
+    private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
+        int code = over ? Code.SESSIONEXPIRED.intValue() : Code.OK.intValue();
+        switch (method) {
+            case "create" -> {
+                String path = arguments[0] + "0000000000";
+                node = path.substring(path.lastIndexOf('/') + 1);
+                created = () ->
+                        ((AsyncCallback.Create2Callback) arguments[3]).processResult(code, path, null, path, STAT);
+            }
+            case "write" -> ((AsyncCallback.StatCallback) arguments[2]).processResult(code, "", null, STAT);
+            case "children" ->
+                ((AsyncCallback.ChildrenCallback) arguments[2])
+                        .processResult(code, "", null, over ? null : List.of(node));
+            default -> throw new UnsupportedOperationException(method);
+        }
+        return null;
+    });
 
     @Test
     void begins_no_timer_that_goes_on_for_ever() {

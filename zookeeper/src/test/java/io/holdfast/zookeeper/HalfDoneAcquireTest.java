@@ -7,7 +7,6 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreException;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,46 +33,38 @@ class HalfDoneAcquireTest {
     private boolean refuses;
 
     /** Refuses writes to nodes that are there, as busy servers may. */
-    private final Handle handle = (Handle) Proxy.newProxyInstance(
-            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
-                switch (method.getName()) {
-                    case "sessionId" -> {
-                        return 1L;
-                    }
-                    case "sessionTimeout" -> {
-                        return 4_000;
-                    }
-                    case "create" -> {
-                        String path = arguments[0] + "0000000000";
-                        nodes.add(path.substring(path.lastIndexOf('/') + 1));
-                        ((AsyncCallback.Create2Callback) arguments[3])
-                                .processResult(Code.OK.intValue(), path, null, path, STAT);
-                    }
-                    case "children" ->
-                        ((AsyncCallback.ChildrenCallback) arguments[2])
-                                .processResult(Code.OK.intValue(), "", null, List.copyOf(nodes));
-                    case "write" ->
-                        ((AsyncCallback.StatCallback) arguments[2])
-                                .processResult((refuses ? Code.THROTTLEDOP : Code.OK).intValue(), "", null, STAT);
-                    case "access" -> {
-                        return List.of();
-                    }
-                    case "together" -> {
-                        String path = ((List<Op>) arguments[0]).get(1).getPath() + "0000000001";
-                        nodes.set(0, path.substring(path.lastIndexOf('/') + 1));
-                        ((AsyncCallback.MultiCallback) arguments[1])
-                                .processResult(
-                                        Code.OK.intValue(),
-                                        "",
-                                        null,
-                                        List.of(new OpResult.DeleteResult(), new OpResult.CreateResult(path)));
-                    }
-                    case "sync" ->
-                        ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
-                    default -> throw new UnsupportedOperationException(method.getName());
-                }
-                return null;
-            });
+    private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
+        switch (method) {
+            case "create" -> {
+                String path = arguments[0] + "0000000000";
+                nodes.add(path.substring(path.lastIndexOf('/') + 1));
+                ((AsyncCallback.Create2Callback) arguments[3])
+                        .processResult(Code.OK.intValue(), path, null, path, STAT);
+            }
+            case "children" ->
+                ((AsyncCallback.ChildrenCallback) arguments[2])
+                        .processResult(Code.OK.intValue(), "", null, List.copyOf(nodes));
+            case "write" ->
+                ((AsyncCallback.StatCallback) arguments[2])
+                        .processResult((refuses ? Code.THROTTLEDOP : Code.OK).intValue(), "", null, STAT);
+            case "access" -> {
+                return List.of();
+            }
+            case "together" -> {
+                String path = ((List<Op>) arguments[0]).get(1).getPath() + "0000000001";
+                nodes.set(0, path.substring(path.lastIndexOf('/') + 1));
+                ((AsyncCallback.MultiCallback) arguments[1])
+                        .processResult(
+                                Code.OK.intValue(),
+                                "",
+                                null,
+                                List.of(new OpResult.DeleteResult(), new OpResult.CreateResult(path)));
+            }
+            case "sync" -> ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+            default -> throw new UnsupportedOperationException(method);
+        }
+        return null;
+    });
 
     private final ZooKeeperLockStore store = OneHandle.store(handle, new VirtualTime());
 

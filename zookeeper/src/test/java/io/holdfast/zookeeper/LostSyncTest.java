@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireRequest;
-import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.AsyncCallback;
@@ -20,30 +19,21 @@ class LostSyncTest {
     private int created;
 
     /** Executes creates, of which no answer comes; loses each sync and deletion; and sees an empty folder, but not with the create. */
-    private final Handle handle = (Handle) Proxy.newProxyInstance(
-            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
-                switch (method.getName()) {
-                    case "sessionId" -> {
-                        return 1L;
-                    }
-                    case "sessionTimeout" -> {
-                        return 4_000;
-                    }
-                    case "create" -> {
-                        created++;
-                        ((AsyncCallback.Create2Callback) arguments[3])
-                                .processResult(Code.CONNECTIONLOSS.intValue(), "", null, null, null);
-                    }
-                    case "sync", "delete" ->
-                        ((AsyncCallback.VoidCallback) arguments[1])
-                                .processResult(Code.CONNECTIONLOSS.intValue(), "", null);
-                    case "children" ->
-                        ((AsyncCallback.ChildrenCallback) arguments[2])
-                                .processResult(Code.OK.intValue(), "", null, List.of());
-                    default -> throw new UnsupportedOperationException(method.getName());
-                }
-                return null;
-            });
+    private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
+        switch (method) {
+            case "create" -> {
+                created++;
+                ((AsyncCallback.Create2Callback) arguments[3])
+                        .processResult(Code.CONNECTIONLOSS.intValue(), "", null, null, null);
+            }
+            case "sync", "delete" ->
+                ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.CONNECTIONLOSS.intValue(), "", null);
+            case "children" ->
+                ((AsyncCallback.ChildrenCallback) arguments[2]).processResult(Code.OK.intValue(), "", null, List.of());
+            default -> throw new UnsupportedOperationException(method);
+        }
+        return null;
+    });
 
     @Test
     void a_node_that_a_server_does_not_know_may_be_there_all_the_same() {

@@ -2,9 +2,11 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.StoreContext;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.util.function.Consumer;
 import org.apache.curator.framework.state.ConnectionState;
+import org.jspecify.annotations.Nullable;
 
 /** Connects to a handle that a test made, at once and for good. */
 final class OneHandle implements Connector {
@@ -14,6 +16,31 @@ final class OneHandle implements Connector {
 
     private OneHandle(Handle handle) {
         this.handle = handle;
+    }
+
+    /** What a test's handle does with a command. */
+    @FunctionalInterface
+    interface Commands {
+
+        /**
+         * Answers, or keeps the answer; null from methods that return nothing.
+         *
+         * @throws UnsupportedOperationException for a method that the test does not expect
+         */
+        @Nullable
+        Object run(String method, Object[] arguments);
+    }
+
+    /** A handle of one session that lasts, whose other methods the test answers. */
+    static Handle answering(int sessionMillis, Commands commands) {
+        return (Handle) Proxy.newProxyInstance(
+                Handle.class.getClassLoader(),
+                new Class<?>[] {Handle.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "sessionId" -> 1L;
+                    case "sessionTimeout" -> sessionMillis;
+                    default -> commands.run(method.getName(), arguments);
+                });
     }
 
     /** A store that is connected to it. */

@@ -6,7 +6,6 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.RenewRequest;
-import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,38 +35,30 @@ class WithdrawalWhileUnsureTest {
     private Runnable deleted = () -> {};
     private CompletableFuture<?> asked = new CompletableFuture<>();
 
-    private final Handle handle = (Handle) Proxy.newProxyInstance(
-            Handle.class.getClassLoader(), new Class<?>[] {Handle.class}, (proxy, method, arguments) -> {
-                switch (method.getName()) {
-                    case "sessionId" -> {
-                        return 1L;
-                    }
-                    case "sessionTimeout" -> {
-                        return SESSION_MILLIS;
-                    }
-                    case "create" -> {
-                        String path = arguments[0] + "000000000" + nodes.size();
-                        nodes.add(path.substring(path.lastIndexOf('/') + 1));
-                        ((AsyncCallback.Create2Callback) arguments[3])
-                                .processResult(Code.OK.intValue(), path, null, path, STAT);
-                    }
-                    case "children" ->
-                        ((AsyncCallback.ChildrenCallback) arguments[2])
-                                .processResult(Code.OK.intValue(), "", null, List.copyOf(nodes));
-                    case "write" ->
-                        ((AsyncCallback.StatCallback) arguments[2]).processResult(Code.OK.intValue(), "", null, STAT);
-                    case "delete" -> {
-                        nodes.remove(((String) arguments[0]).substring(((String) arguments[0]).lastIndexOf('/') + 1));
-                        deleted = () ->
-                                ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
-                        if (!keepsDeletions) {
-                            deleted.run();
-                        }
-                    }
-                    default -> throw new UnsupportedOperationException(method.getName());
+    private final Handle handle = OneHandle.answering(SESSION_MILLIS, (method, arguments) -> {
+        switch (method) {
+            case "create" -> {
+                String path = arguments[0] + "000000000" + nodes.size();
+                nodes.add(path.substring(path.lastIndexOf('/') + 1));
+                ((AsyncCallback.Create2Callback) arguments[3])
+                        .processResult(Code.OK.intValue(), path, null, path, STAT);
+            }
+            case "children" ->
+                ((AsyncCallback.ChildrenCallback) arguments[2])
+                        .processResult(Code.OK.intValue(), "", null, List.copyOf(nodes));
+            case "write" ->
+                ((AsyncCallback.StatCallback) arguments[2]).processResult(Code.OK.intValue(), "", null, STAT);
+            case "delete" -> {
+                nodes.remove(((String) arguments[0]).substring(((String) arguments[0]).lastIndexOf('/') + 1));
+                deleted = () -> ((AsyncCallback.VoidCallback) arguments[1]).processResult(Code.OK.intValue(), "", null);
+                if (!keepsDeletions) {
+                    deleted.run();
                 }
-                return null;
-            });
+            }
+            default -> throw new UnsupportedOperationException(method);
+        }
+        return null;
+    });
 
     private final ZooKeeperLockStore store = OneHandle.store(handle, time);
 
