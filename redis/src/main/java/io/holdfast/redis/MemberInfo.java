@@ -45,9 +45,15 @@ record MemberInfo(String runId, String dataId, long keptMillis, List<String> dou
         return new Identity(
                 runId,
                 dataId,
-                MemberView.runIdOf(standing.birth()).equals(runId) ? standing : new Standing("", 0),
+                runIdOf(standing.birth()).equals(runId) ? standing : new Standing("", 0),
                 keptMillis,
                 doubts);
+    }
+
+    /** The run id of the server that was given this birth; empty if there is none. */
+    private static String runIdOf(String birth) {
+        String[] parts = birth.split(":", -1);
+        return parts.length == 3 ? parts[1] : "";
     }
 
     private static String field(String info, String name) {

@@ -12,7 +12,7 @@ import java.util.Set;
  * independent Redis servers, each a single one. What must hold for it is said at {@link QuorumStores}.
  *
  * <p>User, password and database are the same for all. Options, beside those of {@code redis://} except
- * {@code minReplicas}:
+ * {@code minReplicas} and {@code mode}:
  *
  * <ul>
  *   <li>{@code memberTimeout}: how long to wait for one member; {@code 100ms} by default
@@ -24,8 +24,7 @@ import java.util.Set;
  * </ul>
  *
  * <p>A lock of a name is a string key of that name at each server, as other RedLock libraries and a hand-written
- * {@code SET NX PX} have it. Servers that run no scripts are used by {@code WATCH} and {@code MULTI} ({@code mode}: {@code
- * auto}, {@code lua} or {@code commands}); what is kept there is the same, so clients of different modes share locks.
+ * {@code SET NX PX} have it. The servers must run Lua scripts.
  */
 public final class RedlockProvider implements LockStoreProvider {
 

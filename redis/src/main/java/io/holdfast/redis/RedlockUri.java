@@ -50,6 +50,7 @@ record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
                 case "tls" -> tls = truth(option, value);
                 case "minReplicas" ->
                     throw wrong("minReplicas", "not with redlock: its servers are independent, without replicas");
+                case "mode" -> throw wrong("mode", "not with redlock: its servers must run Lua scripts");
                 default -> forServers.add(pair);
             }
         }
