@@ -4,7 +4,6 @@ module io.holdfast.core {
 
     exports io.holdfast;
     exports io.holdfast.memory;
-    exports io.holdfast.quorum;
     exports io.holdfast.spi;
 
     uses io.holdfast.spi.LockStoreProvider;

@@ -1,10 +1,10 @@
 package io.holdfast;
 
-import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TokenRegister;
+import io.holdfast.testkit.MemoryQuorumNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -34,7 +34,7 @@ class ArchitectureTest {
     private static final String HISTORY = "io.holdfast.history..";
     private static final String CLI = "io.holdfast.cli..";
 
-    private static final String[] CORE = {API, SPI, MEMORY, QUORUM};
+    private static final String[] CORE = {API, SPI, MEMORY};
 
     private static JavaClasses product;
 
@@ -87,6 +87,16 @@ class ArchitectureTest {
                 .resideInAnyPackage(CORE)
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(CORE).or(resideInAnyPackage("java..", "org.jspecify..")))
+                .check(product);
+    }
+
+    @Test
+    void theQuorumKnowsTheContractOnly() {
+        noClasses()
+                .that()
+                .resideInAPackage(QUORUM)
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(API, MEMORY, REDIS, ZOOKEEPER, TESTKIT, CLI))
                 .check(product);
     }
 

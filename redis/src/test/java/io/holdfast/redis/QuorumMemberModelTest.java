@@ -3,12 +3,12 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Extension;
 import io.holdfast.spi.QuorumMember.Take;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.MemoryQuorumNode;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
 import java.net.URI;

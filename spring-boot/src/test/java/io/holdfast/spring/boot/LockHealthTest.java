@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.MemoryQuorumNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.testkit;
 
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.QuorumMember;

@@ -1,10 +1,10 @@
-package io.holdfast.testkit;
+package io.holdfast.quorum;
 
-import io.holdfast.memory.MemoryQuorumNode;
-import io.holdfast.quorum.QuorumStores;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.testkit.LockStoreContract;
+import io.holdfast.testkit.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

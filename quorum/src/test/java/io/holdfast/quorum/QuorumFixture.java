@@ -2,7 +2,6 @@ package io.holdfast.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
@@ -14,6 +13,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
+import io.holdfast.testkit.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

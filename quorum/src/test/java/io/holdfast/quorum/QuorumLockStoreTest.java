@@ -3,7 +3,6 @@ package io.holdfast.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.memory.MemoryQuorumNode;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
@@ -16,6 +15,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

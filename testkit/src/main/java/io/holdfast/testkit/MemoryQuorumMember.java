@@ -1,4 +1,4 @@
-package io.holdfast.memory;
+package io.holdfast.testkit;
 
 import io.holdfast.spi.QuorumMember;
 import java.util.Optional;
