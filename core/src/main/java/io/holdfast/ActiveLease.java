@@ -6,6 +6,7 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -76,8 +77,9 @@ final class ActiveLease implements Lease {
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
     /**
-     * Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already. Made by
-     * the one who releases, before the engine hears of it.
+     * Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already; with a {@link
+     * LockStoreException} if the name was to stay locked, and the store did not confirm that. Made by the one who releases,
+     * before the engine hears of it.
      */
     private @Nullable CompletableFuture<Boolean> ended;
 
@@ -203,8 +205,19 @@ final class ActiveLease implements Lease {
                 if (state == State.LOST) {
                     throw lostException();
                 }
-            } else if (requireNonNull(ended).join()) {
+            } else if (wasGone()) {
                 throw unknownAtRelease();
+            }
+        }
+
+        private boolean wasGone() {
+            try {
+                return requireNonNull(ended).join();
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof LockStoreException failed) {
+                    throw failed;
+                }
+                throw e;
             }
         }
 
@@ -216,8 +229,10 @@ final class ActiveLease implements Lease {
             }
             CompletableFuture<Void> done = new CompletableFuture<>();
             CompletionStage<Boolean> answer = requireNonNull(ended);
-            answer.whenComplete((wasGone, never) -> hold.engine.callbacks().execute(() -> {
-                if (wasGone) {
+            answer.whenComplete((wasGone, failed) -> hold.engine.callbacks().execute(() -> {
+                if (failed != null) {
+                    done.completeExceptionally(failed);
+                } else if (wasGone) {
                     done.completeExceptionally(unknownAtRelease());
                 } else {
                     done.complete(null);
@@ -295,6 +310,14 @@ final class ActiveLease implements Lease {
         CompletableFuture<Boolean> awaited = ended;
         if (awaited != null) {
             awaited.complete(wasGone);
+        }
+    }
+
+    /** By the engine, instead of {@link #end(boolean)}: the store did not confirm what the release asked for. */
+    void endFailed(LockStoreException why) {
+        CompletableFuture<Boolean> awaited = ended;
+        if (awaited != null) {
+            awaited.completeExceptionally(why);
         }
     }
 

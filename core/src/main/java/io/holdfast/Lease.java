@@ -61,6 +61,8 @@ public interface Lease extends AutoCloseable {
      * they end with it.) If that time has passed already, the same as {@link #release()}.
      *
      * @throws LeaseLostException if the lease was lost before
+     * @throws LockStoreException if the store did not confirm that it keeps the name locked. The lease is released all the same,
+     *     and the client asks the store again in the background
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     void release(Duration holdAtLeast);

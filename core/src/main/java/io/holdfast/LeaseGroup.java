@@ -72,16 +72,16 @@ final class LeaseGroup implements MultiLease {
     public void release(Duration holdAtLeast) {
         // All are on their way before the first answer is waited for.
         List<ActiveLease.Ending> endings = endAll(holdAtLeast);
-        LeaseLostException lost = null;
+        LockException failed = null;
         for (ActiveLease.Ending ending : endings) {
             try {
                 ending.await();
-            } catch (LeaseLostException e) {
-                lost = first(lost, e);
+            } catch (LeaseLostException | LockStoreException e) {
+                failed = first(failed, e);
             }
         }
-        if (lost != null) {
-            throw lost;
+        if (failed != null) {
+            throw failed;
         }
     }
 
@@ -120,7 +120,7 @@ final class LeaseGroup implements MultiLease {
         return endings;
     }
 
-    private static LeaseLostException first(@Nullable LeaseLostException before, LeaseLostException next) {
+    private static LockException first(@Nullable LockException before, LockException next) {
         if (before == null) {
             return next;
         }

@@ -280,7 +280,13 @@ final class NameEngine extends EventLock implements Effects {
     public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention()
                 .keep(name, hold.holderId(), endNanos, hold.deadline.nanos(), hold.sequence, hold.longestNanos())
-                .whenComplete((wasGone, never) -> handle(() -> released(lease, wasGone)));
+                .whenComplete((wasGone, error) -> handle(() -> {
+                    if (error == null) {
+                        released(lease, wasGone);
+                    } else {
+                        notKept(lease, error);
+                    }
+                }));
     }
 
     @Override
@@ -372,6 +378,19 @@ final class NameEngine extends EventLock implements Effects {
             Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
             tell(l -> l.released(name, lease.fencingToken(), held));
         }
+    }
+
+    /** Released here; but whether the name stays locked, the store has not said. */
+    private void notKept(ActiveLease lease, Throwable error) {
+        later(() -> lease.endFailed(new LockStoreException(
+                "The store was not asked to keep the lock " + name
+                        + " locked after its release, or did not confirm it: "
+                        + error.getMessage()
+                        + " (expected: a store that answers; this client asks again in the background, and the lock"
+                        + " becomes free when its present lease ends if that fails)",
+                error)));
+        Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
+        tell(l -> l.released(name, lease.fencingToken(), held));
     }
 
     @Override

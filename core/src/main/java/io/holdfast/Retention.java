@@ -45,8 +45,8 @@ final class Retention {
      * @param certainNanos until when it is certainly there if the store does not hear of this
      * @param settingNumber the number of this exact setting of the hold's length
      * @param longestNanos how long the store may keep it without knowing of this
-     * @return completes with true if the store did not know the hold any more; never fails: a store that does not answer is
-     *     asked again in the background
+     * @return completes with true if the store did not know the hold any more; fails if the first command fails: the store is
+     *     asked again in the background then
      */
     CompletionStage<Boolean> keep(
             String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
@@ -104,8 +104,10 @@ final class Retention {
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
+                    told.completeExceptionally(error);
+                } else {
+                    told.complete(reply instanceof RenewReply.Gone);
                 }
-                told.complete(reply instanceof RenewReply.Gone);
             });
             return told;
         }
@@ -120,7 +122,7 @@ final class Retention {
             } else if (endNanos - time.nanoTime() > RETRY_NANOS) {
                 time.schedule(RETRY_NANOS, () -> {
                     if (isKept() && !compensation.isClosed()) {
-                        tell().whenComplete((wasGone, never) -> tellAgain(wasGone));
+                        tell().whenComplete((wasGone, failed) -> tellAgain(failed == null && wasGone));
                     }
                 });
             } else if (certainNanos - endNanos < 0) {

@@ -104,7 +104,11 @@ class RetentionTest extends EngineFixture {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
         CompletableFuture<Void> released = lease.releaseAsync(LONG).toCompletableFuture();
-        assertThat(released).isCompleted();
+        assertThatThrownBy(released::join)
+                .hasCauseInstanceOf(LockStoreException.class)
+                .hasMessageContaining("The store was not asked to keep the lock a");
+        assertThat(lease.isValid()).isFalse();
+        lease.release();
         advance(1_000);
         store.renews = Fate.PASS;
         advance(8_000);
@@ -118,7 +122,7 @@ class RetentionTest extends EngineFixture {
     void a_client_that_is_closed_asks_no_more() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
-        assertThat(lease.releaseAsync(LONG).toCompletableFuture()).isCompleted();
+        assertThatThrownBy(() -> lease.release(LONG)).isInstanceOf(LockStoreException.class);
         client.close();
         long asked = store.count("renew");
         advance(9_000);
@@ -168,7 +172,9 @@ class RetentionTest extends EngineFixture {
     void a_name_that_was_not_kept_because_the_store_could_not_be_told_in_time_is_told_of() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
-        lease.release(LONG);
+        assertThatThrownBy(() -> lease.release(LONG))
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("store: down");
         advance(3_100);
         store.renews = Fate.PASS;
         try (Warnings warnings = new Warnings()) {
@@ -181,9 +187,9 @@ class RetentionTest extends EngineFixture {
     void a_name_that_may_not_be_kept_to_its_end_is_told_of() {
         try (Warnings warnings = new Warnings()) {
             store.renews = Fate.FAIL;
-            now(acquire(client, "a")).release(Duration.ofSeconds(4));
+            now(acquire(client, "a")).releaseAsync(Duration.ofSeconds(4));
             // Its lease is longer than that.
-            now(acquire(client, "b")).release(Duration.ofSeconds(2));
+            now(acquire(client, "b")).releaseAsync(Duration.ofSeconds(2));
             advance(5_000);
             assertThat(warnings.said()).singleElement().asString().contains("lock a may become free before");
         }
