@@ -156,6 +156,9 @@ final class ScriptModel {
         if (!id.equals(holder)) {
             return new RenewReply.Gone();
         }
+        if (request.isLook()) {
+            return new RenewReply.Renewed(base, request.counted() ? waiting(now) : 0);
+        }
         if (request.sequence() < sequence && bug != ScriptBug.OLD_RENEWAL_COUNTS) {
             return new RenewReply.Superseded();
         }

@@ -102,6 +102,9 @@ final class MemoryName {
         if (!request.holderId().equals(holder())) {
             return new RenewReply.Gone();
         }
+        if (request.isLook()) {
+            return new RenewReply.Renewed(base, waiting());
+        }
         if (request.sequence() < sequence) {
             return new RenewReply.Superseded();
         }

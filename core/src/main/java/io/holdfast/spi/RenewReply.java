@@ -4,7 +4,8 @@ package io.holdfast.spi;
 public sealed interface RenewReply {
 
     /**
-     * The holder id holds the name, for at least the requested time, or for less if the store says so.
+     * The holder id holds the name, for at least the requested time, or for less if the store says so. In answer to a {@link
+     * RenewRequest#look} it promises no time.
      *
      * @param base the base of the hold's fencing tokens
      * @param waiting how many clients wait in the store's queue; may be zero if that was not asked for

@@ -5,7 +5,7 @@ package io.holdfast.spi;
  *
  * @param name the lock name
  * @param holderId the id that holds
- * @param leaseMillis the time the hold shall have left, from the execution on
+ * @param leaseMillis the time the hold shall have left, from the execution on; zero: a {@link #look}
  * @param sequence the number of exact settings of this hold so far; the store refuses a renewal with a smaller number
  *     than it has seen, so that a late one cannot undo a setting that came after it; a renewal with a larger one uses that
  *     number up, whether it is exact or not
@@ -19,5 +19,18 @@ public record RenewRequest(
     /** Asks for the number of those who wait, too. */
     public RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {
         this(name, holderId, leaseMillis, sequence, exact, true);
+    }
+
+    /**
+     * A look: asks whether the id still holds the name. It changes no length, uses up no number, and its answer promises no
+     * time.
+     */
+    public static RenewRequest look(String name, String holderId, long sequence, boolean counted) {
+        return new RenewRequest(name, holderId, 0, sequence, false, counted);
+    }
+
+    /** Whether nothing but the holder is asked for. */
+    public boolean isLook() {
+        return leaseMillis == 0 && !exact;
     }
 }

@@ -117,8 +117,11 @@ final class Renewing {
         private CompletionStage<RenewReply> decided(Decided decided) {
             return switch (decided.verdict()) {
                 case RENEWED -> {
-                    renewed = true;
-                    fillAbsent();
+                    // A look promises nothing and lengthens nothing, at no member.
+                    renewed = !request.isLook();
+                    if (renewed) {
+                        fillAbsent();
+                    }
                     yield CompletableFuture.completedFuture(
                             new RenewReply.Renewed(hold.base(), waiting(decided.replies())));
                 }
@@ -127,7 +130,10 @@ final class Renewing {
                     yield CompletableFuture.completedFuture(new RenewReply.Gone());
                 }
                 case SUPERSEDED -> CompletableFuture.completedFuture(new RenewReply.Superseded());
-                case UNDECIDED -> fillAndCount(decided.replies());
+                case UNDECIDED ->
+                    request.isLook()
+                            ? CompletableFuture.failedFuture(members.tooFew(decided.replies()))
+                            : fillAndCount(decided.replies());
             };
         }
 

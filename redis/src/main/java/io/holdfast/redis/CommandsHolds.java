@@ -109,14 +109,28 @@ final class CommandsHolds {
     }
 
     private CompletionStage<RenewReply> renew(RenewRequest request, CommandsHold hold) {
-        return hold.next(() -> renewed(
-                        request.name(), hold, request.leaseMillis(), request.sequence(), request.exact(), TRIES))
+        return hold.next(() -> request.isLook()
+                        ? looked(request.name(), hold)
+                        : renewed(
+                                request.name(),
+                                hold,
+                                request.leaseMillis(),
+                                request.sequence(),
+                                request.exact(),
+                                TRIES))
                 .thenApply(reply -> {
                     if (reply instanceof Gone) {
                         holds.remove(new Key(request.name(), hold.id), hold);
                     }
                     return reply;
                 });
+    }
+
+    /** A step of the hold that writes nothing, and promises nothing. */
+    private CompletionStage<RenewReply> looked(String name, CommandsHold hold) {
+        return foreign.value(name)
+                .thenApply(value ->
+                        value == null || !CommandsHold.isOf(hold.id, value) ? new Gone() : new Renewed(hold.base, 0));
     }
 
     /** A step of the hold. */

@@ -21,6 +21,10 @@ local function extend(lock, sequenceKey, id, lease, sequence, exact)
   elseif held ~= id then
     return held and 3 or 0
   end
+  if lease == 0 then
+    -- A look: it promises nothing, so it sets nothing and uses up no sequence.
+    return 1
+  end
   local number, of = string.match(redis.call('GET', sequenceKey) or '', '^(%d+) (.*)$')
   local seen = of == id and tonumber(number) or 0
   if sequence < seen then

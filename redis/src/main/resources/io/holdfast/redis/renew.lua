@@ -18,6 +18,10 @@ local lease, sequence, exact = 0, 0, false
 
 -- Returns the code. "seen" is the last sequence that was executed.
 local function renew(lock, seen)
+  if lease == 0 then
+    -- A look: it promises nothing, so it sets nothing and uses up no sequence.
+    return 1
+  end
   if sequence < seen then
     return 2
   end

@@ -78,6 +78,10 @@ final class MemoryQuorumName {
         if (!held.equals(extension.id())) {
             return held.isEmpty() ? Found.ABSENT : Found.TAKEN;
         }
+        if (extension.leaseMillis() == 0) {
+            // A look: it promises nothing, so it sets nothing and uses up no sequence.
+            return Found.HELD;
+        }
         if (extension.sequence() < sequence) {
             return Found.SUPERSEDED;
         }

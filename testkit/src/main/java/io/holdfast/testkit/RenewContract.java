@@ -48,6 +48,48 @@ abstract class RenewContract extends HoldContract {
     }
 
     @Test
+    void aLookChangesNoLength() {
+        StoreClient a = client();
+        String holder = a.newId();
+        long base = granted(a.take(name, holder, MEDIUM)).base();
+        assertThat(a.look(name, holder, 0))
+                .isInstanceOfSatisfying(
+                        Renewed.class, seen -> assertThat(seen.base()).isEqualTo(base));
+        assertRemaining(a, name, MEDIUM);
+        assertThat(a.set(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
+        assertThat(a.look(name, holder, 1)).isInstanceOf(Renewed.class);
+        assertRemaining(a, name, LONG);
+    }
+
+    /** However little is left: a lease of fixed length must be over by its end. */
+    @Test
+    void aHoldThatIsLookedAtEndsInTime() {
+        StoreClient a = client();
+        String holder = hold(a, name);
+        assertThat(a.set(name, holder, SHORT, 1)).isInstanceOf(Renewed.class);
+        elapse(SHORT.dividedBy(2));
+        a.look(name, holder, 1);
+        elapse(AFTER_SHORT.minus(SHORT.dividedBy(2)));
+        assertFree(a, name);
+    }
+
+    @Test
+    void aLookFindsAHoldThatIsGone() {
+        StoreClient a = client();
+        StoreClient b = client();
+        assertThat(a.look(name, a.newId(), 0)).isEqualTo(new Gone());
+        assertFree(a, name);
+
+        String old = hold(a, name);
+        a.forceRelease(name);
+        assertThat(a.look(name, old, 0)).isEqualTo(new Gone());
+        assertFree(a, name);
+        String holder = hold(b, name);
+        assertThat(a.look(name, old, 0)).isEqualTo(new Gone());
+        assertHolder(b, name, holder);
+    }
+
+    @Test
     void aRenewalOfANameThatNobodyHoldsDoesNotTakeIt() {
         StoreClient a = client();
         assertThat(a.renew(name, a.newId(), LONG, 0)).isEqualTo(new Gone());

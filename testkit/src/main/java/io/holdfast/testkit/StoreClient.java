@@ -58,6 +58,10 @@ final class StoreClient implements AutoCloseable {
         return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, false)));
     }
 
+    RenewReply look(String name, String holderId, long sequence) {
+        return get(store.renew(RenewRequest.look(name, holderId, sequence, true)));
+    }
+
     RenewReply set(String name, String holderId, Duration lease, long sequence) {
         return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, true)));
     }

@@ -297,12 +297,14 @@ final class Contender {
             if (!first) {
                 return CompletableFuture.completedFuture(new RenewReply.Gone());
             }
-            if (request.sequence() < sequence) {
+            if (request.sequence() < sequence && !request.isLook()) {
                 return CompletableFuture.completedFuture(new RenewReply.Superseded());
             }
             Session now = node.session();
             Session.Promise promise = now.promise();
-            CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request.leaseMillis()));
+            // A look asks for no length: what the node says of it stays true.
+            long lease = request.isLook() ? lifetime.remainingMillis() : request.leaseMillis();
+            CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, lease));
             CompletableFuture<Line> line = folder.look(now);
             return written.thenCompose(stat -> stat == null
                     ? CompletableFuture.completedFuture(new RenewReply.Gone())
@@ -317,7 +319,7 @@ final class Contender {
 
     private RenewReply renewed(Session now, RenewRequest request, Stat stat, int waiting, long promised) {
         boolean fresh = request.sequence() > sequence;
-        sequence = request.sequence();
+        sequence = request.isLook() ? sequence : request.sequence();
         if (!request.exact()) {
             lifetime.lastAtLeast(request.leaseMillis());
         } else if (fresh) {
