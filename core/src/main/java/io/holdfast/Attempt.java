@@ -25,6 +25,9 @@ final class Attempt {
 
     boolean again;
 
+    /** The command under way may have been executed before a hold was removed by force: a grant in its answer may be gone. */
+    boolean doubtful;
+
     /** Whether the store may know of it (queued, or a command of unknown outcome): then giving it up means withdrawing. */
     boolean mayBeKnown;
 

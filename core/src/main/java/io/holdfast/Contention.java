@@ -125,6 +125,18 @@ final class Contention {
     }
 
     /**
+     * A hold on the name was removed by force through this client, perhaps the one that the store had just granted to the attempt.
+     * Only an answer to a command that is sent from now on says what it has.
+     */
+    void forced() {
+        Attempt waiting = attempt;
+        if (waiting != null && !state.isForcing()) {
+            waiting.doubtful = waiting.inFlight;
+            hint();
+        }
+    }
+
+    /**
      * The store granted the attempt by itself. It counts at once if the store's clock says for how long, and for long
      * enough; otherwise asking again finds out.
      */
@@ -132,7 +144,10 @@ final class Contention {
         Attempt waiting = requireNonNull(attempt);
         LeaseRules.Sent asked = waiting.sent;
         TimeSource time = state.settings.time;
-        if (asked == null || grant.repetition() != waiting.repetition || !grant.isOfOneClock(asked.nanos())) {
+        if (isDoubtful(waiting)
+                || asked == null
+                || grant.repetition() != waiting.repetition
+                || !grant.isOfOneClock(asked.nanos())) {
             hint();
             return;
         }
@@ -200,7 +215,19 @@ final class Contention {
         state.effects.sendAcquire(asked);
     }
 
+    private boolean isDoubtful(Attempt granted) {
+        return granted.doubtful || state.isForcing();
+    }
+
     private void granted(Attempt answered, LeaseRules.Sent sent, Granted granted) {
+        if (isDoubtful(answered)) {
+            answered.doubtful = false;
+            answered.mayBeKnown = true;
+            if (!state.isForcing()) {
+                ask(answered);
+            }
+            return;
+        }
         attempt = null;
         TimeSource time = state.settings.time;
         long promised = LeaseRules.promisedNanos(answered.leaseNanos, granted.atMostMillis());

@@ -27,6 +27,12 @@ record Deadline(long nanos, long wallMillis) {
         return new Deadline(nanos - other.nanos < 0 ? nanos : other.nanos, Math.min(wallMillis, other.wallMillis));
     }
 
+    /** The same instant, so that monotonic time alone shows it if no clock jumps from now on. */
+    Deadline asOf(LeaseRules.Sent now) {
+        long remaining = remainingNanos(now);
+        return nanos - now.nanos() <= remaining ? this : new Deadline(now.nanos() + remaining, wallMillis);
+    }
+
     /** Zero if it has passed. */
     long remainingNanos(TimeSource time) {
         return remainingNanos(LeaseRules.Sent.now(time));

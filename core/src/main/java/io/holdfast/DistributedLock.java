@@ -78,8 +78,9 @@ public interface DistributedLock extends Lock {
     long fencingToken();
 
     /**
-     * Ends whatever hold there is on the name, here or elsewhere, without asking its owner, who finds out at its next
-     * renewal at the latest.
+     * Ends whatever hold there is on the name, here or elsewhere, without asking its owner. A hold of this client is lost when
+     * this returns true, also that of the calling thread: its {@link #unlock} throws {@link LeaseLostException}. An owner
+     * elsewhere finds out within a third of a lease.
      *
      * @return true if there was one
      */

@@ -139,13 +139,17 @@ final class Engine {
     }
 
     boolean forceRelease(String name) {
+        return await(forceReleaseAsync(name));
+    }
+
+    CompletionStage<Boolean> forceReleaseAsync(String name) {
         ensureOpen();
-        boolean removed = await(store.forceRelease(name));
-        NameEngine here = names.get(name);
-        if (removed && here != null) {
-            here.verify();
+        NameEngine.Force begun = engine(name).forcing();
+        while (begun == null) {
+            begun = engine(name).forcing();
         }
-        return removed;
+        NameEngine.Force force = begun;
+        return store.forceRelease(name).whenComplete((removed, error) -> force.ended(error == null && removed));
     }
 
     StoreHealth storeHealth() {

@@ -13,7 +13,7 @@ final class Hold {
     /** Hand-offs count in the low 16 bits of the token; one value less than they have, as the count itself has no more. */
     private static final int HAND_OFFS_MAX = Character.MAX_VALUE;
 
-    /** No renewal is needed any more. */
+    /** Nothing is unconfirmed. */
     static final long NEVER = Long.MAX_VALUE;
 
     final NameEngine engine;
@@ -24,7 +24,9 @@ final class Hold {
     final long base;
     final long acquiredNanos;
 
-    /** Only ever moves on, except by an exact setting, which is made when no lease is out. */
+    /**
+     * Only ever moves on, except by an exact setting, which is made when no lease is out, and after a jump of the wall clock.
+     */
     volatile Deadline deadline;
 
     /**
@@ -48,8 +50,17 @@ final class Hold {
     /** How many exact settings were sent. */
     int sequence;
 
-    /** When to renew next. */
+    /** When to ask the store next, by a renewal or a look. */
     long renewAtNanos;
+
+    /** The store keeps the hold for as long as its lease may last: it is not renewed any more, only looked at. */
+    boolean looksOnly;
+
+    /**
+     * A command that removes whatever hold there is was sent through this client. From then on no lease is handed out on this
+     * one: it may be gone, and the next client may hold the name.
+     */
+    boolean forced;
 
     /** When the first of the renewals was due that are not confirmed; {@link #NEVER} if all are. */
     long unconfirmedNanos = NEVER;

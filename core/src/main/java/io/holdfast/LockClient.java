@@ -255,8 +255,8 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
-     * Ends whatever hold there is on a name, here or elsewhere, without asking its owner, who finds out at its next
-     * renewal at the latest. A lease of this very client that is renewed is renewed at once, so it is lost a round trip later.
+     * Ends whatever hold there is on a name, here or elsewhere, without asking its owner. A lease of this client is lost when
+     * this returns true; an owner elsewhere finds out within a third of a lease. Waiters of this client ask the store anew.
      *
      * @return true if there was one
      * @throws LockStoreException if the store failed

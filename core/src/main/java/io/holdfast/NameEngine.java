@@ -159,8 +159,25 @@ final class NameEngine extends EventLock implements Effects {
         handle(() -> state.retained(lease, endNanos));
     }
 
-    void verify() {
-        handle(state::verify);
+    /** A command is about to be sent that removes whatever hold there is. Null if this engine has been retired. */
+    @Nullable
+    Force forcing() {
+        @Nullable Force[] begun = new @Nullable Force[1];
+        handle(() -> {
+            if (!retired) {
+                begun[0] = new Force(this, state.forcing());
+            }
+        });
+        return begun[0];
+    }
+
+    /** A command that removes whatever hold there is on the name, sent through this client. */
+    record Force(NameEngine engine, @Nullable Hold before) {
+
+        /** @param removed whether the store says that it removed one */
+        void ended(boolean removed) {
+            engine.handle(() -> engine.state.forced(before, removed));
+        }
     }
 
     /** Null if nobody here holds the name or waits for it any more. */
@@ -209,9 +226,9 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     @Nullable
-    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent) {
+    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent, boolean jumped) {
         @Nullable RenewRequest[] request = new @Nullable RenewRequest[1];
-        handle(() -> request[0] = state.lookAt(hold, sent));
+        handle(() -> request[0] = state.lookAt(hold, sent, jumped));
         return request[0];
     }
 

@@ -47,6 +47,12 @@ final class NameState {
     /** Null while the name is not asked for, for the same reason. */
     private @Nullable Contention contender;
 
+    /**
+     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a grant that
+     * is heard of may have been removed already.
+     */
+    private int forces;
+
     NameState(EngineSettings settings, Effects effects) {
         this.settings = settings;
         this.effects = effects;
@@ -54,7 +60,7 @@ final class NameState {
     }
 
     boolean isFree() {
-        return !isContending() && !tenure.isActive() && nobodyWaits();
+        return forces == 0 && !isContending() && !tenure.isActive() && nobodyWaits();
     }
 
     boolean isContending() {
@@ -189,9 +195,31 @@ final class NameState {
         tenure.retained(lease, endNanos);
     }
 
-    /** A hold on this name was removed by force through this client. */
-    void verify() {
-        tenure.verify();
+    boolean isForcing() {
+        return forces > 0;
+    }
+
+    /**
+     * A command is about to be sent that removes whatever hold there is on the name.
+     *
+     * @return the hold of this client that it may remove
+     */
+    @Nullable
+    Hold forcing() {
+        forces++;
+        return tenure.forcing();
+    }
+
+    /**
+     * That command ended.
+     *
+     * @param before the hold that {@link #forcing} returned
+     * @param removed whether the store says that it removed one
+     */
+    void forced(@Nullable Hold before, boolean removed) {
+        forces--;
+        tenure.forced(before, removed);
+        contention().forced();
     }
 
     /** Somebody looked at a lease and found its time passed. */
@@ -318,10 +346,11 @@ final class NameState {
      * The hold's time has come: end what is over, or return the renewal to send.
      *
      * @param sent when the clocks were read, for all that are due together: not after any of their renewals is sent
+     * @param jumped whether the wall clock has jumped forward since the last time
      */
     @Nullable
-    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent) {
-        return tenure.lookAt(hold, sent);
+    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent, boolean jumped) {
+        return tenure.lookAt(hold, sent, jumped);
     }
 
     // --- between the parts ---

@@ -12,14 +12,24 @@ import org.jspecify.annotations.Nullable;
  * Looks at every hold of the client when its time has come: to renew it, or to end what has run out. One timer for all
  * holds; what is due together is renewed together, the most urgent first.
  *
+ * <p>While there are holds, the timer also compares the two clocks every second. A suspended machine stops the monotonic clock,
+ * by which the timer runs, but not the wall clock, nor the clock of the store: after a forward jump of the wall clock every hold
+ * is due.
+ *
  * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
  */
 final class Renewals {
 
     private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
+    /** How soon after a jump of the wall clock it is noticed. */
+    private static final long COMPARE_CLOCKS_NANOS = 1_000_000_000;
+
     private final LockStore store;
     private final TimeSource time;
+
+    /** By how much the wall clock may get ahead of the monotonic one before that counts as a jump. */
+    private final long jumpNanos;
 
     /** By how much a renewal may come early so that it shares a command with others. */
     private final long earlyNanos;
@@ -29,10 +39,14 @@ final class Renewals {
     private TimeSource.@Nullable Timer timer; // by lock
     private long timerNanos; // by lock; when the timer runs, if there is one
 
+    /** When the clocks were last compared; null before the first hold, and after a time without holds. */
+    private LeaseRules.@Nullable Sent compared; // by lock
+
     Renewals(LockStore store, EngineSettings settings) {
         this.store = store;
         this.time = settings.time;
         this.earlyNanos = settings.renewEarlyNanos();
+        this.jumpNanos = settings.rules.driftMarginNanos(settings.leaseNanos);
     }
 
     /** Looks at the hold at this instant, instead of any set before. */
@@ -41,7 +55,7 @@ final class Renewals {
         try {
             holds.schedule(hold, atNanos);
             if (timer == null || atNanos - timerNanos < 0) {
-                arm(atNanos);
+                arm(atNanos, LeaseRules.Sent.now(time));
             }
         } finally {
             lock.unlock();
@@ -70,24 +84,31 @@ final class Renewals {
         }
     }
 
-    private void arm(long atNanos) {
+    private void arm(long atNanos, LeaseRules.Sent now) {
         if (timer != null) {
             timer.cancel();
         }
-        timerNanos = atNanos;
-        timer = time.schedule(atNanos - time.nanoTime(), this::run);
+        LeaseRules.Sent last = compared;
+        if (last == null) {
+            compared = now;
+            last = now;
+        }
+        long compareNanos = last.nanos() + COMPARE_CLOCKS_NANOS;
+        timerNanos = atNanos - compareNanos < 0 ? atNanos : compareNanos;
+        timer = time.schedule(timerNanos - now.nanos(), this::run);
     }
 
     private void run() {
-        List<Hold> due = takeDue();
-        List<RenewRequest> requests = new ArrayList<>(due.size());
-        List<Hold> asked = new ArrayList<>(due.size());
         // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
         // for all, because there may be very many: a hold whose time passes meanwhile is renewed in vain, and ends
         // right after.
         LeaseRules.Sent sent = LeaseRules.Sent.now(time);
+        List<Hold> due = new ArrayList<>();
+        boolean jumped = takeDue(sent, due);
+        List<RenewRequest> requests = new ArrayList<>(due.size());
+        List<Hold> asked = new ArrayList<>(due.size());
         for (Hold hold : due) {
-            RenewRequest request = hold.engine.lookAt(hold, sent);
+            RenewRequest request = hold.engine.lookAt(hold, sent, jumped);
             if (request != null) {
                 requests.add(request);
                 asked.add(hold);
@@ -110,25 +131,42 @@ final class Renewals {
         });
     }
 
-    private List<Hold> takeDue() {
-        List<Hold> due = new ArrayList<>();
+    /** Whether the wall clock has jumped: then every hold is due. */
+    private boolean takeDue(LeaseRules.Sent now, List<Hold> due) {
         lock.lock();
         try {
             timer = null;
+            boolean jumped = compareClocks(now);
             // Those due a little later go along: locks taken one after the other fill whole commands this way.
-            long until = time.nanoTime() + earlyNanos;
+            long until = now.nanos() + earlyNanos;
             Hold next = holds.first();
-            while (next != null && holds.firstNanos() - until <= 0) {
+            while (next != null && (jumped || holds.firstNanos() - until <= 0)) {
                 holds.remove(next);
                 due.add(next);
                 next = holds.first();
             }
             if (next != null) {
-                arm(holds.firstNanos());
+                arm(holds.firstNanos(), now);
+            } else if (due.isEmpty()) {
+                compared = null;
             }
+            return jumped;
         } finally {
             lock.unlock();
         }
-        return due;
+    }
+
+    /** By the lock's holder. */
+    private boolean compareClocks(LeaseRules.Sent now) {
+        LeaseRules.Sent last = compared;
+        if (last == null) {
+            return false;
+        }
+        long byWall = (now.wallMillis() - last.wallMillis()) * 1_000_000;
+        boolean jumped = byWall - (now.nanos() - last.nanos()) > jumpNanos;
+        if (jumped || now.nanos() - last.nanos() >= COMPARE_CLOCKS_NANOS) {
+            compared = now;
+        }
+        return jumped;
     }
 }

@@ -54,6 +54,8 @@ final class Tenure {
 
     void begin(Hold acquired) {
         hold = acquired;
+        // The machine may have been suspended while the store's answer was on its way.
+        acquired.deadline = acquired.deadline.asOf(LeaseRules.Sent.now(time()));
         handOut(acquired, acquired.leaseNanos);
     }
 
@@ -110,11 +112,35 @@ final class Tenure {
         }
     }
 
-    /** Somebody removed a hold on this name at the store, perhaps this one: ask now, not at the next renewal. */
-    void verify() {
-        if (hold != null && lease != null && upkeep().isRenewed(lease)) {
-            hold.renewAtNanos = time().nanoTime();
-            watch(hold);
+    /**
+     * A command is about to be sent that removes whatever hold there is on the name.
+     *
+     * @return the hold that it may remove
+     */
+    @Nullable
+    Hold forcing() {
+        if (hold != null) {
+            hold.forced = true;
+        }
+        return hold;
+    }
+
+    /**
+     * That command ended.
+     *
+     * @param before the hold at its beginning
+     * @param removed whether the store says that it removed one; if not, perhaps it still does
+     */
+    void forced(@Nullable Hold before, boolean removed) {
+        Hold held = hold;
+        if (held == null || held != before) {
+            return;
+        }
+        if (removed) {
+            holdLost(held, "it was removed by force through this client");
+        } else if (lease != null) {
+            upkeep().askNow(held, time().nanoTime());
+            watch(held);
         }
     }
 
@@ -173,7 +199,10 @@ final class Tenure {
         if (renewed != hold || request.sequence() < renewed.sequence) {
             return;
         }
-        if (reply instanceof RenewReply.Renewed extended) {
+        if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
+            upkeep().seen(renewed, seen, sent);
+            watch(renewed);
+        } else if (reply instanceof RenewReply.Renewed extended) {
             LeaseRules.Sent now = LeaseRules.Sent.now(time());
             if (extend(renewed, request, sent, extended, now)) {
                 watch(renewed, now.nanos());
@@ -210,13 +239,19 @@ final class Tenure {
     }
 
     @Nullable
-    RenewRequest lookAt(Hold due, LeaseRules.Sent sent) {
-        if (due != hold || endIfOver(due, sent)) {
+    RenewRequest lookAt(Hold due, LeaseRules.Sent sent, boolean jumped) {
+        if (due != hold) {
+            return null;
+        }
+        if (jumped) {
+            upkeep().jumped(due, sent);
+        }
+        if (endIfOver(due, sent)) {
             return null;
         }
         long length = upkeep().due(due, lease, sent);
         watch(due, sent.nanos());
-        if (length == 0) {
+        if (length == Upkeep.NOTHING_DUE) {
             return null;
         }
         // Who waits elsewhere matters only to those who pass the lock on here.
@@ -224,7 +259,10 @@ final class Tenure {
         if (counted) {
             due.lookedOutNanos = sent.nanos();
         }
-        return new RenewRequest(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence, false, counted);
+        return length == 0
+                ? RenewRequest.look(state.effects.name(), due.holderId(), due.sequence, counted)
+                : new RenewRequest(
+                        state.effects.name(), due.holderId(), length / 1_000_000, due.sequence, false, counted);
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
@@ -282,7 +320,7 @@ final class Tenure {
         long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
         boolean longEnough = time().nanoTime() - held.acquiredNanos >= most;
         boolean shared = held.contended && !held.isFresh();
-        return !held.hasTokenLeft() || (shared && longEnough);
+        return held.forced || !held.hasTokenLeft() || (shared && longEnough);
     }
 
     /**
@@ -356,7 +394,7 @@ final class Tenure {
         if (!out.renewed && !held.isPartlyPromised()) {
             return "its fixed time is over";
         }
-        if (held.renewAtNanos == Hold.NEVER || out.isAtLimit()) {
+        if (held.looksOnly || out.isAtLimit()) {
             return "its longest holding time is over";
         }
         return upkeep().isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";

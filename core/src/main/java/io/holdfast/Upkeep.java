@@ -5,10 +5,16 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a hold is renewed, for how long, and what a confirmed renewal is worth. All state is in the {@link Hold} and in the
- * lease that is out on it; called under the lock of the name's engine.
+ * When a hold is renewed or looked at, for how long it is renewed, and what a confirmed renewal is worth. All state is in the
+ * {@link Hold} and in the lease that is out on it; called under the lock of the name's engine.
+ *
+ * <p>Invariant: while a lease is out whose owner lives, the store is asked about its hold every third of a regular lease, so
+ * that a hold that is gone is noticed within that. A hold that must not be lengthened is asked about by a look.
  */
 final class Upkeep {
+
+    /** What {@link #due} returns if there is nothing to ask the store. */
+    static final long NOTHING_DUE = -1;
 
     private final EngineSettings settings;
 
@@ -25,14 +31,19 @@ final class Upkeep {
         return out.renewed ? isRenewed(out) : held.isPartlyPromised();
     }
 
-    /** When to look at the hold next: at its end, at its lease's end, or for its renewal. */
+    /** Whether the store is asked about it from time to time. */
+    private boolean isAskedAbout(Hold held, ActiveLease out) {
+        return held.looksOnly || isKeptUp(held, out);
+    }
+
+    /** When to look at the hold next: at its end, at its lease's end, or to ask the store. */
     long nextLookNanos(Hold held, @Nullable ActiveLease out, long now) {
         long at = held.deadline.nanos();
         if (out != null) {
             if (out.limitNanos != ActiveLease.NO_LIMIT) {
                 at = Math.min(at, out.limitNanos);
             }
-            if (isKeptUp(held, out) && held.renewAtNanos != Hold.NEVER) {
+            if (isAskedAbout(held, out)) {
                 at = Math.min(at, Math.max(held.renewAtNanos, now));
             }
         }
@@ -41,28 +52,27 @@ final class Upkeep {
 
     /** A lease is handed out on the hold. */
     void begin(Hold held, ActiveLease granted, boolean othersWaitHere, long now) {
-        if (reachesLimit(held, granted)) {
-            held.renewAtNanos = Hold.NEVER;
-        } else if (held.renewAtNanos == Hold.NEVER) {
+        if (needsNoRenewal(held, granted)) {
+            held.looksOnly = true;
+            held.renewAtNanos = now + settings.leaseNanos / 3;
+        } else if (held.looksOnly) {
+            held.looksOnly = false;
             held.renewAtNanos = now;
         } else if (!held.contended && othersWaitHere && now - held.lookedOutNanos >= settings.lookOutNanos) {
             held.renewAtNanos = Math.min(held.renewAtNanos, now);
         }
     }
 
-    /** The length of the renewal that is sent now; zero if none is due. */
+    /** The length of the renewal that is sent now; zero for a look; {@link #NOTHING_DUE} if none is due. */
     long due(Hold held, @Nullable ActiveLease out, LeaseRules.Sent sent) {
         long now = sent.nanos();
-        if (out == null
-                || !isKeptUp(held, out)
-                || held.renewAtNanos == Hold.NEVER
-                || held.renewAtNanos - now > settings.renewEarlyNanos()) {
-            return 0;
+        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - now > settings.renewEarlyNanos()) {
+            return NOTHING_DUE;
         }
-        long length = clipped(held, out, now);
+        long length = held.looksOnly ? 0 : clipped(held, out, now);
         if (length < Limits.LEASE_MIN.toNanos()) {
-            // So near the lease's limit that nothing would be won.
-            held.renewAtNanos = Hold.NEVER;
+            // Or so near the lease's limit that nothing would be won by a renewal.
+            onlyLooks(held, now);
             return 0;
         }
         if (held.unconfirmedNanos == Hold.NEVER) {
@@ -73,6 +83,36 @@ final class Upkeep {
         held.renewAtNanos = now + Math.max(length / 12, held.deadline.remainingNanos(sent) / 2);
         held.asking(length);
         return length;
+    }
+
+    private void onlyLooks(Hold held, long now) {
+        held.looksOnly = true;
+        held.unconfirmedNanos = Hold.NEVER;
+        held.renewAtNanos = now + settings.leaseNanos / 3;
+    }
+
+    /** The store answered a look: the hold was there, and nothing more is known. */
+    void seen(Hold held, RenewReply.Renewed reply, LeaseRules.Sent sent) {
+        held.contended |= reply.waiting() > 0;
+        if (held.looksOnly) {
+            held.renewAtNanos = sent.nanos() + settings.leaseNanos / 3;
+        }
+    }
+
+    /**
+     * The wall clock has jumped forward, as after a suspension. The store's clock may have gone on as well: what is left of the
+     * deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the store is asked now.
+     */
+    void jumped(Hold held, LeaseRules.Sent now) {
+        held.deadline = held.deadline.asOf(now);
+        held.asked = held.asked.asOf(now);
+        askNow(held, now.nanos());
+    }
+
+    void askNow(Hold held, long now) {
+        if (held.renewAtNanos - now > 0) {
+            held.renewAtNanos = now;
+        }
     }
 
     /** No answer, or none that helps: sooner than the regular renewals, as what is left of the lease is all there is. */
@@ -110,19 +150,25 @@ final class Upkeep {
             held.deadline = deadline;
             held.storeEndNanos = now.nanos() + length;
         }
-        held.renewAtNanos = out != null && reachesLimit(held, out) ? Hold.NEVER : sent.nanos() + length / 3;
         held.unconfirmedNanos = Hold.NEVER;
+        held.renewAtNanos = sent.nanos() + length / 3;
+        if (out == null) {
+            // The next lease decides.
+            held.looksOnly = false;
+        } else if (!held.looksOnly && needsNoRenewal(held, out)) {
+            onlyLooks(held, sent.nanos());
+        }
         held.contended |= reply.waiting() > 0;
         return true;
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
     long lagNanos(Hold held, ActiveLease out) {
-        if (!isKeptUp(held, out)) {
+        if (held.looksOnly || !isKeptUp(held, out)) {
             return 0;
         }
         long due = held.unconfirmedNanos != Hold.NEVER ? held.unconfirmedNanos : held.renewAtNanos;
-        return due == Hold.NEVER ? 0 : Math.max(0, settings.time.nanoTime() - due);
+        return Math.max(0, settings.time.nanoTime() - due);
     }
 
     /** The length of a regular renewal: the full lease, but never beyond the lease's limit. */
@@ -134,6 +180,10 @@ final class Upkeep {
             return Math.min(full, rest + settings.rules.driftMarginNanos(rest));
         }
         return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
+    }
+
+    private boolean needsNoRenewal(Hold held, ActiveLease out) {
+        return out.renewed ? reachesLimit(held, out) : !held.isPartlyPromised();
     }
 
     /**

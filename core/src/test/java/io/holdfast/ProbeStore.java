@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A store whose answers a test holds back, or replaces by failures, and which remembers what it was asked. */
-final class ProbeStore implements LockStore {
+class ProbeStore implements LockStore {
 
     /** What happens to commands of one kind. */
     enum Fate {
@@ -42,6 +42,7 @@ final class ProbeStore implements LockStore {
     volatile Fate renews = Fate.PASS;
     volatile Fate releases = Fate.PASS;
     volatile Fate abandons = Fate.PASS;
+    volatile Fate forces = Fate.PASS;
     volatile boolean messages = true;
 
     /** Whether several names are taken by one command. */
@@ -100,7 +101,7 @@ final class ProbeStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return command("force", Fate.PASS, () -> server.forceRelease(name));
+        return command("force", forces, () -> server.forceRelease(name));
     }
 
     @Override

@@ -1,0 +1,129 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A name that is released by force through this client: nothing is handed out here on the hold that was removed. */
+class ForcedReleaseTest extends EngineFixture {
+
+    private final LockClient other = client("two");
+
+    @Test
+    void a_hold_that_was_removed_is_not_handed_on() {
+        ActiveLease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> here = acquire(client, "a");
+        CompletableFuture<Lease> there = acquire(other, "a");
+        assertThat(client.forceRelease("a")).isTrue();
+        assertThatThrownBy(first::release).isInstanceOf(LeaseLostException.class);
+        advance(10);
+
+        assertThat(now(there).isValid()).isTrue();
+        assertThat(here).isNotDone();
+        now(there).release();
+        advance(10);
+        assertThat(now(here).hold.holderId()).isNotEqualTo(first.hold.holderId());
+    }
+
+    @Test
+    void a_lease_of_fixed_length_is_lost_at_once() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(Duration.ofMinutes(10))));
+        lease.onLost(() -> events.add("lost"));
+        client.forceRelease("a");
+        assertThat(lease.isValid()).isFalse();
+        assertThat(events).containsExactly("lost");
+    }
+
+    @Test
+    void nothing_is_handed_on_while_the_outcome_is_open() {
+        ActiveLease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> here = acquire(client, "a");
+        CompletableFuture<Lease> there = acquire(other, "a");
+        store.forces = Fate.REPLY_HELD;
+        CompletableFuture<Boolean> forced = force();
+        first.releaseAsync();
+        advance(10);
+
+        assertThat(now(there).isValid()).isTrue();
+        assertThat(here).isNotDone();
+        store.deliverReplies();
+        assertThat(forced.join()).isTrue();
+        now(there).release();
+        advance(10);
+        assertThat(now(here).isValid()).isTrue();
+    }
+
+    @Test
+    void a_force_of_unknown_outcome_makes_the_client_ask_at_once_and_hand_nothing_on() {
+        ActiveLease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> here = acquire(client, "a");
+        store.forces = Fate.FAIL;
+        store.failure = new StoreException(StoreException.Outcome.UNKNOWN, "store: timeout", null);
+        long asked = store.count("renew");
+        assertThatThrownBy(() -> client.forceRelease("a")).isInstanceOf(LockStoreException.class);
+        advance(1);
+        assertThat(store.count("renew")).isEqualTo(asked + 1);
+        assertThat(first.isValid()).isTrue();
+        first.release();
+        assertThat(now(here).hold).isNotSameAs(first.hold);
+    }
+
+    /** The store executed the acquire, then the force; the answers come in the other order. */
+    @Test
+    void a_grant_that_was_executed_before_the_force_is_asked_for_again() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        assertThat(client.forceRelease("a")).isTrue();
+        Lease there = now(acquire(other, "a"));
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+
+        assertThat(there.isValid()).isTrue();
+        assertThat(waiting).isNotDone();
+        there.release();
+        advance(10);
+        assertThat(now(waiting).isValid()).isTrue();
+    }
+
+    /** As above, but the grant is heard of first. */
+    @Test
+    void a_grant_that_is_heard_of_while_a_force_is_under_way_waits_for_its_outcome() {
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        store.acquires = Fate.PASS;
+        store.forces = Fate.REQUEST_HELD;
+        CompletableFuture<Boolean> forced = force();
+        store.deliverReplies();
+        assertThat(waiting).isNotDone();
+        store.deliverRequests();
+        assertThat(forced.join()).isTrue();
+        advance(10);
+        assertThat(now(waiting).isValid()).isTrue();
+        assertThat(store.inspect("a").toCompletableFuture().join().holder())
+                .isEqualTo(now(waiting).hold.holderId());
+    }
+
+    /** The waiter here is the next in the store's queue. */
+    @Test
+    void a_waiter_whom_the_force_serves_keeps_its_lease() {
+        store.details = true;
+        Lease there = now(acquire(other, "a"));
+        CompletableFuture<Lease> here = acquire(client, "a");
+        advance(10);
+        assertThat(client.forceRelease("a")).isTrue();
+        advance(10);
+        assertThat(now(here).isValid()).isTrue();
+        advance(5_000);
+        assertThat(now(here).isValid()).isTrue();
+        assertThat(there.isValid()).isFalse();
+    }
+
+    private CompletableFuture<Boolean> force() {
+        return client.engine().forceReleaseAsync("a").toCompletableFuture();
+    }
+}
