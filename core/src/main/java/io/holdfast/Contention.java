@@ -212,6 +212,7 @@ final class Contention {
     private void ask(Attempt asked) {
         asked.inFlight = true;
         asked.again = false;
+        asked.doubtful = false;
         state.effects.sendAcquire(asked);
     }
 
@@ -221,7 +222,7 @@ final class Contention {
 
     private void granted(Attempt answered, LeaseRules.Sent sent, Granted granted) {
         if (isDoubtful(answered)) {
-            answered.doubtful = false;
+            // At the latest, the end of the force asks again.
             answered.mayBeKnown = true;
             if (!state.isForcing()) {
                 ask(answered);
