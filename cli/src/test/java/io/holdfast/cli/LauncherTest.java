@@ -63,6 +63,8 @@ class LauncherTest {
         checkout();
         mvnw("""
                 echo "[INFO] a thousand lines"
+                echo "[INFO]  T E S T S"
+                echo "seed 4711"
                 echo "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in io.holdfast.OneTest"
                 echo "java.lang.AssertionError: expected: 1"
                 echo "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0"
@@ -70,8 +72,20 @@ class LauncherTest {
                 """);
         assertThat(shell("./holdfast test core 2>&1", 1))
                 .doesNotContain("a thousand lines")
-                .contains("java.lang.AssertionError: expected: 1\n")
+                .contains("seed 4711\n", "java.lang.AssertionError: expected: 1\n")
                 .contains("holdfast: core: failed: Tests run: 4, Failures: 1, Errors: 0, Skipped: 0 (");
+    }
+
+    @Test
+    void testShowsWhyNothingWasCompiled() throws Exception {
+        checkout();
+        mvnw("""
+                echo "[INFO] a thousand lines"
+                echo "[ERROR] OneTest.java:[3,1] ';' expected"
+                exit 1
+                """);
+        assertThat(shell("./holdfast test core 2>&1", 1))
+                .startsWith("[ERROR] OneTest.java:[3,1] ';' expected\nholdfast: core: failed (");
     }
 
     @Test
