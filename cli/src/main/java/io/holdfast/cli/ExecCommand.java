@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "Exit codes: that of the command; 75 not acquired in time (the command did not run), 76 lease lost (the"
-                    + " command was told to stop), 64 usage, also for a lock that an exec around this one holds, 69 store"
+                    + " command was stopped), 64 usage (such as a lock that an exec around this one holds), 69 store"
                     + " unavailable, 127 no such command, 126 not executable.",
             "If holdfast itself is killed by SIGKILL, the command runs on without it and the lock ends with its lease: to"
                     + " be safe from that, let the guarded resource refuse old fencing tokens."
