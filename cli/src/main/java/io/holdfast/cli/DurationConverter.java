@@ -13,8 +13,8 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * Reads a time as people write it: {@code 500ms}, {@code 10s}, {@code 1.5m}, {@code 1h}, {@code 7d}, or ISO-8601 {@code PT10S}. A
- * number without a unit means seconds, as for flock(1) and sleep(1).
+ * Reads a time as people write it: {@code 500ms}, {@code 10s}, {@code 1.5m}, {@code 1h}, {@code 7d}, or ISO-8601
+ * {@code PT10S}. A number without a unit means seconds, as for flock(1) and sleep(1).
  */
 final class DurationConverter implements ITypeConverter<Duration> {
 

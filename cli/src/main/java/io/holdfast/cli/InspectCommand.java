@@ -22,8 +22,9 @@ import picocli.CommandLine.Parameters;
         footer = {
             "",
             "--json prints one line with always the same fields: name, locked, holder (null if the lock is free),"
-                    + " remainingMillis (0 if the lock is free, null if its key never expires), fencingToken (the smallest of"
-                    + " this hold, as a string, because it needs 63 bits; null if the store does not know it), waitingClients."
+                    + " remainingMillis (0 if the lock is free, null if its key never expires), fencingToken (the"
+                    + " smallest of this hold, as a string, because it needs 63 bits; null if the store does not know"
+                    + " it), waitingClients."
         })
 final class InspectCommand implements Callable<Integer> {
 

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The {@code exec} commands around this process, as far as the environment tells of them.
  *
- * <p>Invariant: {@value #HOLDERS} names only holds that an {@code exec} around this process had when it started its command. A
- * holder id is never used twice, so the store's present holder is in the list only if that {@code exec} holds the lock still. A
- * comparison of lock names and store URIs would say less: one store has several URIs, and a program that was started by a
- * command keeps its variables after the {@code exec} has ended.
+ * <p>Invariant: {@value #HOLDERS} names only holds that an {@code exec} around this process had when it started its
+ * command. A holder id is never used twice, so the store's present holder is in the list only if that {@code exec}
+ * still holds the lock. A comparison of lock names and store URIs would say less: one store has several URIs, and a
+ * program that was started by a command keeps its variables after the {@code exec} has ended.
  */
 final class Nesting {
 
@@ -25,7 +25,7 @@ final class Nesting {
         return !holders().isEmpty();
     }
 
-    /** Refuses a lock that an {@code exec} around this process holds, because that one waits for the end of this process. */
+    /** Refuses a lock that an {@code exec} around this process holds, because that one waits for this process. */
     static void refuseHeldOutside(LockClient client, String name) {
         List<String> holders = holders();
         if (!holders.isEmpty()

@@ -28,8 +28,8 @@ final class StoreOption {
     }
 
     /**
-     * Returns the URI of the store. There is no default inside of {@code exec}, which keeps its store from its command: the
-     * default is most likely another store than that one, and nobody else would take these locks there.
+     * Returns the URI of the store. Inside of {@code exec} there is no default, because {@code exec} does not pass its
+     * store to its command: the default is most likely another store, and nobody else would take these locks there.
      */
     String uri() {
         if (uri != null) {
@@ -42,8 +42,8 @@ final class StoreOption {
         if (Nesting.isInside()) {
             throw new CliException(
                     ExitCode.USAGE,
-                    "--store is missing, and the exec that runs this command does not tell its own (expected: --store here,"
-                            + " or --pass-store there)");
+                    "--store is missing, and the exec that runs this command does not pass its own (expected: --store"
+                            + " here, or --pass-store there)");
         }
         return DEFAULT;
     }
