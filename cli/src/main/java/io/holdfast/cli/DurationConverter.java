@@ -1,5 +1,7 @@
 package io.holdfast.cli;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
@@ -10,11 +12,14 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a time as people write it: {@code 500ms}, {@code 10s}, {@code 2m}, {@code 1h}, or ISO-8601 {@code PT10S}. */
+/**
+ * Reads a time as people write it: {@code 500ms}, {@code 10s}, {@code 1.5m}, {@code 1h}, {@code 7d}, or ISO-8601
+ * {@code PT10S}. A number without a unit means seconds, as for flock(1) and sleep(1).
+ */
 final class DurationConverter implements ITypeConverter<Duration> {
 
-    private static final String EXPECTED = "a number with a unit, such as 500ms, 10s, 2m or 1h, or PT10S";
-    private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d+)(ms|s|m|h|d)");
+    private static final String EXPECTED = "seconds, or a number with a unit, such as 500ms, 10s, 2m or 1h, or PT10S";
+    private static final Pattern NUMBER_AND_UNIT = Pattern.compile("(\\d+(?:\\.\\d+)?)(ms|s|m|h|d)?");
     private static final Map<String, ChronoUnit> UNITS = Map.of(
             "ms", ChronoUnit.MILLIS,
             "s", ChronoUnit.SECONDS,
@@ -30,7 +35,7 @@ final class DurationConverter implements ITypeConverter<Duration> {
         Duration value;
         try {
             value = parse(text.strip());
-        } catch (ArithmeticException | NumberFormatException e) {
+        } catch (ArithmeticException e) {
             throw tooLong(text);
         } catch (DateTimeException e) {
             throw new TypeConversionException(text + " (expected: " + EXPECTED + ")");
@@ -45,15 +50,15 @@ final class DurationConverter implements ITypeConverter<Duration> {
     }
 
     private static Duration parse(String text) {
-        if (text.equals("0")) {
-            return Duration.ZERO;
-        }
         Matcher matcher = NUMBER_AND_UNIT.matcher(text.toLowerCase(Locale.ROOT));
-        if (matcher.matches()) {
-            ChronoUnit unit = UNITS.getOrDefault(matcher.group(2), ChronoUnit.SECONDS);
-            return Duration.of(Long.parseLong(matcher.group(1)), unit);
+        if (!matcher.matches()) {
+            return Duration.parse(text);
         }
-        return Duration.parse(text);
+        String unit = matcher.group(2);
+        Duration one = UNITS.getOrDefault(unit == null ? "s" : unit, ChronoUnit.SECONDS)
+                .getDuration();
+        BigDecimal nanos = new BigDecimal(matcher.group(1)).multiply(BigDecimal.valueOf(one.toNanos()));
+        return Duration.ofNanos(nanos.setScale(0, RoundingMode.DOWN).longValueExact());
     }
 
     private static TypeConversionException tooLong(String text) {

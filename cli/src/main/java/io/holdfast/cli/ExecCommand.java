@@ -4,6 +4,7 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.cli.process.CommandPath;
 import io.holdfast.cli.process.Signals;
 import java.io.IOException;
@@ -30,13 +31,17 @@ import picocli.CommandLine.Parameters;
         customSynopsis = "holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...]%n",
         description = {
             "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends. The command finds the name in"
-                    + " HOLDFAST_LOCK and the fencing token in HOLDFAST_TOKEN. SIGINT, SIGTERM and SIGHUP are passed on.",
+                    + " HOLDFAST_LOCK and the fencing token in HOLDFAST_TOKEN, but not HOLDFAST_STORE, which may have a"
+                    + " password in it. SIGINT, SIGTERM and SIGHUP are passed on.",
+            "",
+            "TIME is a number of seconds, or a number with a unit: 500ms, 10s, 2m, 1h, 1d.",
             ""
         },
         footer = {
             "",
             "Exit codes: that of the command; 75 not acquired in time (the command did not run), 76 lease lost (the"
-                    + " command was told to stop), 69 store unavailable, 127 no such command, 126 not executable.",
+                    + " command was stopped), 64 usage (such as a lock that an exec around this one holds), 69 store"
+                    + " unavailable, 127 no such command, 126 not executable.",
             "If holdfast itself is killed by SIGKILL, the command runs on without it and the lock ends with its lease: to"
                     + " be safe from that, let the guarded resource refuse old fencing tokens."
         })
@@ -50,11 +55,16 @@ final class ExecCommand implements Callable<Integer> {
     private final StoreOption store = new StoreOption();
 
     @Option(
-            names = "--wait",
+            names = {"-w", "--wait"},
             paramLabel = "TIME",
             converter = DurationConverter.class,
             description = "How long to wait for the lock; 0 means one attempt. Without it: as long as needed.")
     private @Nullable Duration wait;
+
+    @Option(
+            names = {"-n", "--nonblock"},
+            description = "Do not wait: the same as --wait 0.")
+    private boolean noWait;
 
     @Option(
             names = "--lease",
@@ -74,6 +84,11 @@ final class ExecCommand implements Callable<Integer> {
                     "How long a command that was told to stop may take before SIGKILL; by default ${DEFAULT-VALUE}.")
     private Duration killAfter = Duration.ZERO;
 
+    @Option(
+            names = "--pass-store",
+            description = "Pass the store to the command in HOLDFAST_STORE, with its password, for a nested holdfast.")
+    private boolean passStore;
+
     @Parameters(index = "0", paramLabel = "NAME", description = "The lock name.")
     private String name = "";
 
@@ -90,6 +105,7 @@ final class ExecCommand implements Callable<Integer> {
         checkArguments();
         try (Supervisor supervisor = new Supervisor(killAfter);
                 LockClient client = connect()) {
+            Nesting.refuseHeldOutside(client, name);
             supervisor.waiting();
             return acquireAndRun(supervisor, client);
         }
@@ -101,6 +117,9 @@ final class ExecCommand implements Callable<Integer> {
             throw new CliException(
                     ExitCode.USAGE,
                     "the command must follow two dashes (expected: holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...])");
+        }
+        if (noWait && wait != null) {
+            throw new CliException(ExitCode.USAGE, "-n and --wait exclude each other (expected: one of them)");
         }
         Arguments.checkText(command);
         Arguments.checkName(name);
@@ -129,12 +148,11 @@ final class ExecCommand implements Callable<Integer> {
         }
         if (acquired.isEmpty()) {
             String patience = wait == null || wait.isZero() ? "" : " within " + DurationConverter.format(wait);
-            throw new CliException(
-                    ExitCode.NOT_ACQUIRED, name + ": not acquired" + patience + ", somebody else holds it");
+            throw new CliException(ExitCode.NOT_ACQUIRED, name + ": not acquired" + patience + ", " + holder(client));
         }
         Lease held = acquired.get();
         try {
-            int status = run(supervisor, held);
+            int status = run(supervisor, held, client.inspect(name).holder().orElse(null));
             held.release();
             return status;
         } catch (LeaseLostException e) {
@@ -154,7 +172,7 @@ final class ExecCommand implements Callable<Integer> {
     }
 
     private Optional<Lease> acquire(LockClient client) throws InterruptedException {
-        Duration limit = wait;
+        Duration limit = noWait ? Duration.ZERO : wait;
         if (limit == null) {
             return Optional.of(client.acquire(name));
         }
@@ -162,10 +180,29 @@ final class ExecCommand implements Callable<Integer> {
                 name, withOptionNames(() -> LockOptions.defaults().waitAtMost(limit)));
     }
 
-    private int run(Supervisor supervisor, Lease held) throws IOException, InterruptedException {
+    /** Names the holder for a message. The lock may have become free since the wait ended. */
+    private String holder(LockClient client) {
+        try {
+            return client.inspect(name)
+                    .holder()
+                    .map(holder -> "held by " + holder)
+                    .orElse("free again by now");
+        } catch (LockStoreException e) {
+            return "the holder is unknown (" + e.getMessage() + ")";
+        }
+    }
+
+    private int run(Supervisor supervisor, Lease held, @Nullable String holder)
+            throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command).inheritIO();
-        builder.environment()
-                .putAll(Map.of("HOLDFAST_LOCK", name, "HOLDFAST_TOKEN", Long.toString(held.fencingToken())));
+        Map<String, String> environment = builder.environment();
+        environment.put("HOLDFAST_LOCK", name);
+        environment.put("HOLDFAST_TOKEN", Long.toString(held.fencingToken()));
+        Nesting.enter(holder, environment);
+        environment.remove(StoreOption.VARIABLE);
+        if (passStore) {
+            environment.put(StoreOption.VARIABLE, store.uri());
+        }
         Process process;
         try {
             process = supervisor.start(builder);

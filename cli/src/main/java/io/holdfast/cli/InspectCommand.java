@@ -2,9 +2,12 @@ package io.holdfast.cli;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.cli.json.Json;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code holdfast inspect NAME}. */
@@ -15,13 +18,23 @@ import picocli.CommandLine.Parameters;
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
         header = "Say what the store knows of a lock.",
-        description = {"The answer is old when it arrives: good for people, not for decisions.", ""})
+        description = {"The answer is old when it arrives: good for people, not for decisions.", ""},
+        footer = {
+            "",
+            "--json prints one line with always the same fields: name, locked, holder (null if the lock is free),"
+                    + " remainingMillis (0 if the lock is free, null if its key never expires), fencingToken (the"
+                    + " smallest of this hold, as a string, because it needs 63 bits; null if the store does not know"
+                    + " it), waitingClients."
+        })
 final class InspectCommand implements Callable<Integer> {
 
     private final Io io;
 
     @Mixin
     private final StoreOption store = new StoreOption();
+
+    @Option(names = "--json", description = "Print one line of JSON.")
+    private boolean json;
 
     @Parameters(paramLabel = "NAME", description = "The lock name.")
     private String name = "";
@@ -37,6 +50,25 @@ final class InspectCommand implements Callable<Integer> {
         try (LockClient client = store.client().build()) {
             state = client.inspect(name);
         }
+        if (json) {
+            io.out().println(json(state));
+        } else {
+            print(state);
+        }
+        return ExitCode.OK;
+    }
+
+    private static String json(LockState state) {
+        return Json.text(Json.object(
+                "name", state.name(),
+                "locked", state.isLocked(),
+                "holder", state.holder().orElse(null),
+                "remainingMillis", state.remaining().map(Duration::toMillis).orElse(null),
+                "fencingToken", state.fencingToken().map(String::valueOf).orElse(null),
+                "waitingClients", state.waitingClients()));
+    }
+
+    private void print(LockState state) {
         line("name", state.name());
         line("held by", state.holder().orElse("nobody"));
         if (state.isLocked()) {
@@ -49,7 +81,6 @@ final class InspectCommand implements Callable<Integer> {
                     state.fencingToken().map(token -> token + " or larger").orElse("unknown"));
         }
         line("waiting", state.waitingClients() + (state.waitingClients() == 1 ? " client" : " clients"));
-        return ExitCode.OK;
     }
 
     private void line(String what, String value) {

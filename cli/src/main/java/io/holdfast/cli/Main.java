@@ -42,6 +42,7 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main)
                 .addSubcommand(new DemoCommand(io))
                 .addSubcommand(new ExecCommand(io, List.of(args)))
+                .addSubcommand(new CommandLine.HelpCommand())
                 .addSubcommand(new InspectCommand(io))
                 .addSubcommand(new ReleaseCommand(io))
                 .addSubcommand(new TortureCommand(io));

@@ -75,13 +75,25 @@ class BadInputTest {
     void malformedTimes() {
         for (String option : new String[] {"--lease", "--wait", "--kill-after"}) {
             assertRefused(
-                    64, option + ": 5x (expected: a number with a unit", "exec", option, "5x", "n", "--", "false");
+                    64,
+                    option + ": 5x (expected: seconds, or a number with a unit",
+                    "exec",
+                    option,
+                    "5x",
+                    "n",
+                    "--",
+                    "false");
         }
     }
 
     @Test
     void negativeWait() {
         assertRefused(64, "--wait: -5s (expected: ", "exec", "--wait=-5s", "n", "--", "false");
+    }
+
+    @Test
+    void waitAndNoWait() {
+        assertRefused(64, "-n and --wait exclude each other", "exec", "-n", "--wait", "5", "n", "--", "false");
     }
 
     @Test

@@ -32,7 +32,8 @@ final class CliProcess implements AutoCloseable {
         return start(Map.of(), args);
     }
 
-    static CliProcess start(Map<String, String> environment, String... args) {
+    /** The words that start the command line with these arguments, for a shell or for the command of {@code exec}. */
+    static List<String> words(String... args) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -44,9 +45,12 @@ final class CliProcess implements AutoCloseable {
         }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         command.addAll(List.of(args));
-        ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().remove("HOLDFAST_STORE");
-        builder.environment().remove("HOLDFAST_DEBUG");
+        return command;
+    }
+
+    static CliProcess start(Map<String, String> environment, String... args) {
+        ProcessBuilder builder = new ProcessBuilder(words(args));
+        builder.environment().keySet().removeIf(variable -> variable.startsWith("HOLDFAST_"));
         builder.environment().putAll(environment);
         try {
             return new CliProcess(builder.start());

@@ -19,6 +19,10 @@ class DurationConverterTest {
         "1h, PT1H",
         "7d, PT168H",
         "0, PT0S",
+        "10, PT10S",
+        "0.5, PT0.5S",
+        "1.5s, PT1.5S",
+        "0.25ms, PT0.00025S",
         "0s, PT0S",
         "PT10S, PT10S",
         "pt1m30s, PT1M30S",
@@ -29,7 +33,7 @@ class DurationConverterTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "10", "5x", "-5s", "1.5s", "s", "ten seconds", "10 s", "P"})
+    @ValueSource(strings = {"", " ", "5x", "-5s", "-5", "1.", ".5", "1,5", "s", "ten seconds", "10 s", "P"})
     void refusesOthersAndSaysWhatIsExpected(String text) {
         assertThatThrownBy(() -> new DurationConverter().convert(text))
                 .isInstanceOf(TypeConversionException.class)
@@ -38,7 +42,14 @@ class DurationConverterTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"99999999999999999999s", "9223372036854775807h", "36501d", "PT9223372036854775807S"})
+    @ValueSource(
+            strings = {
+                "99999999999999999999s",
+                "99999999999999999999",
+                "9223372036854775807h",
+                "36501d",
+                "PT9223372036854775807S"
+            })
     void refusesWhatWouldOverflow(String text) {
         assertThatThrownBy(() -> new DurationConverter().convert(text))
                 .isInstanceOf(TypeConversionException.class)

@@ -114,11 +114,31 @@ class ExecTest {
                 CliProcess exec = CliProcess.start(
                         "exec", "--store", redis.uri(), "--wait", "2s", "busy", "--", "touch", mark.toString())) {
             assertThat(exec.exitCode()).isEqualTo(75);
-            assertThat(exec.err()).isEqualTo("holdfast: busy: not acquired within 2s, somebody else holds it\n");
+            assertThat(exec.err())
+                    .isEqualTo("holdfast: busy: not acquired within 2s, held by "
+                            + locks.inspect("busy").holder().orElseThrow() + "\n");
             assertThat(mark).doesNotExist();
             assertThat(held.isValid()).isTrue();
         }
         assertThat(locks.inspect("busy").waitingClients()).isZero();
+    }
+
+    /** The short options of flock(1). */
+    @Test
+    void triesOnceWithNAndWaitsSecondsWithW() {
+        try (Lease held = locks.tryAcquire("as flock").orElseThrow()) {
+            String holder = locks.inspect("as flock").holder().orElseThrow();
+            for (String once : new String[] {"-n", "--nonblock", "-w0", "--wait=0"}) {
+                InProcess result = InProcess.run("exec", "--store", redis.uri(), once, "as flock", "--", "false");
+                assertThat(result.exitCode()).isEqualTo(75);
+                assertThat(result.errLines()).containsExactly("holdfast: as flock: not acquired, held by " + holder);
+            }
+            InProcess result = InProcess.run("exec", "--store", redis.uri(), "-w", "1", "as flock", "--", "false");
+            assertThat(result.exitCode()).isEqualTo(75);
+            assertThat(result.errLines())
+                    .containsExactly("holdfast: as flock: not acquired within 1s, held by " + holder);
+            assertThat(held.isValid()).isTrue();
+        }
     }
 
     @Test

@@ -25,6 +25,29 @@ class HelpTest {
     }
 
     @Test
+    void helpNamesACommandAsFlagsDo() {
+        for (String command : new String[] {"demo", "exec", "inspect", "release", "torture"}) {
+            InProcess result = InProcess.run("help", command);
+            assertThat(result.exitCode()).isZero();
+            assertThat(result.out()).isEqualTo(InProcess.run(command, "--help").out());
+            assertThat(result.err()).isEmpty();
+        }
+        assertThat(InProcess.run("help").out())
+                .isEqualTo(InProcess.run("--help").out());
+    }
+
+    @Test
+    void helpOfAnUnknownCommandIsAnError() {
+        InProcess result = InProcess.run("help", "exce");
+        assertThat(result.exitCode()).isEqualTo(64);
+        assertThat(result.errLines())
+                .singleElement()
+                .asString()
+                .startsWith("holdfast: ")
+                .contains("exce");
+    }
+
+    @Test
     void execSaysWhatCannotBeHelped() {
         assertThat(InProcess.run("exec", "--help").out()).contains("SIGKILL", "75 not acquired", "76 lease lost");
     }

@@ -33,30 +33,112 @@ class LauncherTest {
         assertThat(standardInput("<in")).isEqualTo(in.toRealPath().toString());
     }
 
+    @Test
+    void testPrintsTheNumbersOnly() throws Exception {
+        checkout();
+        mvnw("""
+                echo "[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in io.holdfast.OneTest"
+                echo "[WARNING] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1"
+                """);
+        assertThat(shell("./holdfast test core OneTest#two -Dseed=7 2>&1", 0))
+                .isEqualTo("core: Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n");
+        assertThat(Files.readString(root.resolve("arguments")))
+                .contains("-pl\ncore\n-am\n", "\n-Dtest=OneTest#two\n", "\n-Dseed=7\n", "\n-Dtests.wanted=target/");
+        assertThat(shell("./holdfast test core 2>&1", 0)).startsWith("core: Tests run: 4");
+        assertThat(Files.readString(root.resolve("arguments"))).doesNotContain("-Dtest=");
+    }
+
+    @Test
+    void testFailsWhenNoTestRan() throws Exception {
+        checkout();
+        mvnw("echo '[INFO] Tests are skipped.'\n");
+        assertThat(shell("./holdfast test core OneTest 2>&1", 1)).startsWith("holdfast: core: no test ran (");
+        mvnw("echo '[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 3'\n");
+        assertThat(shell("./holdfast test core OneTest 2>&1", 1))
+                .startsWith("holdfast: core: no test ran: Tests run: 3");
+    }
+
+    @Test
+    void testShowsWhatFailed() throws Exception {
+        checkout();
+        mvnw("""
+                echo "[INFO] a thousand lines"
+                echo "[INFO]  T E S T S"
+                echo "seed 4711"
+                echo "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s -- in io.holdfast.OneTest"
+                echo "java.lang.AssertionError: expected: 1"
+                echo "[ERROR] Tests run: 4, Failures: 1, Errors: 0, Skipped: 0"
+                exit 1
+                """);
+        assertThat(shell("./holdfast test core 2>&1", 1))
+                .doesNotContain("a thousand lines")
+                .contains("seed 4711\n", "java.lang.AssertionError: expected: 1\n")
+                .contains("holdfast: core: failed: Tests run: 4, Failures: 1, Errors: 0, Skipped: 0 (");
+    }
+
+    @Test
+    void testShowsWhyNothingWasCompiled() throws Exception {
+        checkout();
+        mvnw("""
+                echo "[INFO] a thousand lines"
+                echo "[ERROR] OneTest.java:[3,1] ';' expected"
+                exit 1
+                """);
+        assertThat(shell("./holdfast test core 2>&1", 1))
+                .startsWith("[ERROR] OneTest.java:[3,1] ';' expected\nholdfast: core: failed (");
+    }
+
+    @Test
+    void testOfNoModuleIsRefused() throws Exception {
+        checkout();
+        assertThat(shell("./holdfast test chore 2>&1", 64)).startsWith("holdfast: test: there is no module \"chore\"");
+        assertThat(shell("./holdfast test 2>&1", 64)).startsWith("holdfast: test: there is no module \"\"");
+    }
+
     private String standardInput(String redirection) throws IOException, InterruptedException {
+        checkout();
+        shell("exec ./holdfast --version " + redirection, 0);
+        return Files.readString(root.resolve("told")).strip();
+    }
+
+    private void checkout() throws IOException {
         Path checkout = Path.of("..").toAbsolutePath().normalize();
-        Path launcher = Files.copy(checkout.resolve("holdfast"), root.resolve("holdfast"));
+        Files.copy(checkout.resolve("holdfast"), root.resolve("holdfast"));
         Files.createDirectories(root.resolve("core/src/main"));
         Files.createFile(root.resolve("pom.xml"));
         Files.createFile(root.resolve("core/pom.xml"));
         Path bin = Files.createDirectories(root.resolve("jdk/bin"));
         Files.writeString(root.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
-        Path java = Files.writeString(bin.resolve("java"), """
+        executable(bin.resolve("java"), """
                 #!/bin/sh
                 stdin=$(readlink /proc/$$/fd/0)
                 echo "$stdin" >told
                 """);
-        assertThat(java.toFile().setExecutable(true)).isTrue();
+        executable(bin.resolve("javac"), "#!/bin/sh\n");
         Files.createDirectories(root.resolve("cli/target/holdfast"));
         Files.createFile(root.resolve("cli/target/holdfast/built"));
+    }
 
-        ProcessBuilder shell = new ProcessBuilder("sh", "-c", "exec " + launcher + " --version " + redirection);
+    /** A Maven that writes down its arguments, one in a line, and then does this. */
+    private void mvnw(String script) throws IOException {
+        executable(root.resolve("mvnw"), "#!/bin/sh\nprintf '%s\\n' \"$@\" >arguments\n" + script);
+    }
+
+    private static void executable(Path file, String script) throws IOException {
+        assertThat(Files.writeString(file, script).toFile().setExecutable(true)).isTrue();
+    }
+
+    /** Runs a command in the checkout and returns what it printed. */
+    private String shell(String command, int exitCode) throws IOException, InterruptedException {
+        Path out = root.resolve("out");
+        ProcessBuilder shell = new ProcessBuilder("sh", "-c", command);
         shell.directory(root.toFile())
+                .redirectOutput(out.toFile())
                 .environment()
                 .put("JAVA_HOME", root.resolve("jdk").toString());
         Process process = shell.start();
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).isZero();
-        return Files.readString(root.resolve("told")).strip();
+        assertThat(process.exitValue()).as("%s", Files.readString(out)).isEqualTo(exitCode);
+        return Files.readString(out);
     }
 }

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(20)
 class TwoTellOfTheConnectionTest {
 
+    @SuppressWarnings("ReferenceEquality") // a proxy is equal to itself alone
     private final Handle handle = (Handle) Proxy.newProxyInstance(
             Handle.class.getClassLoader(),
             new Class<?>[] {Handle.class},

@@ -1,11 +1,10 @@
 package io.holdfast.cli.demo;
 
+import io.holdfast.cli.json.Json;
 import java.io.PrintWriter;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 
 /** What came out of the demonstration. */
 public final class Summary {
@@ -63,9 +62,10 @@ public final class Summary {
         for (Result result : results) {
             List<Object> invariants = new ArrayList<>();
             for (Result.Invariant invariant : result.invariants()) {
-                invariants.add(ordered("text", invariant.text(), "held", invariant.held(), "seen", invariant.seen()));
+                invariants.add(
+                        Json.object("text", invariant.text(), "held", invariant.held(), "seen", invariant.seen()));
             }
-            scenes.add(ordered(
+            scenes.add(Json.object(
                     "name", result.name(),
                     "title", result.title(),
                     "held", result.held(),
@@ -75,7 +75,7 @@ public final class Summary {
                     "invariants", invariants));
         }
         out.println(Json.text(
-                ordered("held", held(), "broken", broken(), "store", store, "millis", millis, "scenes", scenes)));
+                Json.object("held", held(), "broken", broken(), "store", store, "millis", millis, "scenes", scenes)));
         out.flush();
     }
 
@@ -84,13 +84,5 @@ public final class Summary {
                 .flatMap(result -> result.invariants().stream())
                 .filter(invariant -> !invariant.held())
                 .count();
-    }
-
-    private static Map<String, Object> ordered(Object... keysAndValues) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        for (int i = 0; i < keysAndValues.length; i += 2) {
-            map.put((String) keysAndValues[i], keysAndValues[i + 1]);
-        }
-        return map;
     }
 }

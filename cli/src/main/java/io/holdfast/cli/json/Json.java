@@ -1,17 +1,32 @@
-package io.holdfast.cli.demo;
+package io.holdfast.cli.json;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** Writes JSON: maps, collections, strings, numbers and booleans. */
-final class Json {
+/** Writes JSON: objects, arrays, strings, numbers, booleans and null. */
+public final class Json {
 
     private Json() {}
 
-    static String text(Object value) {
+    /** Returns an object whose fields are in the given order: a name, its value, the next name and so on. */
+    public static Map<String, @Nullable Object> object(@Nullable Object... namesAndValues) {
+        Map<String, @Nullable Object> object = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            object.put(String.valueOf(namesAndValues[i]), namesAndValues[i + 1]);
+        }
+        return object;
+    }
+
+    /** Returns the value as JSON, in one line of ASCII. Maps are objects, other collections are arrays. */
+    public static String text(@Nullable Object value) {
+        if (value == null) {
+            return "null";
+        }
         if (value instanceof Map<?, ?> map) {
             return map.entrySet().stream()
-                    .map(entry -> quoted(entry.getKey().toString()) + ":" + text(entry.getValue()))
+                    .map(entry -> quoted(String.valueOf(entry.getKey())) + ":" + text(entry.getValue()))
                     .collect(Collectors.joining(",", "{", "}"));
         }
         if (value instanceof Iterable<?> values) {
