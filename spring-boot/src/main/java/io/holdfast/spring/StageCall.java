@@ -58,7 +58,7 @@ final class StageCall {
             passOnCancel();
         });
         CompletionStage<MultiLease> acquired = acquiring;
-        // Async, without an executor: on the callback executor, also if the lock is there by now.
+        // Async without an executor means on the callback executor, even when the lock is there by now.
         acquired.whenCompleteAsync((leases, why) -> {
             if (why != null) {
                 notAcquired(why);
