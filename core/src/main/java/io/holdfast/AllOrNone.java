@@ -211,6 +211,9 @@ final class AllOrNone {
         private void takenTogether(List<ActiveLease> held) {
             if (held.size() == names.size()) {
                 proceed(held);
+            } else if (lastFailure instanceof LeaseLostException undelivered) {
+                // The callback executor runs nothing: the next round would fare no better.
+                fail(held, undelivered);
             } else if (result.isDone() || isOver()) {
                 again(held);
             } else {

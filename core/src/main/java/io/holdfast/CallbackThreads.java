@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * very many short callbacks costs more than they do; where one of them blocks, others go on beside it.
  *
  * <p>Invariant: while a task waits, a thread is on its way to take one, or a watch is armed, which brings more threads if none
- * has taken any for {@link #PATIENCE_NANOS}. So no task waits for the end of another for much longer than that.
+ * has taken any for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all. So no task waits for the end of another for much longer
+ * than that, unless so many block at once: then the next one runs when one of them ends.
  *
  * <p>A task is started in the order of its submission, but may overtake one that was taken before it.
  */
@@ -24,6 +25,9 @@ final class CallbackThreads implements Executor {
 
     /** A callback that has run for so long may be one that blocks. */
     private static final long PATIENCE_NANOS = 1_000_000;
+
+    /** More threads than that serve nobody: each has a stack, and a system has a limit that the application needs, too. */
+    static final int MOST = 512;
 
     private static final int IDLE_SECONDS = 10;
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -40,7 +44,7 @@ final class CallbackThreads implements Executor {
                 return thread;
             });
 
-    /** How many threads run tasks. */
+    /** How many threads run tasks; at most {@link #MOST}, as it is raised only by {@link #tryAdd}. */
     private final AtomicInteger working = new AtomicInteger();
 
     private final AtomicBoolean watched = new AtomicBoolean();
@@ -78,10 +82,20 @@ final class CallbackThreads implements Executor {
     }
 
     private void bring(int more) {
-        for (int i = 0; i < more; i++) {
-            working.incrementAndGet();
+        for (int i = 0; i < more && tryAdd(); i++) {
             begin();
         }
+    }
+
+    private boolean tryAdd() {
+        int now = working.get();
+        while (now < MOST) {
+            if (working.compareAndSet(now, now + 1)) {
+                return true;
+            }
+            now = working.get();
+        }
+        return false;
     }
 
     /** Another thread, which has been counted. */

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.TimeSource;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -32,6 +33,69 @@ final class Callbacks {
             // would wait for ever.
             LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
             runOnOwnThread(task);
+        }
+    }
+
+    /**
+     * Runs a delivery as a callback. If the executor has not begun it by then, the other one runs on a thread of its own: an
+     * executor may drop a task and say nothing.
+     */
+    void deliver(Runnable delivery, Runnable instead, TimeSource time, long withinNanos) {
+        Delivery made = new Delivery(delivery, instead);
+        execute(made);
+        made.watch(time, withinNanos);
+    }
+
+    /** Invariant: of the two, one runs at most, as the flag is set once; after the time to begin has passed, one has run. */
+    private static final class Delivery extends AtomicBoolean implements Runnable {
+
+        private static final long serialVersionUID = 1;
+
+        @SuppressWarnings("serial") // nobody writes it anywhere
+        private final Runnable delivery;
+
+        @SuppressWarnings("serial") // nobody writes it anywhere
+        private final Runnable instead;
+
+        @SuppressWarnings("serial") // nobody writes it anywhere
+        private volatile TimeSource.@Nullable Timer timer;
+
+        Delivery(Runnable delivery, Runnable instead) {
+            this.delivery = delivery;
+            this.instead = instead;
+        }
+
+        @Override
+        public void run() {
+            if (compareAndSet(false, true)) {
+                TimeSource.Timer armed = timer;
+                if (armed != null) {
+                    armed.cancel();
+                }
+                delivery.run();
+            }
+        }
+
+        void watch(TimeSource time, long withinNanos) {
+            if (get()) {
+                return;
+            }
+            TimeSource.Timer armed = time.schedule(withinNanos, this::giveUp);
+            timer = armed;
+            if (get()) {
+                // It began meanwhile, and may not have seen the timer.
+                armed.cancel();
+            }
+        }
+
+        private void giveUp() {
+            if (compareAndSet(false, true)) {
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "The callback executor did not begin to deliver the outcome of an acquisition in time: it is full, or it"
+                                + " drops tasks; a lease that was to be delivered is released");
+                runOnOwnThread(() -> runLogged(instead));
+            }
         }
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +36,12 @@ import org.jspecify.annotations.Nullable;
  * that fails for a moment is asked again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
  * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. Once the client is
- * closed, whatever needs the store throws {@link LockClientClosedException}; {@link #acquireAllAsync} completes its stage with
- * it. Thread-safe.
+ * closed, whatever needs the store throws {@link LockClientClosedException}. Thread-safe.
+ *
+ * <p>One rule holds for all asynchronous forms: a mistake of the caller (null, a bad name or length) is thrown at once;
+ * everything else (a closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by
+ * {@code …Async} methods without an executor run on the client's callback executor. A lease whose delivery the callback
+ * executor has not begun within the length of the lease is released, and the stage fails with {@link LeaseLostException}.
  */
 public final class LockClient implements AutoCloseable {
 
@@ -121,12 +126,21 @@ public final class LockClient implements AutoCloseable {
      * ({@code orTimeout}), withdraws the wait.
      */
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
-        return engine.submitAsync(name, options, WaitMode.PATIENT).stage();
+        return staged(() -> engine.submitAsync(name, options, WaitMode.PATIENT).stage());
     }
 
     /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
-        return engine.submitAsync(name, options, WaitMode.TRY).optionalStage();
+        return staged(() -> engine.submitAsync(name, options, WaitMode.TRY).optionalStage());
+    }
+
+    /** Completes the stage with what is no mistake of the caller. */
+    private static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
+        try {
+            return form.get();
+        } catch (LockClientClosedException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /**
@@ -167,7 +181,7 @@ public final class LockClient implements AutoCloseable {
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
         CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
-        CompletableFuture<MultiLease> stage = new CompletableFuture<>();
+        CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks());
         CompletionStage<MultiLease> watched = stage;
         watched.whenComplete((value, why) -> {
             // However the caller ended it, unless it was by the outcome.

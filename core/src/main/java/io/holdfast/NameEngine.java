@@ -39,7 +39,7 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     /** Not as a field: there are very many of these in some clients. */
-    private EngineSettings settings() {
+    EngineSettings settings() {
         return engine.settings();
     }
 

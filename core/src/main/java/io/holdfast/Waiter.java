@@ -268,7 +268,8 @@ final class Waiter {
 
     private <T> CompletableFuture<T> deliver(
             Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
-        CompletableFuture<T> stage = new CompletableFuture<>();
+        NameEngine engine = engine();
+        CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
         CompletionStage<T> watched = stage;
         watched.whenComplete((v, why) -> {
             // However the caller ended it: by a cancel, by orTimeout, by a value of its own.
@@ -278,15 +279,35 @@ final class Waiter {
         });
         // Dependents of the stage are the user's code: never on the store's thread.
         CompletionStage<ActiveLease> outcome = requireNonNull(future);
-        outcome.whenComplete((granted, why) -> engine().callbacks().execute(() -> {
-            if (why != null) {
-                otherwise.accept(stage, why);
-            } else if (!stage.complete(value.apply(granted))) {
-                // Cancelled in the last moment: nobody else will ever release it.
-                granted.releaseQuietly();
-            }
-        }));
+        Duration within = options.leaseFor().orElse(Duration.ofNanos(engine.settings().leaseNanos));
+        outcome.whenComplete((granted, why) -> engine.callbacks()
+                .deliver(
+                        () -> {
+                            if (why != null) {
+                                otherwise.accept(stage, why);
+                            } else if (!stage.complete(value.apply(granted))) {
+                                // Cancelled in the last moment: nobody else will ever release it.
+                                granted.releaseQuietly();
+                            }
+                        },
+                        () -> {
+                            if (why != null) {
+                                otherwise.accept(stage, why);
+                            } else {
+                                // Nobody has seen it, so nobody else would stop its renewal.
+                                granted.releaseQuietly();
+                                otherwise.accept(stage, undelivered(granted, within));
+                            }
+                        },
+                        engine.time(),
+                        within.toNanos()));
         return stage;
+    }
+
+    private static LeaseLostException undelivered(ActiveLease lease, Duration within) {
+        return new LeaseLostException("The lease on " + lease.name() + " with token " + lease.fencingToken()
+                + " was released: the callback executor did not begin to deliver it within " + within
+                + " (expected: an executor that runs every task, and is shut down after the client is closed)");
     }
 
     private NameEngine engine() {

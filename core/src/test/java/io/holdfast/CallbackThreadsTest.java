@@ -68,6 +68,30 @@ class CallbackThreadsTest {
         await().atMost(Duration.ofSeconds(30)).until(() -> passed.get() == parties);
     }
 
+    @Test
+    void very_many_that_block_take_a_bounded_number_of_threads_and_all_run() {
+        int tasks = 2_000;
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicInteger begun = new AtomicInteger();
+        AtomicInteger ran = new AtomicInteger();
+        for (int i = 0; i < tasks; i++) {
+            threads.execute(() -> {
+                begun.incrementAndGet();
+                try {
+                    end.await();
+                    ran.incrementAndGet();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+        await().during(Duration.ofMillis(500)).atMost(Duration.ofSeconds(30)).until(() -> begun.get() >= 512);
+        int threadsUsed = begun.get();
+        end.countDown();
+        await().atMost(Duration.ofSeconds(30)).until(() -> ran.get() == tasks);
+        assertThat(threadsUsed).isEqualTo(512);
+    }
+
     /** Nothing comes after it that could notice. */
     @Test
     void a_task_just_behind_one_that_blocks_is_run() throws InterruptedException {

@@ -288,7 +288,8 @@ class WaitingTest extends EngineFixture {
         assertThatThrownBy(local::join).hasCauseInstanceOf(LockClientClosedException.class);
         assertThatThrownBy(remote::join).hasCauseInstanceOf(LockClientClosedException.class);
         assertThatThrownBy(held::release).isInstanceOf(LeaseLostException.class).hasMessageContaining("closed");
-        assertThatThrownBy(() -> acquire(client, "c")).isInstanceOf(LockClientClosedException.class);
+        assertThatThrownBy(acquire(client, "c")::join).hasCauseInstanceOf(LockClientClosedException.class);
+        assertThatThrownBy(() -> client.tryAcquire("c")).isInstanceOf(LockClientClosedException.class);
         assertThat(now(acquire(other, "a")).isValid()).isTrue();
     }
 

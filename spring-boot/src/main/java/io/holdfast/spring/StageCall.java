@@ -10,10 +10,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 
 /**
  * A method that returns a stage. No thread waits: it is called on the client's callback executor once the lock is there, and
- * the lock is released when its stage is complete. Cancelling the returned stage cancels the wait, or the method's own stage.
+ * the lock is released when its stage is complete. If the caller ends the returned stage in any way, the wait is withdrawn and
+ * the method is not called; a cancel is passed on to the method's own stage.
+ *
+ * <p>With {@code @Async} the method is called by the thread that {@code @Async} chose, which waits for the lock: that thread
+ * would otherwise wait for the stage.
  */
 final class StageCall {
 
@@ -21,7 +26,7 @@ final class StageCall {
     private final CallWatch watch;
     private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
-    /** What a cancel is passed on to: the acquisition, then the method's own stage. */
+    /** What a cancel is passed on to: the method's own stage, once there is one. */
     private final AtomicReference<@Nullable CompletableFuture<?>> cancellable = new AtomicReference<>();
 
     StageCall(LockedCall call) {
@@ -30,6 +35,11 @@ final class StageCall {
     }
 
     CompletableFuture<@Nullable Object> run() {
+        if (AsyncMethods.isOnChosenExecutor(
+                call.invocation(), AopUtils.getTargetClass(LockedCall.target(call.invocation())))) {
+            runHere();
+            return result;
+        }
         MethodInvocation invocation = call.later();
         CompletableFuture<MultiLease> acquiring;
         try {
@@ -40,29 +50,59 @@ final class StageCall {
             watch.ended("error", e);
             throw e;
         }
-        cancelTogether(acquiring);
         CompletionStage<@Nullable Object> outcome = result;
         outcome.whenComplete((value, why) -> {
-            CompletableFuture<?> running = cancellable.get();
-            if (why instanceof CancellationException && running != null) {
-                running.cancel(true);
-            }
+            // However the caller ended it, unless it was by the outcome: that comes when nothing is waited for any
+            // more.
+            acquiring.cancel(true);
+            passOnCancel();
         });
         CompletionStage<MultiLease> acquired = acquiring;
-        acquired.whenComplete((leases, why) -> {
+        // Async without an executor means on the callback executor, even when the lock is there by now.
+        acquired.whenCompleteAsync((leases, why) -> {
             if (why != null) {
                 notAcquired(why);
             } else {
-                try {
-                    watch.acquired();
-                    runUnder(leases, invocation);
-                } catch (Throwable e) {
-                    // The method has not run, so nobody would ever release them.
-                    leases.releaseAsync().whenComplete((nothing, lost) -> end(null, e));
-                }
+                acquired(leases, invocation);
             }
         });
         return result;
+    }
+
+    private void runHere() {
+        MultiLease leases;
+        try {
+            leases = call.client().acquireAll(call.names(), call.operation().options());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            CancellationException cancelled =
+                    new CancellationException("Interrupted while waiting for the lock " + call.names());
+            cancelled.initCause(e);
+            notAcquired(cancelled);
+            return;
+        } catch (RuntimeException | Error e) {
+            notAcquired(e);
+            return;
+        }
+        CompletionStage<@Nullable Object> outcome = result;
+        outcome.whenComplete((value, why) -> passOnCancel());
+        acquired(leases, call.invocation());
+    }
+
+    private void acquired(MultiLease leases, MethodInvocation invocation) {
+        if (result.isDone()) {
+            // The caller ended it after the grant. Nobody else would release them, and nobody wants the method's
+            // result.
+            leases.releaseAsync().whenComplete((nothing, lost) -> watch.ended("cancelled", null));
+            return;
+        }
+        try {
+            watch.acquired();
+            runUnder(leases, invocation);
+        } catch (Throwable e) {
+            // The method has not run, so nobody would ever release them.
+            leases.releaseAsync().whenComplete((nothing, lost) -> end(null, e));
+        }
     }
 
     private void runUnder(MultiLease leases, MethodInvocation invocation) {
@@ -132,7 +172,12 @@ final class StageCall {
     /** Written before the result is looked at, so that a cancel finds it or is found. */
     private void cancelTogether(CompletableFuture<?> running) {
         cancellable.set(running);
-        if (result.isCancelled()) {
+        passOnCancel();
+    }
+
+    private void passOnCancel() {
+        CompletableFuture<?> running = cancellable.get();
+        if (running != null && result.isCancelled()) {
             running.cancel(true);
         }
     }

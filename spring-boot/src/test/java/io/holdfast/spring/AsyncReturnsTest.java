@@ -9,6 +9,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.boot.Contexts;
+import io.holdfast.spring.boot.LockClientCustomizer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -38,6 +39,17 @@ class AsyncReturnsTest {
         @Locked(name = "async", waitTime = "100ms")
         public CompletableFuture<String> stage(Lease lease) {
             lease.ensureValid();
+            calls.incrementAndGet();
+            return stage;
+        }
+
+        @Locked(name = "place", waitTime = "100ms")
+        public CompletableFuture<Thread> place() {
+            return CompletableFuture.completedFuture(Thread.currentThread());
+        }
+
+        @Locked(name = "async", waitTime = "unlimited")
+        public CompletableFuture<String> patient() {
             calls.incrementAndGet();
             return stage;
         }
@@ -88,6 +100,23 @@ class AsyncReturnsTest {
         }
     }
 
+    /** Delivers each outcome before the caller can see its stage, as happens now and then on its own. */
+    @Configuration(proxyBeanMethods = false)
+    static class DeliversFirst {
+        @Bean
+        LockClientCustomizer deliversFirst() {
+            return builder -> builder.callbackExecutor(task -> {
+                Thread thread = new Thread(task, "chosen");
+                thread.start();
+                try {
+                    thread.join();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     static class Application {
         @Bean
@@ -115,6 +144,34 @@ class AsyncReturnsTest {
             assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");
             assertThat(isHeld(client)).isFalse();
             assertThat(Work.calls).hasValue(1);
+        });
+    }
+
+    @Test
+    void the_method_runs_on_the_callback_executor_though_the_lock_is_there_already() {
+        Contexts.memory("returns-place")
+                .withUserConfiguration(Application.class, DeliversFirst.class)
+                .run(context -> assertThat(context.getBean(Work.class).place())
+                        .succeedsWithin(Duration.ofSeconds(10))
+                        .extracting(Thread::getName)
+                        .isEqualTo("chosen"));
+    }
+
+    @Test
+    void a_stage_that_its_caller_ends_in_any_way_withdraws_the_wait() {
+        run("ended", (work, client) -> {
+            Lease other = client.tryAcquire("async").orElseThrow();
+            CompletableFuture<String> timed = work.patient().orTimeout(10, TimeUnit.MILLISECONDS);
+            CompletableFuture<String> valued = work.patient();
+            CompletableFuture<String> failed = work.patient();
+            valued.complete("its own");
+            failed.completeExceptionally(new IllegalStateException("its own"));
+            assertThat(timed).failsWithin(Duration.ofSeconds(10));
+            await().untilAsserted(() ->
+                    assertThat(client.localLocks().get(0).waiting()).isZero());
+            other.release();
+            assertThat(client.tryAcquire("async")).isPresent();
+            assertThat(Work.calls).hasValue(0);
         });
     }
 

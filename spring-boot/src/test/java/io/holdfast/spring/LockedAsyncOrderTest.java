@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +19,7 @@ import org.springframework.aop.support.NameMatchMethodPointcut;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 
@@ -46,6 +48,12 @@ class LockedAsyncOrderTest {
             // The caller is back by then.
             called.await();
             held.complete(client.localLocks().stream().map(LocalLock::name).toList());
+        }
+
+        @Async("chosen")
+        @Locked("stage")
+        public CompletableFuture<String> stage() {
+            return CompletableFuture.completedFuture(Thread.currentThread().getName());
         }
     }
 
@@ -123,6 +131,23 @@ class LockedAsyncOrderTest {
                         .isInstanceOf(LockedDefinitionException.class)
                         .hasMessageContaining("JobWork.work()")
                         .hasMessageContaining("@EnableAsync without an order"));
+    }
+
+    @Test
+    void a_method_that_returns_a_stage_runs_on_the_executor_that_its_annotation_chose() {
+        Contexts.memory("asynchronous")
+                .withUserConfiguration(Plain.class)
+                .withBean("chosen", SimpleAsyncTaskExecutor.class, () -> new SimpleAsyncTaskExecutor("chosen-"))
+                .withBean(Work.class)
+                .run(context -> {
+                    Work work = context.getBean(Work.class);
+                    for (int i = 0; i < 50; i++) {
+                        assertThat(work.stage())
+                                .succeedsWithin(Duration.ofSeconds(10))
+                                .asString()
+                                .startsWith("chosen-");
+                    }
+                });
     }
 
     @Test

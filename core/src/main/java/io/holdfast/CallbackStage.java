@@ -1,0 +1,27 @@
+package io.holdfast;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+/**
+ * A stage whose {@code …Async} methods without an executor run on the client's callback executor, and not in the common pool. So a
+ * dependent has one place to run, whether the stage is complete by then or not.
+ */
+final class CallbackStage<T> extends CompletableFuture<T> {
+
+    private final Callbacks callbacks;
+
+    CallbackStage(Callbacks callbacks) {
+        this.callbacks = callbacks;
+    }
+
+    @Override
+    public Executor defaultExecutor() {
+        return callbacks::execute;
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+        return new CallbackStage<>(callbacks);
+    }
+}
