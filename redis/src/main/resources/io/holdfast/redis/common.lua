@@ -135,6 +135,20 @@ local function head()
   return id or ''
 end
 
+-- For how many ms a lock that is left free is Redisson's: about as long as a client of ours keeps it while others wait.
+local turn = 10
+
+-- Leaves the free lock to those who wait at Redisson. The first of the queue are told "y <id> <ms> <lock>": they ask when that time
+-- is over, and so find out whose releases to listen to. Nobody else tells them, as Redisson knows nothing of the queue.
+local function leaveFree()
+  announce(ARGV[2])
+  if queued() > 0 and head() ~= '' then
+    for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 2)) do
+      tell('y', id, turn .. ' ')
+    end
+  end
+end
+
 -- Ends the hold, whoever has it, and passes the lock on or leaves it free. Returns whom the caller had better tell: an
 -- empty string for nobody.
 local function vacate()
@@ -143,7 +157,7 @@ local function vacate()
     return head()
   end
   if queued() == 0 or yields(queued()) or not passOn(nil, 0) then
-    announce(ARGV[2])
+    leaveFree()
   end
   return ''
 end
