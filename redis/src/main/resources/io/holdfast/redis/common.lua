@@ -63,12 +63,15 @@ local function leave(id)
   end
 end
 
+-- In place of a repetition, for a client that must ask before it uses a grant: no asking has this number.
+local UNKNOWN = '999999999999999'
+
 -- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry whose client has missed three
 -- polls is dead; so is one without a stamp.
 local function read(stamp)
   local at, poll, lease, repetition = string.match(stamp or '', '^(%d+):(%d+):(%d+):(%d+)$')
   if not at then
-    return false, 0, 0, '0', 0
+    return false, 0, 0, UNKNOWN, 0
   end
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
@@ -81,7 +84,9 @@ local function enqueue(id, lease, poll, repetition, absent)
     redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
     size = size + 1
   end
-  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, repetition))
+  -- A client listens at one server. If it is this one now and at the grant, stamp and grant are of one clock.
+  local asked = hears(id) == true and repetition or UNKNOWN
+  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, asked))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
   if fresh or redis.call('PTTL', KEYS[2]) < keep then
@@ -108,8 +113,8 @@ local function passOn(asker, behind)
     local there = alive and hears(id)
     if there then
       local first, base = math.min(lease, 3 * poll), nextBase()
-      -- Who may hear this through another server must ask: no asking has this number.
-      local asked = there == 'unsure' and '-1' or repetition
+      -- A client that may hear this through another server must ask.
+      local asked = there == 'unsure' and UNKNOWN or repetition
       local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, asked, since)
       -- In this order: what the message says is relied on, and the write may fail while the slot moves.
       hold(id, first, base)
