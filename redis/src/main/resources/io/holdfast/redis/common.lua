@@ -1,7 +1,8 @@
 -- What the scripts share; put before each of them when it is loaded, after push.lua or plain.lua. Keys are written out
 -- with their number and lists are not spread into arguments: some services look at that before they run a script.
 --
--- KEYS[1] lock    hash: holder id -> base of its tokens. "~seq" -> the number of exact settings, only after one.
+-- KEYS[1] lock    hash: holder id -> "b" and the base of its tokens; not a number, because a release of Redisson's read lock
+--                 counts down from each number in the hash, and the server would do nothing else for days. "~seq" -> the number of exact settings, only after one.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
 -- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
 -- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
@@ -20,6 +21,11 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function number(value)
   return tonumber(value) or 0
+end
+
+-- The base in a holder's field.
+local function baseIn(value)
+  return number(string.match(value, '%d+'))
 end
 
 -- How many are in the queue, and wait at Redisson. Each is asked for once in a run, and not before it is needed: calls are
@@ -50,7 +56,7 @@ end
 -- Makes an id the holder of the free lock. Returns the base.
 local function hold(id, lease, base)
   local text = string.format('%.0f', base)
-  redis.call('HSET', KEYS[1], id, text)
+  redis.call('HSET', KEYS[1], id, 'b' .. text)
   redis.call('PEXPIRE', KEYS[1], lease)
   redis.call('SET', KEYS[4], text, 'PX', 86400000)
   return base
