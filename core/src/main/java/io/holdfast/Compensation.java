@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or until it must have expired, or the client is closed: design rule 4. Releases pass through here, too, so
- * that a withdrawal does not overtake the release of the same id.
+ * the store confirms, or until it must have expired, or the client is closed: design rule 4. Releases pass through here,
+ * too, so that a withdrawal does not overtake the release of the same id.
  */
 final class Compensation {
 
@@ -37,9 +37,9 @@ final class Compensation {
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
     /**
-     * The holder ids whose release is under way, each with the longest lease for which it is to be abandoned afterwards; zero if it
-     * is not. Invariant: no abandon of an id is under way that was sent after its release, before the release is answered. A
-     * store may execute two commands in another order than they were sent, and the release would not find its hold then.
+     * The holder ids whose release is under way, each with the longest lease for which it is to be abandoned afterwards;
+     * zero if it is not. Invariant: between the sending of a release and its answer, no abandon of its id is sent. A store
+     * may execute two commands in another order than they were sent, and the release would not find its hold then.
      */
     private final Map<String, Long> releasing = new HashMap<>(); // by lock
 
@@ -86,8 +86,8 @@ final class Compensation {
     }
 
     /**
-     * Withdraws a holder id; after the answer to its release, if that is under way. That answer alone does not say that nothing is
-     * left: an acquire of the id may be executed after the release.
+     * Withdraws a holder id; after the answer to its release, if that is under way. That answer alone does not say that
+     * nothing is left: an acquire of the id may be executed after the release.
      *
      * @param leaseNanos the longest lease it can have got
      */

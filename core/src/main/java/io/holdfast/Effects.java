@@ -25,8 +25,8 @@ interface Effects {
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 
     /**
-     * Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. A failure is compensated for the
-     * hold by the receiver, for the attempt by the answer.
+     * Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. A failure is compensated
+     * for the hold by the receiver, for the attempt by the answer.
      */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 

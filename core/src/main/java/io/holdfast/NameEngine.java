@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One name in use: the lock around its {@link NameState}, and the only place from which commands for it are sent.
  *
- * <p>Commands are sent during an event, so that they leave in the order of the decisions; the store may execute them in another
- * one. A reply that comes back during the sending is handled after the present event.
+ * <p>Commands are sent during an event, so that they leave in the order of the decisions; the store may execute them in
+ * another one. A reply that comes back during the sending is handled after the present event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends EventLock implements Effects {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>On the client's channels there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
  * id> <name>}: somebody waits behind this holder, and {@code r <holder id> <name>}: released, and this id is the first
- * that waits, and {@code y <holder id> <ms> <name>}: left free for those who wait at Redisson, for this time. All other channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
+ * that waits, and {@code y <holder id> <ms> <name>}: left free for the clients that wait at Redisson, for this time. All other
+ * channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
  */
 final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Channels {
 
@@ -101,7 +102,7 @@ final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Ch
         }
     }
 
-    /** A waiter for this name had better ask now. */
+    /** Passes on that a waiter for this name should ask now. */
     private void released(String name) {
         StoreListener receiver = listener;
         if (receiver != null) {

@@ -1,8 +1,9 @@
 -- What the scripts share; put before each of them when it is loaded, after push.lua or plain.lua. Keys are written out
 -- with their number and lists are not spread into arguments: some services look at that before they run a script.
 --
--- KEYS[1] lock    hash: holder id -> "b" and the base of its tokens; not a number, because a release of Redisson's read lock
---                 counts down from each number in the hash, and the server would do nothing else for days. "~seq" -> the number of exact settings, only after one.
+-- KEYS[1] lock    hash: holder id -> "b" and the base of its tokens; not a number, because a release of Redisson's read
+--                 lock counts down from each number in the hash, and the server would do nothing else for days.
+--                 "~seq" -> the number of exact settings, only after one.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
 -- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
 -- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
@@ -149,8 +150,8 @@ end
 -- For how many ms a lock that is left free is Redisson's: about as long as a client of ours keeps it while others wait.
 local turn = 10
 
--- Leaves the free lock to those who wait at Redisson. The first of the queue are told "y <id> <ms> <lock>": they ask when that time
--- is over, and so find out whose releases to listen to. Nobody else tells them, as Redisson knows nothing of the queue.
+-- Leaves the free lock to the clients that wait at Redisson. The first of the queue receive "y <id> <ms> <lock>": they ask
+-- when that time is over, and so find out whose releases to listen to. Redisson itself knows nothing of the queue.
 local function leaveFree()
   announce(ARGV[2])
   if queued() > 0 and head() ~= '' then

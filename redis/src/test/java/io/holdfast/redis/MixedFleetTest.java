@@ -28,8 +28,9 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Two clients of each library, at one name: who waits behind another Holdfast client is served soon after Redisson, and neither
- * library starves the other. {@code -Dholdfast.mixed.seconds=10} measures for longer than a test needs; the shares are printed.
+ * Two clients of each library, at one name: a client that waits behind another Holdfast client is served soon after
+ * Redisson, and neither library starves the other. {@code -Dholdfast.mixed.seconds=10} measures for longer than a test needs;
+ * the shares are printed.
  */
 @Timeout(180)
 class MixedFleetTest {

@@ -18,7 +18,7 @@ import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What Redisson's read-write lock does to a name that is held here. It does not look at plain locks, not at Redisson's either. */
+/** What Redisson's read-write lock does to a name that is held here: it does not look at plain locks. */
 @Timeout(60)
 class RedissonReadWriteTest {
 

@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An operator makes the replica the master and, a little later, the old master again. A client's commands follow; its subscription
- * stays where it was, as REPLICAOF ends no connection. The replica's clock is behind.
+ * An operator makes the replica the master and, a little later, the old master again. A client's commands follow; its
+ * subscription stays where it was, as REPLICAOF ends no connection. The replica's clock is behind.
  */
 @Timeout(60)
 class LeftSubscriptionFaultsTest {
