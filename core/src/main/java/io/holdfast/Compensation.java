@@ -1,8 +1,12 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -10,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or until it must have expired, or the client is closed: design rule 4.
+ * the store confirms, or until it must have expired, or the client is closed: design rule 4. Releases pass through here,
+ * too, so that a withdrawal does not overtake the release of the same id.
  */
 final class Compensation {
 
@@ -31,6 +36,13 @@ final class Compensation {
     private int pending; // by lock
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
+    /**
+     * The holder ids whose release is under way, each with the longest lease for which it is to be abandoned afterwards;
+     * zero if it is not. Invariant: between the sending of a release and its answer, no abandon of its id is sent. A store
+     * may execute two commands in another order than they were sent, and the release would not find its hold then.
+     */
+    private final Map<String, Long> releasing = new HashMap<>(); // by lock
+
     Compensation(LockStore store, EngineSettings settings) {
         this.store = store;
         this.settings = settings;
@@ -38,11 +50,56 @@ final class Compensation {
     }
 
     /**
-     * Withdraws a holder id.
+     * Sends a release, and withdraws the holder id when the outcome is an error.
+     *
+     * @param leaseNanos the longest lease it can have got
+     */
+    CompletionStage<ReleaseReply> release(ReleaseRequest request, long leaseNanos) {
+        String holderId = request.holderId();
+        lock.lock();
+        try {
+            pending++;
+            releasing.put(holderId, 0L);
+        } finally {
+            lock.unlock();
+        }
+        CompletionStage<ReleaseReply> command = store.release(request);
+        command.whenComplete((reply, error) -> {
+            long longestNanos = Math.max(releaseEnded(holderId), error == null ? 0 : leaseNanos);
+            if (longestNanos > 0) {
+                abandon(request.name(), holderId, longestNanos);
+            }
+            end();
+        });
+        return command;
+    }
+
+    /** Returns the longest lease for which the id is to be abandoned now; zero if it is not. */
+    private long releaseEnded(String holderId) {
+        lock.lock();
+        try {
+            Long longestNanos = releasing.remove(holderId);
+            return longestNanos == null ? 0 : longestNanos;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Withdraws a holder id; after the answer to its release, if that is under way. That answer alone does not say that
+     * nothing is left: an acquire of the id may be executed after the release.
      *
      * @param leaseNanos the longest lease it can have got
      */
     void abandon(String name, String holderId, long leaseNanos) {
+        lock.lock();
+        try {
+            if (releasing.computeIfPresent(holderId, (id, longest) -> Math.max(longest, leaseNanos)) != null) {
+                return;
+            }
+        } finally {
+            lock.unlock();
+        }
         begin();
         // A command that was sent may be executed a little later still; then its lease begins.
         long giveUpNanos = time.nanoTime() + leaseNanos + settings.storeTimeoutNanos;

@@ -24,7 +24,10 @@ interface Effects {
     /** Leaves a hold at the store until this time, with nobody here who keeps it; the lease is told the result. */
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 
-    /** Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. */
+    /**
+     * Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. A failure is compensated
+     * for the hold by the receiver, for the attempt by the answer.
+     */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 
     /** Withdraws a holder id in the background, until the store confirms. */

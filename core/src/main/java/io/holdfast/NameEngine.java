@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One name in use: the lock around its {@link NameState}, and the only place from which commands for it are sent.
  *
- * <p>Commands are sent during an event, so that they leave in the order of the decisions (a withdrawal must not overtake the
- * acquire it withdraws); a reply that comes back during the sending is handled after the present event.
+ * <p>Commands are sent during an event, so that they leave in the order of the decisions; the store may execute them in
+ * another one. A reply that comes back during the sending is handled after the present event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends EventLock implements Effects {
@@ -280,12 +280,9 @@ final class NameEngine extends EventLock implements Effects {
 
     @Override
     public void sendRelease(Hold hold, @Nullable ActiveLease lease) {
-        var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), null));
-        engine.compensation().track(command);
+        var command =
+                engine.compensation().release(new ReleaseRequest(name, hold.holderId(), null), hold.longestNanos());
         command.whenComplete((reply, error) -> {
-            if (error != null) {
-                abandon(hold.holderId(), hold.longestNanos());
-            }
             if (lease != null) {
                 boolean wasGone = error == null && !reply.wasHeld();
                 handle(() -> released(lease, wasGone));
@@ -309,9 +306,9 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
         LeaseRules.Sent sent = attempt.sending(settings().time);
-        var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), request(attempt)));
-        engine.compensation().track(command);
-        command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
+        var command = engine.compensation()
+                .release(new ReleaseRequest(name, hold.holderId(), request(attempt)), hold.longestNanos());
+        command.whenComplete((reply, error) -> handle(() -> state.requeued(attempt, sent, reply, error)));
     }
 
     @Override

@@ -243,16 +243,8 @@ final class NameState {
         }
     }
 
-    void requeued(
-            Hold released,
-            Attempt attempt,
-            LeaseRules.Sent sent,
-            @Nullable ReleaseReply reply,
-            @Nullable Throwable error) {
+    void requeued(Attempt attempt, LeaseRules.Sent sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
         watchForLate(attempt, error);
-        if (error != null) {
-            effects.abandon(released.holderId(), released.longestNanos());
-        }
         if (!tenure.isOf(attempt.holderId)) {
             contention().requeued(attempt, sent, reply, error);
         }

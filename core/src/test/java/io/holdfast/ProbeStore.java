@@ -31,6 +31,8 @@ class ProbeStore implements LockStore {
         REPLY_HELD,
         /** Not executed before {@link #deliverRequests()}. */
         REQUEST_HELD,
+        /** Never executed; fails with {@link #failure} at {@link #deliverRequests()}. */
+        REQUEST_FAILS,
         /** Fails with {@link #failure}. */
         FAIL
     }
@@ -180,6 +182,7 @@ class ProbeStore implements LockStore {
                 return command.get();
             }
             case FAIL -> reply.completeExceptionally(failure);
+            case REQUEST_FAILS -> heldRequests.add(() -> reply.completeExceptionally(failure));
             case REPLY_HELD -> {
                 T answer = command.get().toCompletableFuture().join();
                 heldReplies.add(() -> reply.complete(answer));

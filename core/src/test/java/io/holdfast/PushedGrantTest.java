@@ -163,6 +163,62 @@ class PushedGrantTest extends EngineFixture {
     }
 
     @Test
+    void a_message_that_comes_late_does_not_overtake_the_release() {
+        PushedGrant late = grantWithoutMessage();
+        requireNonNull(probe.listener).reconnected();
+        Lease granted = now(waiting);
+        probe.releases = Fate.REQUEST_HELD;
+        CompletableFuture<Void> released = granted.releaseAsync().toCompletableFuture();
+        tell(late);
+        advance(0);
+        probe.deliverRequests();
+
+        assertThat(released).isCompletedWithValue(null);
+        // Ordered after the release: the grant may be of an asking that was executed after it.
+        assertThat(probe.commands).containsSubsequence("release", "abandon");
+    }
+
+    @Test
+    void a_message_that_comes_late_does_not_overtake_the_release_that_queues_again() {
+        PushedGrant late = grantWithoutMessage();
+        requireNonNull(probe.listener).reconnected();
+        Lease granted = now(waiting);
+        CompletableFuture<Lease> remote = acquire(other, "a");
+        CompletableFuture<Lease> local = acquire(patient, "a");
+        advance(20);
+        probe.releases = Fate.REQUEST_HELD;
+        granted.release();
+        tell(late);
+        advance(0);
+        assertThat(probe.commands).contains("requeue").doesNotContain("abandon");
+        probe.commands.clear();
+        probe.deliverRequests();
+        advance(0);
+
+        assertThat(now(remote).isValid()).isTrue();
+        assertThat(probe.commands).as("the next asking").doesNotContain("acquire");
+        assertThat(local).isNotDone();
+    }
+
+    @Test
+    void a_release_of_unknown_outcome_is_repeated_once_whatever_came_late() {
+        PushedGrant late = grantWithoutMessage();
+        requireNonNull(probe.listener).reconnected();
+        Lease granted = now(waiting);
+        probe.releases = Fate.REQUEST_FAILS;
+        CompletableFuture<Void> released = granted.releaseAsync().toCompletableFuture();
+        tell(late);
+        advance(0);
+        assertThat(probe.count("abandon")).isZero();
+        probe.deliverRequests();
+        advance(0);
+
+        assertThat(released).isCompletedWithValue(null);
+        assertThat(probe.count("abandon")).isEqualTo(1);
+        assertThat(now(acquire(other, "a")).isValid()).isTrue();
+    }
+
+    @Test
     void one_that_nobody_waits_for_is_given_back() {
         waiting.cancel(false);
         PushedGrant grant = new PushedGrant("a", "patient:1", 1, 0, 3_000, 0, 100, PushedGrant.ALWAYS);

@@ -131,8 +131,8 @@ final class ForeignKeys {
         for (Map.Entry<String, String> field : fields.entrySet()) {
             if (!field.getKey().equals("~seq") && !field.getKey().equals("mode")) {
                 boolean ours =
-                        field.getKey().startsWith("hf-") && field.getValue().matches("\\d{1,18}");
-                return new StoreState(field.getKey(), 0, ours ? Long.parseLong(field.getValue()) : 0, 0);
+                        field.getKey().startsWith("hf-") && field.getValue().matches("b\\d{1,18}");
+                return new StoreState(field.getKey(), 0, ours ? Long.parseLong(field.getValue().substring(1)) : 0, 0);
             }
         }
         return fields.isEmpty() ? null : new StoreState(HASH, 0, 0, 0);

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -11,12 +12,17 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>On the client's channels there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
  * id> <name>}: somebody waits behind this holder, and {@code r <holder id> <name>}: released, and this id is the first
- * that waits. All other channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
+ * that waits, and {@code y <holder id> <ms> <name>}: left free for the clients that wait at Redisson, for this time. All other
+ * channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
  */
 final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Channels {
 
+    /** Longer than any turn that a script gives. */
+    private static final int TURN_MAX_MILLIS = 1_000;
+
     private final String clientChannels;
     private final boolean confirmsGrants;
+    private final TimeSource time;
     private final RedissonReleases redisson;
     private volatile @Nullable StoreListener listener;
     private volatile @Nullable Subscriptions subscriptions;
@@ -27,15 +33,11 @@ final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Ch
      * @param clientChannels what the names of all channels begin with that are not Redisson's
      * @param confirmsGrants whether the receiver of a grant must ask again before it uses it: replicas may not have it
      */
-    RedisMessages(String clientChannels, boolean confirmsGrants) {
+    RedisMessages(String clientChannels, boolean confirmsGrants, TimeSource time) {
         this.clientChannels = clientChannels;
         this.confirmsGrants = confirmsGrants;
-        this.redisson = new RedissonReleases(this, name -> {
-            StoreListener receiver = listener;
-            if (receiver != null) {
-                receiver.released(name);
-            }
-        });
+        this.time = time;
+        this.redisson = new RedissonReleases(this, this::released);
     }
 
     void listen(StoreListener receiver) {
@@ -100,6 +102,14 @@ final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Ch
         }
     }
 
+    /** Passes on that a waiter for this name should ask now. */
+    private void released(String name) {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            receiver.released(name);
+        }
+    }
+
     @Override
     public void missed() {
         StoreListener receiver = listener;
@@ -121,15 +131,36 @@ final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Ch
         }
         if (message.startsWith("g ")) {
             PushedGrant grant = grant(message, sameClockSinceNanos);
-            if (grant != null && confirmsGrants) {
+            if (grant == null) {
+                return;
+            }
+            redisson.unwatch(grant.name(), grant.holderId());
+            if (confirmsGrants) {
                 receiver.granted(grant.name(), grant.holderId());
-            } else if (grant != null) {
+            } else {
                 receiver.granted(grant);
             }
         } else if (message.startsWith("c ")) {
             receiver.contended(message.substring(space + 1), message.substring(2, space));
         } else if (message.startsWith("r ")) {
             receiver.released(message.substring(space + 1));
+        } else if (message.startsWith("y ")) {
+            left(message, space + 1);
+        }
+    }
+
+    /** The waiter asks when Redisson's turn is over. Were it to ask now, it would take what was left for others. */
+    private void left(String message, int at) {
+        int space = message.indexOf(' ', at);
+        if (space < 0) {
+            return;
+        }
+        try {
+            int millis = Integer.parseInt(message.substring(at, space));
+            String name = message.substring(space + 1);
+            time.schedule(Math.max(0, Math.min(millis, TURN_MAX_MILLIS)) * 1_000_000L, () -> released(name));
+        } catch (NumberFormatException e) {
+            // It is none of ours: anybody may publish anything.
         }
     }
 

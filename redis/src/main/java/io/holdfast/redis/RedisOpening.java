@@ -94,7 +94,7 @@ final class RedisOpening {
 
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.prefix());
-        RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0);
+        RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
         steps.connect(connections.connect(() -> {
             CommandsOpening opened = withoutScripts;
             if (opened != null) {

@@ -47,7 +47,7 @@ for i = 1, locks do
     return {-2, now, kind, i}
   end
   if held then
-    bases[i] = tonumber(held) or 0
+    bases[i] = tonumber(string.match(held, '%d+')) or 0
   elseif redis.call('HLEN', KEYS[lock]) > 0 or awaited(queue, queue + 1) then
     return {0, now, i}
   end
@@ -61,7 +61,7 @@ for i = 1, locks do
     local last = tonumber(redis.pcall('GET', KEYS[base])) or 0
     bases[i] = math.max(last + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
     local text = string.format('%.0f', bases[i])
-    redis.call('HSET', KEYS[lock], ARGV[2 * i + 1], text)
+    redis.call('HSET', KEYS[lock], ARGV[2 * i + 1], 'b' .. text)
     redis.call('PEXPIRE', KEYS[lock], lease)
     redis.call('SET', KEYS[base], text, 'PX', 86400000)
   elseif redis.call('HEXISTS', KEYS[lock], '~seq') == 0 and redis.call('PTTL', KEYS[lock]) < lease then

@@ -84,7 +84,7 @@ if fields > 0 then
     redis.call('PEXPIRE', KEYS[1], left)
   end
   leave(id)
-  return {1, now, number(base), waiting()}
+  return {1, now, baseIn(base), waiting()}
 end
 
 local heir = passOn(id, ARGV[6] == '1' and 1 or 0)

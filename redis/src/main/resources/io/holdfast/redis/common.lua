@@ -1,7 +1,9 @@
 -- What the scripts share; put before each of them when it is loaded, after push.lua or plain.lua. Keys are written out
 -- with their number and lists are not spread into arguments: some services look at that before they run a script.
 --
--- KEYS[1] lock    hash: holder id -> base of its tokens. "~seq" -> the number of exact settings, only after one.
+-- KEYS[1] lock    hash: holder id -> "b" and the base of its tokens; not a number, because a release of Redisson's read
+--                 lock counts down from each number in the hash, and the server would do nothing else for days.
+--                 "~seq" -> the number of exact settings, only after one.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
 -- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
 -- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
@@ -20,6 +22,11 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 
 local function number(value)
   return tonumber(value) or 0
+end
+
+-- The base in a holder's field.
+local function baseIn(value)
+  return number(string.match(value, '%d+'))
 end
 
 -- How many are in the queue, and wait at Redisson. Each is asked for once in a run, and not before it is needed: calls are
@@ -50,7 +57,7 @@ end
 -- Makes an id the holder of the free lock. Returns the base.
 local function hold(id, lease, base)
   local text = string.format('%.0f', base)
-  redis.call('HSET', KEYS[1], id, text)
+  redis.call('HSET', KEYS[1], id, 'b' .. text)
   redis.call('PEXPIRE', KEYS[1], lease)
   redis.call('SET', KEYS[4], text, 'PX', 86400000)
   return base
@@ -63,12 +70,15 @@ local function leave(id)
   end
 end
 
+-- In place of a repetition, for a client that must ask before it uses a grant: no asking has this number.
+local UNKNOWN = '999999999999999'
+
 -- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry whose client has missed three
 -- polls is dead; so is one without a stamp.
 local function read(stamp)
   local at, poll, lease, repetition = string.match(stamp or '', '^(%d+):(%d+):(%d+):(%d+)$')
   if not at then
-    return false, 0, 0, '0', 0
+    return false, 0, 0, UNKNOWN, 0
   end
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
@@ -81,7 +91,9 @@ local function enqueue(id, lease, poll, repetition, absent)
     redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
     size = size + 1
   end
-  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, repetition))
+  -- A client listens at one server. If it is this one now and at the grant, stamp and grant are of one clock.
+  local asked = hears(id) == true and repetition or UNKNOWN
+  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, asked))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
   if fresh or redis.call('PTTL', KEYS[2]) < keep then
@@ -108,8 +120,8 @@ local function passOn(asker, behind)
     local there = alive and hears(id)
     if there then
       local first, base = math.min(lease, 3 * poll), nextBase()
-      -- Who may hear this through another server must ask: no asking has this number.
-      local asked = there == 'unsure' and '-1' or repetition
+      -- A client that may hear this through another server must ask.
+      local asked = there == 'unsure' and UNKNOWN or repetition
       local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, asked, since)
       -- In this order: what the message says is relied on, and the write may fail while the slot moves.
       hold(id, first, base)
@@ -135,6 +147,20 @@ local function head()
   return id or ''
 end
 
+-- For how many ms a lock that is left free is Redisson's: about as long as a client of ours keeps it while others wait.
+local turn = 10
+
+-- Leaves the free lock to the clients that wait at Redisson. The first of the queue receive "y <id> <ms> <lock>": they ask
+-- when that time is over, and so find out whose releases to listen to. Redisson itself knows nothing of the queue.
+local function leaveFree()
+  announce(ARGV[2])
+  if queued() > 0 and head() ~= '' then
+    for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 2)) do
+      tell('y', id, turn .. ' ')
+    end
+  end
+end
+
 -- Ends the hold, whoever has it, and passes the lock on or leaves it free. Returns whom the caller had better tell: an
 -- empty string for nobody.
 local function vacate()
@@ -143,7 +169,7 @@ local function vacate()
     return head()
   end
   if queued() == 0 or yields(queued()) or not passOn(nil, 0) then
-    announce(ARGV[2])
+    leaveFree()
   end
   return ''
 end

@@ -20,7 +20,7 @@ if kind == 'hash' and redis.call('HLEN', KEYS[1]) <= 16 then
   for i = 1, #fields, 2 do
     if fields[i] ~= '~seq' and fields[i] ~= 'mode' then
       holder = fields[i]
-      base = string.sub(holder, 1, 3) == 'hf-' and number(fields[i + 1]) or 0
+      base = string.sub(holder, 1, 3) == 'hf-' and baseIn(fields[i + 1]) or 0
       break
     end
   end

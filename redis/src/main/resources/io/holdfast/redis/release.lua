@@ -43,8 +43,8 @@ elseif not yields(queued() + 1) then
   enqueue(requeue, lease, poll, '0')
   return {1, now, 0, remaining, before, 0, heir}
 end
-announce(ARGV[2])
+leaveFree()
 local before = queued()
 enqueue(requeue, lease, poll, '0')
--- Nobody holds it; time enough for one of those who were just told.
-return {1, now, 0, 50, before, 2, 'left free for Redisson'}
+-- Nobody holds it. The new id asks at the end of Redisson's turn if it is the first.
+return {1, now, 0, turn, before, 2, 'left free for Redisson'}

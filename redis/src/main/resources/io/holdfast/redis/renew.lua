@@ -66,7 +66,7 @@ for i = 1, holds do
   local ours = not held.err and held[1]
   local at = width * (i - 1) + 2
   result[at] = ours and renew(lock, tonumber(held[2]) or 0) or 0
-  result[at + 1] = ours and tonumber(held[1]) or 0
+  result[at + 1] = ours and tonumber(string.match(held[1], '%d+')) or 0
   if counted then
     result[at + 2] = ours and redis.call('ZCARD', KEYS[queue]) or 0
     channels[i] = channel(KEYS[lock])

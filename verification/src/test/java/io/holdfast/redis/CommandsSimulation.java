@@ -37,7 +37,7 @@ public final class CommandsSimulation {
         RedisKeys keys = new RedisKeys(settings.prefix());
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
-        messages = new RedisMessages(keys.clientChannels(), false);
+        messages = new RedisMessages(keys.clientChannels(), false, end.time());
         DedicatedConnections dedicated = new DedicatedConnections(
                 connections::dedicated, connections::server, end.time(), settings.timeout(), errors);
         CompareProbe probe = new CompareProbe(connections, dedicated, errors, keys.probe(clientId));
