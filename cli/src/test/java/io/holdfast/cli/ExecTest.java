@@ -148,7 +148,7 @@ class ExecTest {
                 "-c",
                 "trap 'echo stopping; exit 3' TERM; echo running; while :; do sleep 0.1; done")) {
             exec.awaitOut("running");
-            redis.command("DEL", "lost");
+            redis.command("DEL", "lock:lost");
             assertThat(exec.exitCode()).isEqualTo(76);
             assertThat(exec.out()).isEqualTo("running\nstopping\n");
             // The shell may have a word of its own to say.
@@ -184,7 +184,7 @@ class ExecTest {
     void exits76WhenTheCommandEndsBeforeTheLossIsNoticed() {
         try (CliProcess exec = exec("unnoticed", "sh", "-c", "echo running; read line; exit 5")) {
             exec.awaitOut("running");
-            redis.command("DEL", "unnoticed");
+            redis.command("DEL", "lock:unnoticed");
             exec.type("go on\n");
             assertThat(exec.exitCode()).isEqualTo(76);
             assertThat(exec.err()).startsWith("holdfast: unnoticed: lease lost").hasLineCount(1);

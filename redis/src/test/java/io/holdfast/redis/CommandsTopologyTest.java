@@ -158,7 +158,7 @@ class CommandsTopologyTest {
     }
 
     private static CompareWays.Choice choice(TestClient client) {
-        return ((CommandsLockStore) client.store).choice();
+        return ((CommandsLockStore) client.below()).choice();
     }
 
     /** Repeats what failed in a way that may pass, as the engine does. */

@@ -146,7 +146,8 @@ class RedisClusterStoreTest {
             assertThat(a.abandon(name, holder)).isFalse();
             assertThat(TestClient.get(acquired)).isInstanceOf(Busy.class);
             assertThat(a.inspect(name).waiting()).isZero();
-            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+            assertThat(((RedisLockStore) a.below()).messages().redisson().size())
+                    .isZero();
         } finally {
             node.command("DEL", name);
         }
