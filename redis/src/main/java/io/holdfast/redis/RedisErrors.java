@@ -4,6 +4,7 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
+import io.holdfast.spi.Names;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -147,8 +148,18 @@ final class RedisErrors {
     StoreException unusableKey(String name, String type) {
         return new StoreException(
                 FATAL,
-                "The key \"" + name + "\" at " + server + " is of type " + type
+                "The key \"" + Names.printable(name) + "\" at " + server + " is of type " + type
                         + ", so it is no lock (expected: no such key, a hash or a string; use another lock name)",
+                null);
+    }
+
+    /** A key that force does not delete. */
+    StoreException notDeleted(String key, String what) {
+        return new StoreException(
+                FATAL,
+                "The key \"" + Names.printable(key) + "\" at " + server + " is " + what
+                        + ", so it was not deleted (expected: a lock of Holdfast's or Redisson's alone, or a string with an"
+                        + " expiry; use DEL if nobody needs the key)",
                 null);
     }
 
@@ -195,7 +206,7 @@ final class RedisErrors {
     static StoreException keepsChanging(String key) {
         return new StoreException(
                 NOT_EXECUTED,
-                "The key \"" + key
+                "The key \"" + Names.printable(key)
                         + "\" was changed by somebody else during each of several tries, so nothing was done",
                 null);
     }
