@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
@@ -100,7 +101,7 @@ final class Compensation {
             if (error == null || closed) {
                 end();
             } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
-                tell("Could not withdraw " + holderId + " from " + name
+                tell("Could not withdraw " + holderId + " from " + Names.printable(name)
                         + "; it is gone when its lease has run out. The store said: " + error.getMessage());
                 end();
             } else {

@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.spi.Names;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -53,6 +54,6 @@ final class InspectCommand implements Callable<Integer> {
     }
 
     private void line(String what, String value) {
-        io.out().printf("%-8s %s%n", what, value);
+        io.out().printf("%-8s %s%n", what, Names.printable(value));
     }
 }

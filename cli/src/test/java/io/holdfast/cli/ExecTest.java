@@ -212,6 +212,18 @@ class ExecTest {
         assertThat(locks.inspect("interpreter").isLocked()).isFalse();
     }
 
+    /** A name with a line feed or an escape sequence does nothing to the terminal. */
+    @Test
+    void namesAreWrittenOut() {
+        String name = "a\nheld by  nobody\u001b[2J";
+        assertThat(InProcess.run("inspect", "--store", redis.uri(), name).out())
+                .contains("a\\u000aheld by  nobody\\u001b[2J")
+                .doesNotContain("\u001b");
+        assertThat(InProcess.run("release", "--force", "--store", redis.uri(), name)
+                        .out())
+                .isEqualTo("a\\u000aheld by  nobody\\u001b[2J: nobody held it" + System.lineSeparator());
+    }
+
     @Test
     void inspectAndReleaseShowAndEndAHold() {
         Lease held = locks.tryAcquire("shown").orElseThrow();

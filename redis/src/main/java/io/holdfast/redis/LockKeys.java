@@ -1,6 +1,5 @@
 package io.holdfast.redis;
 
-import io.holdfast.spi.Names;
 import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +24,7 @@ record LockKeys(String namePrefix, String internalPrefix) {
         if (isInternal(key, internalPrefix)) {
             throw new StoreException(
                     StoreException.Outcome.FATAL,
-                    "lock name: \"" + Names.printable(name) + "\" stands for a key among Holdfast's internal ones"
+                    "lock name: \"" + name + "\" stands for a key among Holdfast's internal ones"
                             + " (expected: a name that does not begin with \"" + internalPrefix + ":\")",
                     null);
         }

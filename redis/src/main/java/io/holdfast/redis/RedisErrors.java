@@ -4,7 +4,6 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
-import io.holdfast.spi.Names;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -148,7 +147,7 @@ final class RedisErrors {
     StoreException unusableKey(String name, String type) {
         return new StoreException(
                 FATAL,
-                "The key \"" + Names.printable(name) + "\" at " + server + " is of type " + type
+                "The key \"" + name + "\" at " + server + " is of type " + type
                         + ", so it is no lock (expected: no such key, a hash or a string; use another lock name)",
                 null);
     }
@@ -157,7 +156,7 @@ final class RedisErrors {
     StoreException notDeleted(String key, String what) {
         return new StoreException(
                 FATAL,
-                "The key \"" + Names.printable(key) + "\" at " + server + " is " + what
+                "The key \"" + key + "\" at " + server + " is " + what
                         + ", so it was not deleted (expected: a lock of Holdfast's or Redisson's alone, or a string with an"
                         + " expiry; use DEL if nobody needs the key)",
                 null);
@@ -206,7 +205,7 @@ final class RedisErrors {
     static StoreException keepsChanging(String key) {
         return new StoreException(
                 NOT_EXECUTED,
-                "The key \"" + Names.printable(key)
+                "The key \"" + key
                         + "\" was changed by somebody else during each of several tries, so nothing was done",
                 null);
     }

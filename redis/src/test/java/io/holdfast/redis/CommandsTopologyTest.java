@@ -50,7 +50,7 @@ class CommandsTopologyTest {
             String uri = all.sentinelUri().replace("://", "://app:pw@").replace("#", "?timeout=3s#");
             try (TestClient a = new TestClient(uri);
                     TestClient b = new TestClient(uri)) {
-                assertThat(a.store).isInstanceOf(CommandsLockStore.class);
+                assertThat(a.below()).isInstanceOf(CommandsLockStore.class);
                 assertThat(choice(a).publishes()).isTrue();
                 String held = a.hold("n");
                 long base = ((Granted) a.acquire("n", held, 30_000, false)).base();

@@ -152,7 +152,7 @@ class RedisOpeningTest {
 
     private static Object opened(String uri) {
         try (TestClient client = new TestClient(uri)) {
-            return client.store;
+            return client.below();
         }
     }
 
