@@ -22,10 +22,12 @@ record LockKeys(String namePrefix, String internalPrefix) {
     String of(String name) {
         String key = namePrefix.isEmpty() ? name : namePrefix + name;
         if (isInternal(key, internalPrefix)) {
+            // All of the name prefix is in it: a prefix that is internal itself is refused when a store is configured.
+            String beginning = (internalPrefix + ":").substring(namePrefix.length());
             throw new StoreException(
                     StoreException.Outcome.FATAL,
                     "lock name: \"" + name + "\" stands for a key among Holdfast's internal ones"
-                            + " (expected: a name that does not begin with \"" + internalPrefix + ":\")",
+                            + " (expected: a name that does not begin with \"" + beginning + "\")",
                     null);
         }
         return key;
