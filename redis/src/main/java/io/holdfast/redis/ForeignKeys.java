@@ -73,7 +73,7 @@ final class ForeignKeys {
     }
 
     /**
-     * Deletes the lock in a key, whoever holds it; fails if the key is not, or not only, a lock. What is deleted is what was
+     * Deletes the lock in a key for any holder; fails if the key is not, or not only, a lock. What is deleted is what was
      * looked at: a string by comparison, of a hash the fields.
      *
      * @param channel where to tell of it, if the comparison can

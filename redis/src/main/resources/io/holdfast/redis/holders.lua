@@ -1,4 +1,4 @@
--- What may be in the key of a lock, and what of it people see. Put before the scripts that say who holds.
+-- Reads the key of a lock, and says what of it people see. Put before the scripts that show a holder.
 --
 -- Invariant: of what is no lock's, only type and size are shown. It is the application's, and may be a secret.
 
