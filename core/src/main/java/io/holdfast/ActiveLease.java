@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.Names;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Queue;
@@ -147,7 +148,7 @@ final class ActiveLease implements Lease {
             return;
         }
         if (state == State.RELEASED) {
-            throw new IllegalStateException("The lease on " + name() + " was released");
+            throw new IllegalStateException("The lease on " + Names.printable(name()) + " was released");
         }
         throw lostException();
     }

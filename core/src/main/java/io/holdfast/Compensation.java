@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreException;
@@ -157,7 +158,7 @@ final class Compensation {
             if (error == null || closed) {
                 end();
             } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
-                tell("Could not withdraw " + holderId + " from " + name
+                tell("Could not withdraw " + holderId + " from " + Names.printable(name)
                         + "; it is gone when its lease has run out. The store said: " + error.getMessage());
                 end();
             } else {

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.Names;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +65,10 @@ abstract class EventLock extends ReentrantLock {
         try {
             effect.run();
         } catch (Throwable e) {
-            LOG.log(System.Logger.Level.ERROR, "What follows from an event of " + name() + " failed", e);
+            LOG.log(
+                    System.Logger.Level.ERROR,
+                    "What follows from an event of " + Names.printable(name()) + " failed",
+                    e);
         }
     }
 
@@ -77,7 +81,7 @@ abstract class EventLock extends ReentrantLock {
                 // something else. What was decided so far must still reach the waiters.
                 LOG.log(
                         System.Logger.Level.ERROR,
-                        "An event of " + name() + " failed; this is a defect in Holdfast",
+                        "An event of " + Names.printable(name()) + " failed; this is a defect in Holdfast",
                         e);
             }
         }

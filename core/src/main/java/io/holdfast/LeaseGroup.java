@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,8 +31,8 @@ final class LeaseGroup implements MultiLease {
                 return lease;
             }
         }
-        throw new IllegalArgumentException("lock name: \"" + name + "\" (expected: one of "
-                + leases.stream().map(ActiveLease::name).toList() + ")");
+        throw new IllegalArgumentException("lock name: \"" + Names.printable(name) + "\" (expected: one of "
+                + Names.printable(leases.stream().map(ActiveLease::name).toList() + ")"));
     }
 
     @Override

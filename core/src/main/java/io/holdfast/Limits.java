@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
@@ -27,15 +28,15 @@ final class Limits {
     static String checkName(String name) {
         requireNonNull(name, "name");
         if (name.isBlank()) {
-            throw new IllegalArgumentException(
-                    "lock name: \"" + name + "\" (expected: not blank, for example \"order:refund:12345\")");
+            throw new IllegalArgumentException("lock name: \"" + Names.printable(name)
+                    + "\" (expected: not blank, for example \"order:refund:12345\")");
         }
         // UTF-8 takes one to three bytes a char: count bytes only where the length does not decide.
         if (name.length() > NAME_BYTES_MAX / 3) {
             int bytes = name.getBytes(StandardCharsets.UTF_8).length;
             if (bytes > NAME_BYTES_MAX) {
                 throw new IllegalArgumentException("lock name: " + bytes + " bytes, starting with \""
-                        + name.substring(0, 40) + "\" (expected: at most " + NAME_BYTES_MAX
+                        + Names.printable(name.substring(0, 40)) + "\" (expected: at most " + NAME_BYTES_MAX
                         + " bytes in UTF-8; use a digest of long keys)");
             }
         }

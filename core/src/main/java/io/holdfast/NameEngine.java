@@ -2,6 +2,7 @@ package io.holdfast;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -473,7 +474,7 @@ final class NameEngine extends EventLock implements Effects {
     private void conclude(Waiter waiter, Waiter.State outcome) {
         if (waiter.state != Waiter.State.PENDING) {
             throw new IllegalStateException(
-                    "A waiter for " + name + " has two outcomes: " + waiter.state + ", " + outcome);
+                    "A waiter for " + Names.printable(name) + " has two outcomes: " + waiter.state + ", " + outcome);
         }
         waiter.state = outcome;
         if (waiter.timer != null) {

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
@@ -125,7 +126,7 @@ final class Renewals {
                 // A callback executor that fails, for example: the other answers must not be lost by that.
                 LOG.log(
                         System.Logger.Level.ERROR,
-                        "What follows from a renewal of " + hold.engine.name() + " failed",
+                        "What follows from a renewal of " + Names.printable(hold.engine.name()) + " failed",
                         e);
             }
         });

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -139,7 +140,7 @@ final class Retention {
         }
 
         private void warn(String what) {
-            LOG.log(System.Logger.Level.WARNING, "The lock " + name + " " + what);
+            LOG.log(System.Logger.Level.WARNING, "The lock " + Names.printable(name) + " " + what);
         }
 
         private boolean isKept() {

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -121,7 +122,7 @@ class ThreadLock implements DistributedLock {
 
     @Override
     public String toString() {
-        return "DistributedLock[" + name + "]";
+        return "DistributedLock[" + Names.printable(name) + "]";
     }
 
     private boolean enterAgain() {
@@ -188,8 +189,8 @@ class ThreadLock implements DistributedLock {
     }
 
     private IllegalMonitorStateException notHeld(Thread thread, String what) {
-        return new IllegalMonitorStateException(
-                "Thread " + thread.getName() + " cannot " + what + " the lock " + name + ": it does not hold it");
+        return new IllegalMonitorStateException("Thread " + thread.getName() + " cannot " + what + " the lock "
+                + Names.printable(name) + ": it does not hold it");
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -29,7 +30,8 @@ class BadInputTest {
     void a_blank_name(String name) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> client.tryAcquire(name))
-                .withMessage("lock name: \"" + name + "\" (expected: not blank, for example \"order:refund:12345\")");
+                .withMessage("lock name: \"" + Names.printable(name)
+                        + "\" (expected: not blank, for example \"order:refund:12345\")");
         assertThatIllegalArgumentException().isThrownBy(() -> client.getLock(name));
         assertThatIllegalArgumentException().isThrownBy(() -> client.inspect(name));
     }

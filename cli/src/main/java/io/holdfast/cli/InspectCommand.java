@@ -4,6 +4,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.cli.json.Json;
 import java.time.Duration;
+import io.holdfast.spi.Names;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -84,6 +85,6 @@ final class InspectCommand implements Callable<Integer> {
     }
 
     private void line(String what, String value) {
-        io.out().printf("%-8s %s%n", what, value);
+        io.out().printf("%-8s %s%n", what, Names.printable(value));
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.spi.Names;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -22,9 +23,9 @@ record Io(PrintWriter out, PrintWriter err) {
                 new PrintWriter(new OutputStreamWriter(System.err, charset), true));
     }
 
-    /** One line, whatever the text has in it: messages of servers and of Java may have several. */
+    /** Writes one line, whatever the text has in it: messages of servers and of Java may have several. */
     void complain(String sentence) {
-        err.println("holdfast: " + sentence.strip().replaceAll("\\s*\\R\\s*", "; "));
+        err.println("holdfast: " + Names.printable(sentence.strip().replaceAll("\\s*\\R\\s*", "; ")));
         err.flush();
     }
 

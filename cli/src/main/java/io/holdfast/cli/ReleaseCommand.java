@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.LockClient;
+import io.holdfast.spi.Names;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,7 +45,7 @@ final class ReleaseCommand implements Callable<Integer> {
         try (LockClient client = store.client().build()) {
             held = force && client.forceRelease(name);
         }
-        io.out().println(name + (held ? ": released by force" : ": nobody held it"));
+        io.out().println(Names.printable(name) + (held ? ": released by force" : ": nobody held it"));
         return ExitCode.OK;
     }
 }

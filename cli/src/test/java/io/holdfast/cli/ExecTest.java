@@ -168,7 +168,7 @@ class ExecTest {
                 "-c",
                 "trap 'echo stopping; exit 3' TERM; echo running; while :; do sleep 0.1; done")) {
             exec.awaitOut("running");
-            redis.command("DEL", "lost");
+            redis.command("DEL", "lock:lost");
             assertThat(exec.exitCode()).isEqualTo(76);
             assertThat(exec.out()).isEqualTo("running\nstopping\n");
             // The shell may have a word of its own to say.
@@ -204,7 +204,7 @@ class ExecTest {
     void exits76WhenTheCommandEndsBeforeTheLossIsNoticed() {
         try (CliProcess exec = exec("unnoticed", "sh", "-c", "echo running; read line; exit 5")) {
             exec.awaitOut("running");
-            redis.command("DEL", "unnoticed");
+            redis.command("DEL", "lock:unnoticed");
             exec.type("go on\n");
             assertThat(exec.exitCode()).isEqualTo(76);
             assertThat(exec.err()).startsWith("holdfast: unnoticed: lease lost").hasLineCount(1);
@@ -230,6 +230,18 @@ class ExecTest {
                     .hasLineCount(1);
         }
         assertThat(locks.inspect("interpreter").isLocked()).isFalse();
+    }
+
+    /** A name with a line feed or an escape sequence does nothing to the terminal. */
+    @Test
+    void namesAreWrittenOut() {
+        String name = "a\nheld by  nobody\u001b[2J";
+        assertThat(InProcess.run("inspect", "--store", redis.uri(), name).out())
+                .contains("a\\u000aheld by  nobody\\u001b[2J")
+                .doesNotContain("\u001b");
+        assertThat(InProcess.run("release", "--force", "--store", redis.uri(), name)
+                        .out())
+                .isEqualTo("a\\u000aheld by  nobody\\u001b[2J: nobody held it" + System.lineSeparator());
     }
 
     @Test

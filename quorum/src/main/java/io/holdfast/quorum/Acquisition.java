@@ -114,7 +114,7 @@ final class Acquisition {
             giveUp(claim);
             fail(new StoreException(
                     Outcome.NOT_EXECUTED,
-                    "The lease on " + request.name() + " had run out before a majority of " + members.describe()
+                    "The lease had run out before a majority of " + members.describe()
                             + " had answered (expected: answers in much less than a lease)",
                     null));
         } else if (round.isCommitted()) {
@@ -123,8 +123,7 @@ final class Acquisition {
             giveUp(claim);
             fail(new StoreException(
                     round.highest() >= ProposalClock.MAX ? Outcome.FATAL : Outcome.NOT_EXECUTED,
-                    "The members of " + members.describe() + " accept no fencing token for " + request.name()
-                            + " above " + round.highest(),
+                    "The members of " + members.describe() + " accept no fencing token above " + round.highest(),
                     null));
         } else {
             TokenRound next = round.next();

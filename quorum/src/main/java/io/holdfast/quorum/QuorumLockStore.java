@@ -204,7 +204,7 @@ final class QuorumLockStore implements LockStore {
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Outcome.UNKNOWN,
-                        "Too few members of " + members.describe() + " have answered the release of " + request.name(),
+                        "Too few members of " + members.describe() + " have answered the release",
                         null));
             }
             if (next == null || !wasHeld) {

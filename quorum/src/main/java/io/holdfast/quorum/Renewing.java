@@ -68,7 +68,6 @@ final class Renewing {
 
     private final class OneRenewal implements Round.Observer<Extended> {
 
-        private final RenewRequest request;
         private final QuorumHold hold;
         private final Take take;
 
@@ -79,7 +78,6 @@ final class Renewing {
         private volatile boolean renewed;
 
         OneRenewal(RenewRequest request, QuorumHold hold) {
-            this.request = request;
             this.hold = hold;
             this.take = new Take(
                     request.name(),
@@ -188,7 +186,7 @@ final class Renewing {
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Outcome.UNKNOWN,
                     first != null && replies.countsAt(seat.index)
-                            ? seat.description + " does not renew " + request.name()
+                            ? seat.description + " does not renew the hold"
                             : seat.whyNoVote(),
                     null));
         }

@@ -162,7 +162,7 @@ final class CommandsLockStore implements LockStore {
         if (value == null) {
             return new Busy(0, 0, "somebody until now");
         }
-        String holder = CommandsHold.holder(value);
+        String holder = value.equals(ForeignKeys.HASH) ? value : Holders.inString(value, remaining >= 0);
         if (request.queue()) {
             parts.messages().redisson().watch(request.name(), request.holderId());
             tellContended(request, holder);
@@ -296,13 +296,15 @@ final class CommandsLockStore implements LockStore {
     public CompletionStage<Boolean> forceRelease(String name) {
         return guarded(
                 name,
-                () -> foreign.delete(name).thenCompose(deleted -> {
-                    if (!deleted || !ways.choice().publishes()) {
-                        return CompletableFuture.completedFuture(deleted);
-                    }
-                    return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
-                            .thenApply(heard -> true);
-                }));
+                () -> foreign.delete(name, ways, RedisKeys.redissonChannel(name))
+                        .thenCompose(deletion -> {
+                            boolean told = !deletion.done() || deletion.heard() != Deletion.NOT_TOLD;
+                            if (told || !ways.choice().publishes()) {
+                                return CompletableFuture.completedFuture(deletion.done());
+                            }
+                            return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
+                                    .thenApply(heard -> true);
+                        }));
     }
 
     @Override

@@ -1,10 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.ConditionalDelete.Deletion;
 import io.holdfast.spi.StoreState;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.StreamMessage;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -19,10 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ForeignKeys {
 
-    private static final String HASH = "foreign hash";
+    /** What stands for the holder where nobody has looked into the hash. */
+    static final String HASH = "a hash";
 
-    /** More fields than this make no lock: not read as a whole. */
-    private static final int FIELDS_MAX = 16;
+    /** How often a deletion begins anew because the key changed under it. */
+    private static final int TRIES = 5;
 
     private final RedisConnections connections;
     private final RedisErrors errors;
@@ -69,13 +72,75 @@ final class ForeignKeys {
         }));
     }
 
-    /** Deletes whatever lock there is. */
-    CompletionStage<Boolean> delete(String name) {
+    /**
+     * Deletes the lock in a key for any holder; fails if the key is not, or not only, a lock. What is deleted is what was
+     * looked at: a string by comparison, of a hash the fields.
+     *
+     * @param channel where to tell of it, if the comparison can
+     */
+    CompletionStage<Deletion> delete(String name, ConditionalDelete strings, String channel) {
+        return delete(name, strings, channel, TRIES);
+    }
+
+    private CompletionStage<Deletion> delete(String name, ConditionalDelete strings, String channel, int triesLeft) {
         return connections.commands().type(name).thenCompose(type -> switch (type) {
-            case "none" -> CompletableFuture.completedFuture(false);
-            case "string", "hash" -> connections.commands().del(name).thenApply(deleted -> deleted == 1);
-            default -> CompletableFuture.failedFuture(errors.unusableKey(name, type));
+            case "none" -> CompletableFuture.completedFuture(Deletion.NONE);
+            case "string" ->
+                deleteString(name, strings, channel).thenCompose(deletion -> {
+                    if (deletion.done()) {
+                        return CompletableFuture.completedFuture(deletion);
+                    }
+                    return triesLeft > 1
+                            ? delete(name, strings, channel, triesLeft - 1)
+                            : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
+                });
+            case "hash" -> notHeldOr(name, deleteHash(name), Deletion.NONE);
+            default -> CompletableFuture.failedFuture(errors.notDeleted(name, Holders.ofType(type)));
         });
+    }
+
+    /** Completes with {@link Deletion#NONE} if the key has changed since its type was asked for. */
+    private CompletionStage<Deletion> deleteString(String name, ConditionalDelete strings, String channel) {
+        CompletionStage<@Nullable String> value = value(name);
+        CompletionStage<Long> remaining = connections.commands().pttl(name);
+        return value.thenCombine(remaining, (found, left) -> {
+                    if (found == null || left == -2) {
+                        return CompletableFuture.completedFuture(Deletion.NONE);
+                    }
+                    if (left < 0 && !Holders.isOurs(CommandsHold.holder(found))) {
+                        return CompletableFuture.<Deletion>failedFuture(
+                                errors.notDeleted(name, Holders.inString(found, false)));
+                    }
+                    return notHeldOr(name, strings.delete(name, found, channel), Deletion.NONE);
+                })
+                .thenCompose(deletion -> deletion);
+    }
+
+    private CompletionStage<Deletion> deleteHash(String name) {
+        return hashOf(name).thenCompose(fields -> {
+            if (fields != null && fields.isEmpty()) {
+                return CompletableFuture.completedFuture(Deletion.NONE);
+            }
+            if (fields == null
+                    || fields.keySet().stream().noneMatch(Holders::isHold)
+                    || !fields.keySet().stream().allMatch(Holders::isLocks)) {
+                return CompletableFuture.failedFuture(errors.notDeleted(name, Holders.ofType("hash")));
+            }
+            return connections
+                    .commands()
+                    .hdel(name, fields.keySet().toArray(String[]::new))
+                    .thenApply(deleted -> new Deletion(deleted > 0, Deletion.NOT_TOLD));
+        });
+    }
+
+    /** The fields of a hash; null if they are more than a lock has. */
+    private CompletionStage<@Nullable Map<String, String>> hashOf(String name) {
+        return connections
+                .commands()
+                .hlen(name)
+                .thenCompose(fields -> fields > Holders.FIELDS_MAX
+                        ? CompletableFuture.<@Nullable Map<String, String>>completedFuture(null)
+                        : connections.commands().hgetall(name).thenApply(all -> (@Nullable Map<String, String>) all));
     }
 
     /** @param channel where those who wait listen; null if nobody can */
@@ -85,7 +150,7 @@ final class ForeignKeys {
         CompletionStage<List<StreamMessage<String, String>>> last =
                 streams ? tokens.last(name) : CompletableFuture.completedFuture(List.of());
         CompletionStage<String> value = connections.commands().get(name);
-        return value.handle((text, error) -> error == null ? string(text, last) : noString(name, error))
+        return value.handle((text, error) -> error == null ? string(text, remaining, last) : noString(name, error))
                 .thenCompose(state -> state)
                 .thenCombine(
                         remaining,
@@ -98,12 +163,16 @@ final class ForeignKeys {
     }
 
     private static CompletionStage<@Nullable StoreState> string(
-            @Nullable String value, CompletionStage<List<StreamMessage<String, String>>> last) {
+            @Nullable String value,
+            CompletionStage<Long> remaining,
+            CompletionStage<List<StreamMessage<String, String>>> last) {
         if (value == null) {
             return CompletableFuture.completedFuture(null);
         }
-        String holder = CommandsHold.holder(value);
-        return last.thenApply(entries -> new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0));
+        return remaining.thenCombine(last, (left, entries) -> {
+            String holder = Holders.inString(value, left >= 0);
+            return new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0);
+        });
     }
 
     private CompletionStage<@Nullable StoreState> noString(String name, Throwable error) {
@@ -114,28 +183,27 @@ final class ForeignKeys {
                                 changedSince(since, CompletableFuture.<@Nullable StoreState>completedFuture(null)));
             case "string", "none" -> changedSince(error, CompletableFuture.<@Nullable StoreState>completedFuture(null));
             default ->
-                CompletableFuture.<@Nullable StoreState>completedFuture(new StoreState("foreign " + type, 0, 0, 0));
+                CompletableFuture.<@Nullable StoreState>completedFuture(new StoreState(Holders.ofType(type), 0, 0, 0));
         });
     }
 
     private CompletionStage<@Nullable StoreState> hash(String name) {
-        return connections
-                .commands()
-                .hlen(name)
-                .thenCompose(fields -> fields > FIELDS_MAX
-                        ? CompletableFuture.completedFuture(new StoreState(HASH, 0, 0, 0))
-                        : connections.commands().hgetall(name).thenApply(ForeignKeys::holderIn));
+        return hashOf(name).thenApply(ForeignKeys::holderIn);
     }
 
-    private static @Nullable StoreState holderIn(Map<String, String> fields) {
-        for (Map.Entry<String, String> field : fields.entrySet()) {
-            if (!field.getKey().equals("~seq") && !field.getKey().equals("mode")) {
+    private static @Nullable StoreState holderIn(@Nullable Map<String, String> fields) {
+        if (fields != null && fields.isEmpty()) {
+            return null;
+        }
+        for (Map.Entry<String, String> field :
+                fields == null ? Set.<Map.Entry<String, String>>of() : fields.entrySet()) {
+            if (Holders.isHold(field.getKey())) {
                 boolean ours =
-                        field.getKey().startsWith("hf-") && field.getValue().matches("b\\d{1,18}");
+                        Holders.isOurs(field.getKey()) && field.getValue().matches("b\\d{1,18}");
                 return new StoreState(field.getKey(), 0, ours ? Long.parseLong(field.getValue().substring(1)) : 0, 0);
             }
         }
-        return fields.isEmpty() ? null : new StoreState(HASH, 0, 0, 0);
+        return new StoreState(Holders.ofType("hash"), 0, 0, 0);
     }
 
     /** How many clients wait, by the channel on which they listen for the release; 0 if that is not known. */

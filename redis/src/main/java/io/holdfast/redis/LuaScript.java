@@ -15,30 +15,30 @@ import java.util.stream.Stream;
  * waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code plain.lua}).
  */
 enum LuaScript {
-    ACQUIRE("acquire", true),
-    ACQUIRE_TOGETHER("acquire-together", false),
-    RENEW("renew", false),
+    ACQUIRE("acquire", "holders", "common"),
+    ACQUIRE_TOGETHER("acquire-together"),
+    RENEW("renew"),
     /** The same with its keys written out, so that it is good for one hold. */
-    RENEW_ONE("renew", false) {
+    RENEW_ONE("renew") {
         @Override
         String adapted(String text) {
             return text.replace("KEYS[lock]", "KEYS[1]").replace("KEYS[queue]", "KEYS[2]");
         }
     },
-    RELEASE("release", true),
-    ABANDON("abandon", true),
-    FORCE("force", true),
-    INSPECT("inspect", true),
-    PROBE("probe", false),
-    PROBE_HOLD("probe-hold", false),
+    RELEASE("release", "common"),
+    ABANDON("abandon", "common"),
+    FORCE("force", "holders", "common"),
+    INSPECT("inspect", "holders", "common"),
+    PROBE("probe"),
+    PROBE_HOLD("probe-hold"),
 
-    QUORUM_TAKE("quorum-take", "quorum-common"),
+    QUORUM_TAKE("quorum-take", "holders", "quorum-common"),
     QUORUM_EXTEND("quorum-extend"),
-    QUORUM_RELEASE("quorum-release", "quorum-common"),
-    QUORUM_LEAVE("quorum-leave", "quorum-common"),
-    QUORUM_COMMIT("quorum-commit", "quorum-common"),
-    QUORUM_INSPECT("quorum-inspect", "quorum-common"),
-    QUORUM_FORCE("quorum-force", "quorum-common"),
+    QUORUM_RELEASE("quorum-release", "holders", "quorum-common"),
+    QUORUM_LEAVE("quorum-leave", "holders", "quorum-common"),
+    QUORUM_COMMIT("quorum-commit", "holders", "quorum-common"),
+    QUORUM_INSPECT("quorum-inspect", "holders", "quorum-common"),
+    QUORUM_FORCE("quorum-force", "holders", "quorum-common"),
     QUORUM_LOOK("quorum-look"),
     QUORUM_ADMIT("quorum-admit");
 
@@ -55,17 +55,13 @@ enum LuaScript {
 
     private final String text;
 
-    LuaScript(String resource, boolean usesCommon) {
-        this.text = (usesCommon ? read("common") + "\n" : "") + adapted(read(resource));
-    }
-
-    /** A script of a member, after the resources that it needs. */
+    /** A script, after the resources that it needs. */
     LuaScript(String resource, String... before) {
         StringBuilder joined = new StringBuilder();
         for (String common : before) {
             joined.append(read(common)).append('\n');
         }
-        this.text = joined.append(read(resource)).toString();
+        this.text = joined.append(adapted(read(resource))).toString();
     }
 
     private boolean isOfMembers() {

@@ -43,7 +43,7 @@ final class MemberOpening {
     }
 
     private QuorumMember open() {
-        RedisKeys keys = new RedisKeys(settings.prefix());
+        RedisKeys keys = new RedisKeys(settings.internalPrefix());
         MemberMessages messages = new MemberMessages(keys.clientChannels() + context.clientId());
         steps.connect(connections.connect(messages::resubscribed));
         Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
@@ -53,7 +53,7 @@ final class MemberOpening {
         steps.subscribe(
                 connections.connectMessages().thenCompose(messages::attach),
                 "its releases are noticed late",
-                settings.prefix() + ":c:*");
+                settings.internalPrefix() + ":c:*");
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             messages.subscribeAgain();
             var unused = connections.commands().ping();

@@ -110,9 +110,10 @@ final class OpeningErrors {
         return new StoreException(
                 FATAL,
                 server + " does not let " + userName()
-                        + (keys ? " use keys that begin with " + settings.prefix() + ": " : " run scripts: ") + said
+                        + (keys ? " use keys that begin with " + settings.internalPrefix() + ": " : " run scripts: ")
+                        + said
                         + " (grant them, for example: ACL SETUSER " + aclName()
-                        + (keys ? " ~" + settings.prefix() + ":*)" : " +@scripting)"),
+                        + (keys ? " ~" + settings.internalPrefix() + ":*)" : " +@scripting)"),
                 error);
     }
 

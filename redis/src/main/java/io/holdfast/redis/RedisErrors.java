@@ -152,6 +152,16 @@ final class RedisErrors {
                 null);
     }
 
+    /** A key that force does not delete. */
+    StoreException notDeleted(String key, String what) {
+        return new StoreException(
+                FATAL,
+                "The key \"" + key + "\" at " + server + " is " + what
+                        + ", so it was not deleted (expected: a lock of Holdfast's or Redisson's alone, or a string with an"
+                        + " expiry; use DEL if nobody needs the key)",
+                null);
+    }
+
     /** The command was not sent, because there is nothing to send it with any more. */
     StoreException closed(@Nullable Throwable cause) {
         return new StoreException(NOT_EXECUTED, "The store " + server + " is closed", cause);

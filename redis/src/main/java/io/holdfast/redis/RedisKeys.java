@@ -6,8 +6,9 @@ import java.nio.charset.StandardCharsets;
 /**
  * The names of a lock's keys and channels. This is a stored format: clients of all versions must agree on it.
  *
- * <p>The lock key is the lock's name, as at Redisson. Holdfast's own keys are {@code <prefix>:{<tag>}:<kind>:<name>},
- * where the tag puts them into the lock key's cluster slot:
+ * <p>What is called a name here, and in the stores that use this, is the key of the lock: {@link KeyedStore} has put the
+ * name prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into
+ * the lock key's cluster slot:
  *
  * <ul>
  *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not

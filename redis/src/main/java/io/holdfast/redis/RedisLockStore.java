@@ -33,6 +33,7 @@ final class RedisLockStore implements LockStore {
 
     private static final int LATE = -1;
     private static final int UNUSABLE_KEY = -2;
+    private static final int NO_LOCK = -3;
     private static final int OURS = 0;
     private static final int HELD_BY_REDISSON = 1;
 
@@ -322,8 +323,8 @@ final class RedisLockStore implements LockStore {
         String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), ""};
         return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
-            if (integer(reply, 0) == UNUSABLE_KEY) {
-                outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+            if (integer(reply, 0) == NO_LOCK) {
+                outcome.completeExceptionally(errors.notDeleted(name, (String) reply.get(2)));
             } else {
                 leftFree(name, reply, 2);
                 outcome.complete(integer(reply, 0) == 1);

@@ -23,8 +23,10 @@ import java.util.Set;
  *   <li>{@code timeout}: how long to wait for the answer to a command, from {@code 10ms} to {@code 60s}; {@code 3s} by
  *       default
  *   <li>{@code clientName}: how the connections are called in {@code CLIENT LIST}; {@code holdfast} by default
- *   <li>{@code prefix}: what the names of Holdfast's own keys and channels begin with; {@code holdfast} by default. It
- *       must be the same for all clients that share locks
+ *   <li>{@code namePrefix}: what the keys of locks begin with, before the lock's name; {@code lock:} by default. Empty to
+ *       share locks by name with Redisson. It must be the same for all clients that share locks
+ *   <li>{@code internalPrefix}: what the names of Holdfast's internal keys and channels begin with; {@code holdfast} by
+ *       default. It must be the same for all clients that share locks
  *   <li>{@code ca}: a file with the certificates (PEM) to trust instead of the JVM's, for TLS
  *   <li>{@code cert} and {@code key}: files with the client's certificate and its key (PEM), for servers that ask for one
  *   <li>{@code mode}: {@code auto}, {@code lua} or {@code commands}, see {@link RedisMode}
@@ -33,13 +35,13 @@ import java.util.Set;
  *   <li>{@code redissonChannels}: in a cluster, see {@link RedissonChannels}
  * </ul>
  *
- * <p>The server is Redis 5.0 or newer, or Valkey. A user with few rights (6.0 and newer) needs the locks' names and the
- * prefix as keys, two patterns of channels, and these commands:
+ * <p>The server is Redis 5.0 or newer, or Valkey. A user with few rights (6.0 and newer) needs the two prefixes
+ * as keys, two patterns of channels, and these commands:
  *
  * <pre>
- * ACL SETUSER app on resetchannels &gt;password ~order:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
+ * ACL SETUSER app on resetchannels &gt;password ~lock:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
  *   +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set
- *   +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall
+ *   +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall
  *   +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>
@@ -51,7 +53,8 @@ import java.util.Set;
  * <p>Without the channels, locks work, but those who wait are served late; without {@code +script|load} and
  * {@code +info}, nothing is lost.
  *
- * <p>A lock of a name excludes Redisson's {@code RLock} of the same name, and is excluded by it.
+ * <p>With an empty {@code namePrefix}, a lock of a name excludes Redisson's {@code RLock} of the same name, and is excluded
+ * by it.
  */
 public final class RedisLockStoreProvider implements LockStoreProvider {
 

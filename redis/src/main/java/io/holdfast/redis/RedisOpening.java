@@ -69,7 +69,7 @@ final class RedisOpening {
         while (true) {
             RedisOpening opening = new RedisOpening(settings, context);
             try {
-                return opening.open();
+                return new KeyedStore(opening.open(), settings.lockKeys());
             } catch (RuntimeException e) {
                 opening.connections.close();
                 if (!opening.mayPass(e, context.time().nanoTime() - began)) {
@@ -93,7 +93,7 @@ final class RedisOpening {
     }
 
     private LockStore open() {
-        RedisKeys keys = new RedisKeys(settings.prefix());
+        RedisKeys keys = new RedisKeys(settings.internalPrefix());
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
         steps.connect(connections.connect(() -> {
             CommandsOpening opened = withoutScripts;
@@ -111,7 +111,7 @@ final class RedisOpening {
         steps.subscribe(
                 connections.subscribe(keys, context.clientId(), publishing, messages),
                 "waiting clients only poll, and are served late",
-                settings.prefix() + ":c:* and redisson_lock__channel:*");
+                settings.internalPrefix() + ":c:* and redisson_lock__channel:*");
 
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
             connections.beat();

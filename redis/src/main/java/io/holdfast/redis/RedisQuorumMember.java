@@ -175,9 +175,13 @@ final class RedisQuorumMember implements QuorumMember {
     @Override
     public CompletionStage<Optional<String>> forceRelease(String name) {
         String[] args = {keys.clientChannels(), ""};
-        return run(LuaScript.QUORUM_FORCE, name, args, reply -> {
+        return scripts.run(LuaScript.QUORUM_FORCE, keys.ofMember(name), args, (reply, outcome) -> {
             String held = (String) reply.get(2);
-            return held.isEmpty() ? Optional.empty() : Optional.of(held);
+            if (integer(reply, 3) == 0) {
+                outcome.completeExceptionally(errors.notDeleted(name, held));
+            } else {
+                outcome.complete(held.isEmpty() ? Optional.empty() : Optional.of(held));
+            }
         });
     }
 

@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *     each. Never changed
  * @param timeout how long to wait for the answer to a command
  * @param connectTimeout how long to wait for a connection; no longer than for an answer
- * @param prefix what Holdfast's own keys and channels begin with
+ * @param namePrefix what the keys of locks begin with, before the name; may be empty
+ * @param internalPrefix what Holdfast's internal keys and channels begin with
  * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
  * @param redissonChannels matters only in a cluster of servers 7.0 and newer
  * @param files what a URI says of TLS
@@ -33,7 +34,8 @@ record RedisSettings(
         List<RedisURI> nodes,
         Duration timeout,
         Duration connectTimeout,
-        String prefix,
+        String namePrefix,
+        String internalPrefix,
         RedisMode mode,
         int minReplicas,
         RedissonChannels redissonChannels,
@@ -64,6 +66,11 @@ record RedisSettings(
         return nodes.get(0);
     }
 
+    /** How names become keys. */
+    LockKeys lockKeys() {
+        return new LockKeys(namePrefix, internalPrefix);
+    }
+
     /** The same on these threads. */
     RedisSettings with(ClientResources threads) {
         return new RedisSettings(
@@ -71,7 +78,8 @@ record RedisSettings(
                 nodes,
                 timeout,
                 connectTimeout,
-                prefix,
+                namePrefix,
+                internalPrefix,
                 mode,
                 minReplicas,
                 redissonChannels,

@@ -81,7 +81,8 @@ public final class RedisStores {
         private @Nullable SslOptions ssl;
         private Duration timeout = RedisUris.DEFAULT_TIMEOUT;
         private @Nullable Duration connectTimeout;
-        private String prefix = RedisUris.DEFAULT_PREFIX;
+        private String namePrefix = RedisUris.DEFAULT_NAME_PREFIX;
+        private String internalPrefix = RedisUris.DEFAULT_INTERNAL_PREFIX;
         private RedisMode mode = RedisMode.AUTO;
         private int minReplicas;
         private RedissonChannels redissonChannels = RedissonChannels.BOTH;
@@ -124,13 +125,27 @@ public final class RedisStores {
         }
 
         /**
-         * What the names of Holdfast's own keys and channels begin with; {@code holdfast} by default. It must be the same
-         * for all clients that share locks.
+         * Sets what the Redis keys of locks begin with; {@code lock:} by default. The key of a lock is this prefix and its
+         * name, so that no lock meets a key of the application. Empty to share locks by name with Redisson or with
+         * hand-written {@code SET NX} locks. It must be the same for all clients that share locks.
+         *
+         * @param start in a Redis Cluster, braces in it that are a hash tag put all locks into one slot
+         * @throws IllegalArgumentException if it is not 0 to 64 ASCII characters without spaces
+         */
+        public Builder namePrefix(String start) {
+            this.namePrefix = RedisUris.checkNamePrefix(start);
+            return this;
+        }
+
+        /**
+         * Sets what the names of Holdfast's internal keys (queues, tokens) and channels begin with; {@code holdfast} by
+         * default. It must be the same for all clients that share locks. The keys of locks begin with
+         * {@link #namePrefix}.
          *
          * @throws IllegalArgumentException if it is not 1 to 64 ASCII characters without spaces and braces
          */
-        public Builder prefix(String start) {
-            this.prefix = RedisUris.checkPrefix(start);
+        public Builder internalPrefix(String start) {
+            this.internalPrefix = RedisUris.checkInternalPrefix(start);
             return this;
         }
 
@@ -161,12 +176,14 @@ public final class RedisStores {
          * Connects. Blocks until the servers have answered or could not be reached.
          *
          * @throws io.holdfast.spi.StoreException if a server does not answer or refuses
+         * @throws IllegalArgumentException if the name prefix begins with the internal prefix and a colon
          */
         public LockStore open(StoreContext context) {
             return RedisOpening.open(settings(), context);
         }
 
         RedisSettings settings() {
+            RedisUris.checkApart(namePrefix, internalPrefix);
             List<RedisURI> own = new ArrayList<>();
             for (RedisURI node : nodes) {
                 own.add(copy(node));
@@ -176,7 +193,8 @@ public final class RedisStores {
                     List.copyOf(own),
                     timeout,
                     connectTimeout == null || connectTimeout.compareTo(timeout) > 0 ? timeout : connectTimeout,
-                    prefix,
+                    namePrefix,
+                    internalPrefix,
                     mode,
                     minReplicas,
                     redissonChannels,

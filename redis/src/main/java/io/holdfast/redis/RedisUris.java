@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 final class RedisUris {
 
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
-    static final String DEFAULT_PREFIX = "holdfast";
+    static final String DEFAULT_NAME_PREFIX = "lock:";
+    static final String DEFAULT_INTERNAL_PREFIX = "holdfast";
     static final String DEFAULT_CLIENT_NAME = "holdfast";
 
     private record Login(@Nullable String user, @Nullable String password) {}
@@ -96,12 +97,16 @@ final class RedisUris {
         } else {
             hosts.forEach(host -> nodes.add(node(host, login, timeout, database, clientName)));
         }
+        String namePrefix = checkNamePrefix(options.getOrDefault("namePrefix", DEFAULT_NAME_PREFIX));
+        String internalPrefix = checkInternalPrefix(options.getOrDefault("internalPrefix", DEFAULT_INTERNAL_PREFIX));
+        checkApart(namePrefix, internalPrefix);
         return new RedisSettings(
                 topology,
                 List.copyOf(nodes),
                 timeout,
                 timeout,
-                checkPrefix(options.getOrDefault("prefix", DEFAULT_PREFIX)),
+                namePrefix,
+                internalPrefix,
                 oneOf(RedisMode.values(), "mode", options.getOrDefault("mode", "auto")),
                 replicas(options.getOrDefault("minReplicas", "0")),
                 oneOf(RedissonChannels.values(), "redissonChannels", options.getOrDefault("redissonChannels", "both")),
@@ -237,8 +242,8 @@ final class RedisUris {
     }
 
     private Map<String, String> options(@Nullable String query) {
-        List<String> known =
-                new ArrayList<>(List.of("timeout", "clientName", "prefix", "ca", "cert", "key", "mode", "minReplicas"));
+        List<String> known = new ArrayList<>(List.of(
+                "timeout", "clientName", "namePrefix", "internalPrefix", "ca", "cert", "key", "mode", "minReplicas"));
         if (topology == Topology.CLUSTER) {
             known.add("redissonChannels");
         } else if (topology == Topology.SENTINEL) {
@@ -316,11 +321,30 @@ final class RedisUris {
     }
 
     /** Without braces: the tag that puts the keys of a lock into one cluster slot follows it. */
-    static String checkPrefix(String text) {
+    static String checkInternalPrefix(String text) {
         if (!text.matches("[!-~&&[^{}]]{1,64}")) {
-            throw wrong("prefix: \"" + text + "\"", "1 to 64 ASCII characters without spaces and braces");
+            throw wrong("internalPrefix: \"" + text + "\"", "1 to 64 ASCII characters without spaces and braces");
         }
         return text;
+    }
+
+    /** Any braces are fine: slot and tag follow from the whole key. */
+    static String checkNamePrefix(String text) {
+        if (!text.matches("[!-~]{0,64}")) {
+            throw wrong(
+                    "namePrefix: \"" + text + "\"",
+                    "ASCII characters without spaces, at most 64; empty for keys that are the names alone");
+        }
+        return text;
+    }
+
+    /** Every lock would be among the internal keys, and refused. */
+    static void checkApart(String namePrefix, String internalPrefix) {
+        if (LockKeys.isInternal(namePrefix, internalPrefix)) {
+            throw wrong(
+                    "namePrefix: \"" + namePrefix + "\"",
+                    "one that does not begin with the internalPrefix, \"" + internalPrefix + ":\"");
+        }
     }
 
     private static String decode(String raw, String what) {

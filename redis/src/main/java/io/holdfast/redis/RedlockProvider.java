@@ -23,8 +23,8 @@ import java.util.Set;
  *   <li>{@code tls=true}: TLS to all of them
  * </ul>
  *
- * <p>A lock of a name is a string key of that name at each server, as other RedLock libraries and a hand-written
- * {@code SET NX PX} have it. The servers must run Lua scripts.
+ * <p>A lock is a string key at each server, made of the name prefix and its name. With an empty prefix it is the key that
+ * other RedLock libraries and a hand-written {@code SET NX PX} have. The servers must run Lua scripts.
  */
 public final class RedlockProvider implements LockStoreProvider {
 
@@ -44,6 +44,6 @@ public final class RedlockProvider implements LockStoreProvider {
         for (RedisSettings server : parsed.servers()) {
             quorum.member(server.describe(), client -> MemberOpening.open(server, threads, client));
         }
-        return quorum.open(context);
+        return new KeyedStore(quorum.open(context), parsed.servers().get(0).lockKeys());
     }
 }

@@ -8,4 +8,4 @@ leave(ARGV[3])
 if not holds(ARGV[3]) then
   return {0, now}
 end
-return {1, now, vacate()}
+return {1, now, ended(ARGV[3]) and vacate() or ''}

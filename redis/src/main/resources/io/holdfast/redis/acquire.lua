@@ -19,16 +19,10 @@ if limit > 0 and now > limit then
   return {-1, now}
 end
 
--- Holder and kind of a hash that is not the asker's. A hash of many fields is no plain lock: not read as a whole.
-local function holderOf(fields)
-  if fields <= 16 then
-    for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
-      if field ~= '~seq' and field ~= 'mode' then
-        return string.sub(field, 1, 3) == 'hf-' and 0 or 1, field
-      end
-    end
-  end
-  return 1, 'foreign hash of ' .. fields .. ' fields'
+-- Kind and holder of a hash that is not the asker's.
+local function holderOf()
+  local holder = look('hash')
+  return isOurs(holder) and 0 or 1, holder
 end
 
 -- How many entries are before a place, the dead at the head not counted, and removed as far as it looks: whether nobody
@@ -63,8 +57,7 @@ if type(fields) == 'table' then
   if kind == 'string' then
     -- The mode without scripts, whose value is the holder id and perhaps the number of its change; or written by hand.
     -- Releases of the former are announced as Redisson's are.
-    local holder = string.match(redis.call('GET', KEYS[1]), '^(hf%-[^#]+)')
-    return busy(1, holder or 'foreign string')
+    return busy(1, (look('string')))
   elseif kind == 'hash' or kind == 'none' then
     return fields
   end
@@ -74,7 +67,7 @@ end
 if fields > 0 then
   local base = redis.call('HGET', KEYS[1], id)
   if not base then
-    return busy(holderOf(fields))
+    return busy(holderOf())
   end
   -- After an exact setting a late repetition must not lengthen: the setting came after it.
   local left = redis.call('PTTL', KEYS[1])

@@ -15,7 +15,8 @@
 -- ARGV[3] the holder id that the call is about
 --
 -- Time is the server's. Lua's numbers are exact to 2^53; as text, only '%.0f' shows all digits of them.
--- Every write that a server short of memory refuses (HSET, ZADD, SET) comes after a DEL, or before anything is written.
+-- Every write that a server short of memory refuses (HSET, ZADD, SET) comes after a DEL or HDEL, or before anything is
+-- written.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -161,10 +162,20 @@ local function leaveFree()
   end
 end
 
--- Ends the hold, whoever has it, and passes the lock on or leaves it free. Returns whom the caller had better tell: an
--- empty string for nobody.
+-- Ends the hold of an id that holds. Whatever else is in the hash is somebody's data, which must not end when our hold would
+-- have: it gets no expiry, because nobody knows which it had. Returns whether the lock is free, as it nearly always is.
+local function ended(id)
+  redis.call('HDEL', KEYS[1], id, '~seq')
+  if redis.call('HLEN', KEYS[1]) == 0 then
+    return true
+  end
+  redis.call('PERSIST', KEYS[1])
+  return false
+end
+
+-- Passes the lock, which has just become free, on or leaves it free. Returns whom the caller had better tell: an empty string
+-- for nobody.
 local function vacate()
-  redis.call('DEL', KEYS[1])
   if not pushes then
     return head()
   end

@@ -11,18 +11,9 @@ for _, stamp in ipairs(redis.call('HVALS', KEYS[3])) do
 end
 
 local kind = redis.call('TYPE', KEYS[1]).ok
-local base, holder = 0, kind == 'none' and '' or 'foreign ' .. kind
-if kind == 'string' then
-  holder = string.match(redis.call('GET', KEYS[1]), '^(hf%-[^#]+)') or holder
+local holder, value = '', nil
+if kind ~= 'none' then
+  holder, value = look(kind)
 end
-if kind == 'hash' and redis.call('HLEN', KEYS[1]) <= 16 then
-  local fields = redis.call('HGETALL', KEYS[1])
-  for i = 1, #fields, 2 do
-    if fields[i] ~= '~seq' and fields[i] ~= 'mode' then
-      holder = fields[i]
-      base = string.sub(holder, 1, 3) == 'hf-' and baseIn(fields[i + 1]) or 0
-      break
-    end
-  end
-end
+local base = isOurs(holder) and value and baseIn(value) or 0
 return {now, kind == 'none' and 0 or redis.call('PTTL', KEYS[1]), base, live, holder}

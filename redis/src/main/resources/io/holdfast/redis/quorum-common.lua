@@ -20,7 +20,7 @@ local function clientOf(id)
   return string.match(id, '^(.*):') or id
 end
 
--- Who holds the lock; empty if nobody does. A key of another type is somebody else's.
+-- What is in the lock key, to compare with ids; empty if nobody holds it. A key of another type is somebody else's.
 local function holder()
   local held = redis.pcall('GET', KEYS[1])
   if type(held) == 'table' then
@@ -28,10 +28,16 @@ local function holder()
     if kind == 'string' or kind == 'none' then
       held = redis.call('GET', KEYS[1])
     else
-      held = 'foreign ' .. kind
+      held = 'a ' .. kind
     end
   end
   return held or ''
+end
+
+-- Who holds the lock, for people; empty if nobody does.
+local function shown()
+  local kind = redis.call('TYPE', KEYS[1]).ok
+  return kind == 'none' and '' or (look(kind))
 end
 
 -- How many exact settings the hold of this id has seen.

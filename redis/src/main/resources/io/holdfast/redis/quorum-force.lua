@@ -1,10 +1,15 @@
--- Ends whatever hold there is.
+-- Ends whatever hold there is. Deletes nothing but a lock.
 --
--- Result  {birth, quarantine, whose it was}; empty: nobody's
+-- Result  {birth, quarantine, whose it was, 1 if it was ended}; whose it was is empty: nobody's
 
-local held = holder()
-if held ~= '' then
-  redis.call('DEL', KEYS[1], KEYS[4])
-  wake()
+local kind = redis.call('TYPE', KEYS[1]).ok
+if kind == 'none' then
+  return {birth, quarantine, '', 1}
 end
-return {birth, quarantine, held}
+local held, _, isLock = look(kind)
+if not isLock then
+  return {birth, quarantine, kind == 'hash' and 'a hash that is no lock' or held, 0}
+end
+redis.call('DEL', KEYS[1], KEYS[4])
+wake()
+return {birth, quarantine, held, 1}

@@ -20,12 +20,12 @@ if held ~= '' and held ~= id then
     local since = string.match(redis.call('HGET', KEYS[3], client) or '', '^(%d+):')
     redis.call('HSET', KEYS[3], client, (since or string.format('%.0f', now)) .. string.format(':%.0f', now + 3 * wait))
     redis.call('PEXPIRE', KEYS[3], math.max(3 * wait, redis.call('PTTL', KEYS[3])))
-    if others == 0 and not since then
+    if others == 0 and not since and isOurs(held) then
       tell(clientOf(held), 'c', held)
     end
   end
   local register = tonumber(string.match(redis.call('GET', KEYS[2]) or '', '^%d+')) or 0
-  return {birth, quarantine, 0, 0, register, others, redis.call('PTTL', KEYS[1]), held}
+  return {birth, quarantine, 0, 0, register, others, redis.call('PTTL', KEYS[1]), shown()}
 end
 
 if held == '' then

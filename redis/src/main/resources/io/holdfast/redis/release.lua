@@ -16,18 +16,22 @@ if not holds(ARGV[3]) then
   return {0, now}
 end
 
-local requeue = ARGV[4]
+local requeue, free = ARGV[4], ended(ARGV[3])
 if requeue == '' then
-  return {1, now, vacate()}
+  return {1, now, free and vacate() or ''}
 end
 
 local limit = tonumber(ARGV[7])
 if limit > 0 and now > limit then
-  return {1, now, -1, vacate()}
+  return {1, now, -1, free and vacate() or ''}
 end
 
 local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
-redis.call('DEL', KEYS[1])
+if not free then
+  local before = queued()
+  enqueue(requeue, lease, poll, '0')
+  return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 2, 'a hash that is no lock'}
+end
 local first = pushes and '' or head()
 if first ~= '' then
   local before = queued()

@@ -187,7 +187,7 @@ class CommandsStoreTest {
     void outOfMemoryOnlyNativeReleasesGoOn() {
         String holder = a.hold("n");
         String other = a.hold("m");
-        boolean deletes = ((CommandsLockStore) a.store).choice().delete() != CompareWays.DeleteBy.WATCH;
+        boolean deletes = ((CommandsLockStore) a.below()).choice().delete() != CompareWays.DeleteBy.WATCH;
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
             renewedOrOutOfMemory(a.store.renew(new RenewRequest("n", holder, 60_000, 0, false)));
@@ -444,8 +444,9 @@ class CommandsStoreTest {
         StoreException error = TestClient.failure(a.store.acquire(a.request("set", a.newHolder(), 1_000, false)));
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
         assertThat(error.getMessage()).contains("is of type set");
-        assertThat(TestClient.failure(a.store.forceRelease("set")).getMessage()).contains("is of type set");
-        assertThat(a.inspect("set").holder()).isEqualTo("foreign set");
+        assertThat(TestClient.failure(a.store.forceRelease("set")).getMessage())
+                .contains("is a set that is no lock, so it was not deleted");
+        assertThat(a.inspect("set").holder()).isEqualTo("a set that is no lock");
     }
 
     // --- hand-written locks ---
@@ -455,7 +456,7 @@ class CommandsStoreTest {
         assertThat(server.command("SET", "n", "their-value", "NX", "PX", "30000"))
                 .isEqualTo("OK");
         Busy busy = (Busy) a.acquire("n", a.newHolder(), 30_000, false);
-        assertThat(busy.holder()).isEqualTo("their-value");
+        assertThat(busy.holder()).isEqualTo("a string of 11 bytes with an expiry");
         assertThat(a.abandon("n", a.newHolder())).isFalse();
         assertThat(a.renew("n", a.newHolder(), 30_000)).isEqualTo(new Gone());
         assertThat(server.command("EVAL", DELETE_IF_MINE, "1", "n", "their-value"))
@@ -544,7 +545,7 @@ class CommandsStoreTest {
 
     private static CompareWays.Choice choice(String uri) {
         try (TestClient client = new TestClient(uri + "?mode=commands")) {
-            return ((CommandsLockStore) client.store).choice();
+            return ((CommandsLockStore) client.below()).choice();
         }
     }
 

@@ -50,7 +50,7 @@ class CommandsTopologyTest {
             String uri = all.sentinelUri().replace("://", "://app:pw@").replace("#", "?timeout=3s#");
             try (TestClient a = new TestClient(uri);
                     TestClient b = new TestClient(uri)) {
-                assertThat(a.store).isInstanceOf(CommandsLockStore.class);
+                assertThat(a.below()).isInstanceOf(CommandsLockStore.class);
                 assertThat(choice(a).publishes()).isTrue();
                 String held = a.hold("n");
                 long base = ((Granted) a.acquire("n", held, 30_000, false)).base();
@@ -158,7 +158,7 @@ class CommandsTopologyTest {
     }
 
     private static CompareWays.Choice choice(TestClient client) {
-        return ((CommandsLockStore) client.store).choice();
+        return ((CommandsLockStore) client.below()).choice();
     }
 
     /** Repeats what failed in a way that may pass, as the engine does. */

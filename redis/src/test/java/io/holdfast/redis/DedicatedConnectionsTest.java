@@ -143,7 +143,7 @@ class DedicatedConnectionsTest {
     void atAServerThatHangsEveryReleaseEndsSoon() {
         try (RedisServer server = RedisServer.start();
                 TestClient a = new TestClient(server.uri() + "?mode=commands&timeout=2s")) {
-            assertThat(((CommandsLockStore) a.store).choice().delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+            assertThat(((CommandsLockStore) a.below()).choice().delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
             Map<String, String> held = new HashMap<>();
             for (int i = 0; i < 64; i++) {
                 held.put("n" + i, a.hold("n" + i));

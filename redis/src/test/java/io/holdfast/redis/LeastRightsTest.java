@@ -17,9 +17,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LeastRightsTest {
 
     /** As documented for one server. */
-    private static final String SERVER = "~order:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
+    private static final String SERVER = "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
             + " +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
-            + " +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall"
+            + " +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall"
             + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
@@ -61,8 +61,9 @@ class LeastRightsTest {
     }
 
     private static void use(String uri) {
-        try (TestClient a = new TestClient(uri);
-                TestClient b = new TestClient(uri)) {
+        String prefixed = TestClient.with(uri, "namePrefix=lock:");
+        try (TestClient a = new TestClient(prefixed);
+                TestClient b = new TestClient(prefixed)) {
             for (int i = 0; i < 5; i++) {
                 String name = "order:" + i;
                 String held = a.hold(name);

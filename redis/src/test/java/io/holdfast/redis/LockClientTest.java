@@ -55,7 +55,7 @@ class LockClientTest {
 
     private LockClient client(Duration lease, Duration storeTimeout) {
         return LockClient.builder()
-                .uri(server.uri() + "?timeout=3s")
+                .uri(server.uri() + "?timeout=3s&namePrefix=")
                 .leaseTime(lease)
                 .storeTimeout(storeTimeout)
                 .build();

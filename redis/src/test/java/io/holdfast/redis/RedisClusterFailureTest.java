@@ -32,7 +32,7 @@ class RedisClusterFailureTest {
                         .args("--cluster-require-full-coverage", "no")
                         .start();
                 LockClient locks = LockClient.builder()
-                        .uri(cluster.uri() + "?timeout=3s")
+                        .uri(cluster.uri() + "?timeout=3s&namePrefix=")
                         .leaseTime(lease)
                         .build()) {
             RedisServer stopped = cluster.masters().get(1);
@@ -77,8 +77,8 @@ class RedisClusterFailureTest {
     @Test
     void aKilledMasterIsReplaced() {
         try (RedisCluster cluster = RedisCluster.start();
-                TestClient a = new TestClient(cluster.uri() + "?timeout=3s");
-                TestClient b = new TestClient(cluster.uri() + "?timeout=3s")) {
+                TestClient a = new TestClient(cluster.uri() + "?timeout=3s&namePrefix=");
+                TestClient b = new TestClient(cluster.uri() + "?timeout=3s&namePrefix=")) {
             String held = a.hold("n");
             String waiting = b.queue("n");
             Granted before = (Granted) a.acquire("n", held, 30_000, false);
@@ -125,7 +125,7 @@ class RedisClusterFailureTest {
             } else {
                 away.pause();
             }
-            URI uri = URI.create(cluster.uri() + "?timeout=2s");
+            URI uri = URI.create(cluster.uri() + "?timeout=2s&namePrefix=");
             long began = System.nanoTime();
             try (TestClient a = new TestClient(id, context -> new RedisLockStoreProvider().open(uri, context));
                     TestClient b = new TestClient(uri.toString())) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -96,6 +97,33 @@ class RedisClusterStoreTest {
         }
     }
 
+    /** Slot, tag and channels follow from the key, not from the name. */
+    @ParameterizedTest
+    @ValueSource(strings = {"lock:", "%7Bapp%7D:", "%7B", "%7D", "%7B%7D"})
+    void everyPrefixMakesALock(String prefix) {
+        String uri = cluster.uri() + "?namePrefix=" + prefix;
+        try (TestClient a = new TestClient(uri);
+                TestClient b = new TestClient(uri)) {
+            for (String name : List.of("plain", "a{b}c", "a}b", "{", "}")) {
+                String held = a.hold(name);
+                String waiting = b.queue(name);
+                a.await("contended " + name + " " + held, 5_000);
+                assertThat(a.release(name, held)).isTrue();
+                b.await("granted " + name + " " + waiting, 5_000);
+                assertThat(b.release(name, waiting)).isTrue();
+            }
+            AcquireRequest one = a.request("{t}1", a.newHolder(), 30_000, false);
+            AcquireRequest two = a.request("{t}2", a.newHolder(), 30_000, false);
+            b.hold("{t}2");
+            if (a.store.takesTogether(List.of("{t}1", "{t}2"))) {
+                assertThat(TestClient.get(a.store.acquireTogether(List.of(one, two)))
+                                .busy())
+                        .isEqualTo("{t}2");
+            }
+            assertThat(TestClient.get(b.store.forceRelease("{t}2"))).isTrue();
+        }
+    }
+
     /** Grants are the frequent messages: where the servers can, they do not go to all nodes. */
     @Test
     void grantsAreShardedWhereServersAreNewEnough() {
@@ -146,7 +174,8 @@ class RedisClusterStoreTest {
             assertThat(a.abandon(name, holder)).isFalse();
             assertThat(TestClient.get(acquired)).isInstanceOf(Busy.class);
             assertThat(a.inspect(name).waiting()).isZero();
-            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+            assertThat(((RedisLockStore) a.below()).messages().redisson().size())
+                    .isZero();
         } finally {
             node.command("DEL", name);
         }

@@ -152,9 +152,9 @@ class RedisLockStoreTest {
     void aStringIsHeldBySomebodyElse() {
         server.command("SET", "n", "somebody", "PX", "20000");
         Busy busy = (Busy) a.acquire("n", a.newHolder(), 30_000, true);
-        assertThat(busy.holder()).isEqualTo("foreign string");
+        assertThat(busy.holder()).isEqualTo("a string of 8 bytes with an expiry");
         assertThat(busy.remainingMillis()).isBetween(10_000L, 20_000L);
-        assertThat(a.inspect("n").holder()).isEqualTo("foreign string");
+        assertThat(a.inspect("n").holder()).isEqualTo("a string of 8 bytes with an expiry");
         assertThat(a.release("n", a.newHolder())).isFalse();
         assertThat(a.abandon("n", a.newHolder())).isFalse();
         assertThat(a.renew("n", a.newHolder(), 30_000)).isEqualTo(new Gone());
@@ -167,7 +167,7 @@ class RedisLockStoreTest {
         server.command("SET", "n", "somebody");
         assertThat(((Busy) a.acquire("n", a.newHolder(), 30_000, true)).remainingMillis())
                 .isEqualTo(Busy.NO_EXPIRY);
-        assertThat(a.inspect("n")).isEqualTo(new StoreState("foreign string", Busy.NO_EXPIRY, 0, 1));
+        assertThat(a.inspect("n")).isEqualTo(new StoreState("a string that is no lock", Busy.NO_EXPIRY, 0, 1));
     }
 
     @Test
@@ -178,19 +178,22 @@ class RedisLockStoreTest {
         StoreException acquire = failure(a.store.acquire(a.request("n", a.newHolder(), 30_000, true)));
         assertThat(acquire).hasMessage(sentence);
         assertThat(acquire.outcome()).isEqualTo(StoreException.Outcome.FATAL);
-        assertThat(failure(a.store.forceRelease("n"))).hasMessage(sentence);
-        assertThat(a.inspect("n").holder()).isEqualTo("foreign list");
+        assertThat(failure(a.store.forceRelease("n")))
+                .hasMessage("The key \"n\" at redis://127.0.0.1:" + server.port()
+                        + "/0 is a list that is no lock, so it was not deleted (expected: a lock of Holdfast's or"
+                        + " Redisson's alone, or a string with an expiry; use DEL if nobody needs the key)");
+        assertThat(a.inspect("n").holder()).isEqualTo("a list that is no lock");
         assertThat(server.command("LRANGE", "n", "0", "-1")).isEqualTo(List.of("precious"));
     }
 
     /** Somebody's data under the name: not read into a message, not touched. */
     @Test
     void aLargeHashIsNotListed() {
-        for (int i = 0; i < 20; i++) {
+        for (int i = 0; i < 70; i++) {
             server.command("HSET", "n", "field" + i, "x");
         }
         assertThat(((Busy) a.acquire("n", a.newHolder(), 30_000, false)).holder())
-                .isEqualTo("foreign hash of 20 fields");
+                .isEqualTo("a hash that is no lock");
     }
 
     @Test

@@ -122,7 +122,7 @@ class RedisOpeningTest {
     @Test
     void otherDatabase() {
         try (TestClient one = new TestClient(server.uri() + "/1");
-                TestClient two = new TestClient(server.uri() + "/2?prefix=mine&clientName=somebody")) {
+                TestClient two = new TestClient(server.uri() + "/2?internalPrefix=mine&clientName=somebody")) {
             one.hold("n");
             two.hold("n");
             assertThat(String.valueOf(server.command("CLIENT", "LIST"))).contains("name=somebody");
@@ -152,7 +152,7 @@ class RedisOpeningTest {
 
     private static Object opened(String uri) {
         try (TestClient client = new TestClient(uri)) {
-            return client.store;
+            return client.below();
         }
     }
 
@@ -224,7 +224,7 @@ class RedisOpeningTest {
     }
 
     static final String LEAST_RIGHTS = "+evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
-            + " +hlen +hget +hset +hdel +hexists +hkeys +hvals +hmget +hgetall"
+            + " +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall"
             + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 

@@ -30,11 +30,11 @@ class RedisStoresTest {
                         .store(RedisStores.standalone(uri)
                                 .clientResources(shared)
                                 .timeout(Duration.ofSeconds(2))
-                                .prefix("mine")::open)
+                                .internalPrefix("mine")::open)
                         .build()) {
                     try (Lease lease = locks.acquire("a")) {
                         assertThat(lease.isValid()).isTrue();
-                        assertThat(server.command("KEYS", "mine:*").toString()).contains("mine:{a}:b:a");
+                        assertThat(server.command("KEYS", "mine:*").toString()).contains("mine:{lock:a}:b:lock:a");
                     }
                 }
             }
@@ -96,7 +96,8 @@ class RedisStoresTest {
                 .hasMessage("cluster: database 1 (expected: none; Holdfast uses database 0 of a cluster)");
         RedisStores.Builder builder = RedisStores.standalone(server);
         assertThatThrownBy(() -> builder.timeout(Duration.ofMillis(9))).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> builder.prefix("{x}")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.internalPrefix("{x}")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> builder.namePrefix("a b")).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> builder.minReplicas(101)).isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -32,7 +32,8 @@ class RedisUrisTest {
         assertThat(password(settings.node())).isNull();
         assertThat(settings.timeout()).isEqualTo(Duration.ofSeconds(3));
         assertThat(settings.node().getClientName()).isEqualTo("holdfast");
-        assertThat(settings.prefix()).isEqualTo("holdfast");
+        assertThat(settings.internalPrefix()).isEqualTo("holdfast");
+        assertThat(settings.namePrefix()).isEqualTo("lock:");
         assertThat(settings.mode()).isEqualTo(RedisMode.AUTO);
         assertThat(settings.minReplicas()).isZero();
         assertThat(settings.ca()).isNull();
@@ -44,7 +45,7 @@ class RedisUrisTest {
         Path ca = Files.createFile(dir.resolve("my ca.pem"));
         RedisSettings settings =
                 parse("rediss://ali%3Ace:p%40ss+%2F%25word@redis_1:7000/3?timeout=250ms&clientName=billing"
-                        + "&prefix=locks:prod&mode=lua&minReplicas=2&ca="
+                        + "&internalPrefix=locks:prod&namePrefix=%7Bl%7D:&mode=lua&minReplicas=2&ca="
                         + ca.toString().replace(" ", "%20"));
 
         assertThat(settings.tls()).isTrue();
@@ -56,7 +57,8 @@ class RedisUrisTest {
         assertThat(settings.timeout()).isEqualTo(Duration.ofMillis(250));
         assertThat(settings.node().getTimeout()).isEqualTo(Duration.ofMillis(250));
         assertThat(settings.node().getClientName()).isEqualTo("billing");
-        assertThat(settings.prefix()).isEqualTo("locks:prod");
+        assertThat(settings.internalPrefix()).isEqualTo("locks:prod");
+        assertThat(settings.namePrefix()).isEqualTo("{l}:");
         assertThat(settings.mode()).isEqualTo(RedisMode.LUA);
         assertThat(settings.minReplicas()).isEqualTo(2);
         assertThat(settings.ca()).isEqualTo(ca);
@@ -100,20 +102,22 @@ class RedisUrisTest {
                 "redis://h:0 | redis URI, port: \"0\" (expected: 1 to 65535, for example redis://user:password@host:6379/0)",
                 "redis://h:x | redis URI, port: \"x\" (expected: 1 to 65535, for example redis://user:password@host:6379/0)",
                 "redis://h/one | redis URI, database: \"one\" (expected: a number, for example redis://user:password@host:6379/0)",
-                "redis://h?retries=3 | redis URI, option: \"retries\" (expected: one of timeout, clientName, prefix, ca, cert, key, mode, minReplicas)",
+                "redis://h?retries=3 | redis URI, option: \"retries\" (expected: one of timeout, clientName, namePrefix, internalPrefix, ca, cert, key, mode, minReplicas)",
                 "redis://h?timeout=5 | redis URI, timeout: \"5\" (expected: 10ms to 60s, for example 500ms or 2s)",
                 "redis://h?timeout=5m | redis URI, timeout: \"5m\" (expected: 10ms to 60s, for example 500ms or 2s)",
                 "redis://h?timeout=0s | redis URI, timeout: \"0s\" (expected: 10ms to 60s, for example 500ms or 2s)",
                 "redis://h?timeout=1s&timeout=2s | redis URI, option: \"timeout\" twice (expected: once)",
                 "redis://h?clientName=a%20b | redis URI, clientName: \"a b\" (expected: 1 to 64 ASCII characters without spaces)",
-                "redis://h?prefix=%7Bx%7D | redis URI, prefix: \"{x}\" (expected: 1 to 64 ASCII characters without spaces and braces)",
-                "redis://h?prefix | redis URI, prefix: \"\" (expected: 1 to 64 ASCII characters without spaces and braces)",
+                "redis://h?internalPrefix=%7Bx%7D | redis URI, internalPrefix: \"{x}\" (expected: 1 to 64 ASCII characters without spaces and braces)",
+                "redis://h?namePrefix=a%20b | redis URI, namePrefix: \"a b\" (expected: ASCII characters without spaces, at most 64; empty for keys that are the names alone)",
+                "redis://h?namePrefix=holdfast:x | redis URI, namePrefix: \"holdfast:x\" (expected: one that does not begin with the internalPrefix, \"holdfast:\")",
+                "redis://h?internalPrefix | redis URI, internalPrefix: \"\" (expected: 1 to 64 ASCII characters without spaces and braces)",
                 "redis://h?ca=/x.pem | redis URI, ca: \"/x.pem\" (expected: only with rediss://)",
                 "rediss://h?ca=/x.pem | redis URI, ca: \"/x.pem\" (expected: a PEM file that can be read)",
                 "redis://u:@h | redis URI, password: empty (expected: user:password@, or :password@ for the default user)",
                 "redis://h?mode=fast | redis URI, mode: \"fast\" (expected: one of auto, lua, commands)",
                 "redis://h?minReplicas=-1 | redis URI, minReplicas: \"-1\" (expected: 0 to 100)",
-                "redis://h?sentinelPassword=x | redis URI, option: \"sentinelPassword\" (expected: one of timeout, clientName, prefix, ca, cert, key, mode, minReplicas)",
+                "redis://h?sentinelPassword=x | redis URI, option: \"sentinelPassword\" (expected: one of timeout, clientName, namePrefix, internalPrefix, ca, cert, key, mode, minReplicas)",
                 "redis-sentinel://h1,h2 | redis URI, master name: missing (expected: after # at the end, as in redis-sentinel://user:password@host1:26379,host2,host3/0#mymaster)",
                 "redis-sentinel://h1,,h2#m | redis URI, host: missing (expected: for example redis-sentinel://user:password@host1:26379,host2,host3/0#mymaster)",
                 "redis-sentinel://h1#m?timeout=1s | redis URI, master name: \"m?timeout=1s\" (expected: as in the Sentinels' configuration, at the end of the URI, after the options)",

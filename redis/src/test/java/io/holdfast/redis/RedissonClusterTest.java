@@ -105,7 +105,7 @@ class RedissonClusterTest {
         String name = "theirs-" + channels + mode + hints;
         try (TestClient ours = new TestClient(cluster.uri() + "?redissonChannels=" + channels)) {
             if (hints) {
-                ((RedisLockStore) ours.store).scripts().restrict(new Allowed(true, false, true));
+                ((RedisLockStore) ours.below()).scripts().restrict(new Allowed(true, false, true));
             }
             String held = ours.hold(name);
             CompletableFuture<Long> theirs = CompletableFuture.supplyAsync(

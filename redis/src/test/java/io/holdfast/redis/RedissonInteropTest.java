@@ -37,7 +37,7 @@ class RedissonInteropTest {
     @BeforeAll
     static void open() {
         server = RedisServer.start();
-        ours = LockClient.connect(server.uri());
+        ours = LockClient.connect(server.uri() + "?namePrefix=");
         Config config = new Config();
         config.useSingleServer().setAddress(server.uri()).setConnectionMinimumIdleSize(2);
         theirs = Redisson.create(config);
@@ -104,7 +104,7 @@ class RedissonInteropTest {
     @Test
     void their_forced_unlock_is_our_lost_lease() throws Exception {
         LockClient brief = LockClient.builder()
-                .uri(server.uri())
+                .uri(server.uri() + "?namePrefix=")
                 .leaseTime(Duration.ofSeconds(1))
                 .build();
         try (brief) {

@@ -29,7 +29,7 @@ class RedlockFaultTest {
     private static final Duration LEASE = Duration.ofSeconds(4);
 
     /** More than the lease; after a restart a server is out for so long. */
-    private static final String OPTIONS = "?bootstrap=true&longestLease=6s&memberTimeout=400ms";
+    private static final String OPTIONS = "?bootstrap=true&longestLease=6s&memberTimeout=400ms&namePrefix=";
 
     private final List<RedisServer> servers = new ArrayList<>();
     private final List<LockClient> clients = new ArrayList<>();

@@ -45,11 +45,11 @@ class RedlockUriTest {
     @Test
     void all_servers_have_the_same_settings() {
         RedlockUri parsed = RedlockUri.parse(
-                URI.create("redlock://u:p@h1,h2:7000,%5B::1%5D:7001/3?prefix=x&tls=true&bootstrap=true"));
+                URI.create("redlock://u:p@h1,h2:7000,%5B::1%5D:7001/3?internalPrefix=x&tls=true&bootstrap=true"));
         assertThat(parsed.servers())
                 .extracting(RedisSettings::describe)
                 .containsExactly("rediss://h1:6379/3", "rediss://h2:7000/3", "rediss://[::1]:7001/3");
-        assertThat(parsed.servers()).allMatch(server -> server.prefix().equals("x"));
+        assertThat(parsed.servers()).allMatch(server -> server.internalPrefix().equals("x"));
     }
 
     @Test

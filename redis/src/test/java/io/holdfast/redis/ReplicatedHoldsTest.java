@@ -139,7 +139,8 @@ class ReplicatedHoldsTest {
             assertThat(a.abandon("overtaken", holder)).isFalse();
             assertThat(TestClient.get(second)).isInstanceOf(Busy.class);
             assertThat(a.inspect("overtaken").waiting()).isZero();
-            assertThat(((RedisLockStore) a.store).messages().redisson().size()).isZero();
+            assertThat(((RedisLockStore) a.below()).messages().redisson().size())
+                    .isZero();
             TestClient.failure(first);
         } finally {
             servers.cutReplication(false);

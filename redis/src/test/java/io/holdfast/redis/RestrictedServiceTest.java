@@ -241,10 +241,10 @@ class RestrictedServiceTest {
     }
 
     private static Allowed allowed(TestClient client) {
-        return ((RedisLockStore) client.store).scripts().allowed();
+        return ((RedisLockStore) client.below()).scripts().allowed();
     }
 
     private static void restrict(TestClient client, Allowed allowed) {
-        ((RedisLockStore) client.store).scripts().restrict(allowed);
+        ((RedisLockStore) client.below()).scripts().restrict(allowed);
     }
 }

@@ -38,8 +38,19 @@ final class TestClient implements AutoCloseable, StoreListener {
     final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final AtomicInteger numbers = new AtomicInteger();
 
+    /** Opens a store whose keys are the names, unless the URI has a prefix: most tests look at the keys. */
     TestClient(String uri) {
-        this(context -> new RedisLockStoreProvider().open(URI.create(uri), context));
+        this(context -> new RedisLockStoreProvider().open(URI.create(byName(uri)), context));
+    }
+
+    /** A URI with an empty name prefix, unless it has one. */
+    static String byName(String uri) {
+        return uri.contains("namePrefix=") ? uri : with(uri, "namePrefix=");
+    }
+
+    static String with(String uri, String option) {
+        int end = uri.indexOf('#') < 0 ? uri.length() : uri.indexOf('#');
+        return uri.substring(0, end) + (uri.contains("?") ? "&" : "?") + option + uri.substring(end);
     }
 
     TestClient(Function<StoreContext, LockStore> opener) {
@@ -50,6 +61,11 @@ final class TestClient implements AutoCloseable, StoreListener {
         this.id = id;
         store = opener.apply(new StoreContext(id, TimeSource.system()));
         store.listen(this);
+    }
+
+    /** The store that takes keys for names. */
+    LockStore below() {
+        return ((KeyedStore) store).below();
     }
 
     static String newId() {

@@ -34,7 +34,7 @@ public final class CommandsSimulation {
         this.server = server;
         RedisSettings settings =
                 RedisUris.parse(URI.create("redis://simulated?timeout=" + COMMAND_TIMEOUT.toMillis() + "ms"));
-        RedisKeys keys = new RedisKeys(settings.prefix());
+        RedisKeys keys = new RedisKeys(settings.internalPrefix());
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
         messages = new RedisMessages(keys.clientChannels(), false, end.time());

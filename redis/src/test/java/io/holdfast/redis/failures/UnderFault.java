@@ -122,7 +122,7 @@ final class UnderFault implements AutoCloseable {
     static LockClient client(String uri, Duration timeout, Duration lease) {
         int end = uri.indexOf('#') < 0 ? uri.length() : uri.indexOf('#');
         LockClient.Builder builder = LockClient.builder()
-                .uri(uri.substring(0, end) + "?timeout=" + timeout.toMillis() + "ms" + uri.substring(end))
+                .uri(uri.substring(0, end) + "?namePrefix=&timeout=" + timeout.toMillis() + "ms" + uri.substring(end))
                 .leaseTime(lease)
                 .storeTimeout(STORE_TIMEOUT);
         for (int attempt = 1; ; attempt++) {

@@ -61,8 +61,11 @@ final class ApplicationRedis {
                 .getClientOptions()
                 .flatMap(ApplicationRedis::connectTimeout)
                 .ifPresent(stores::connectTimeout);
-        if (properties.prefix() != null) {
-            stores.prefix(properties.prefix());
+        if (properties.namePrefix() != null) {
+            stores.namePrefix(properties.namePrefix());
+        }
+        if (properties.internalPrefix() != null) {
+            stores.internalPrefix(properties.internalPrefix());
         }
         if (properties.mode() != null) {
             stores.mode(RedisMode.valueOf(properties.mode().name()));

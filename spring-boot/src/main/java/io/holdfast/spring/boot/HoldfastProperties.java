@@ -13,7 +13,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host or memory:name. The Redis of
  *     spring.data.redis.* by default.
  * @param connectionFactory Name of the RedisConnectionFactory bean to use the settings of, if there are several.
- * @param prefix Prefix of the keys that Holdfast adds to those of the locks. The same for all clients that share locks.
+ * @param namePrefix What the Redis keys of locks begin with, before the lock's name. By default "lock:". Empty to share locks by
+ *     name with Redisson. The same for all clients that share locks.
+ * @param internalPrefix What Holdfast's internal Redis keys and channels begin with. By default "holdfast". The same for all
+ *     clients that share locks.
  * @param mode Whether locks are kept by Lua scripts or by plain commands. By default whatever the server allows.
  * @param minReplicas Number of replicas that must have a new hold before its lease is handed out.
  * @param waitTime Time to wait for the lock of a method that does not say otherwise. Negative for as long as needed.
@@ -28,7 +31,8 @@ public record HoldfastProperties(
         @DefaultValue("true") boolean enabled,
         @Nullable String store,
         @Nullable String connectionFactory,
-        @Nullable String prefix,
+        @Nullable String namePrefix,
+        @Nullable String internalPrefix,
         @Nullable Mode mode,
         @Nullable Integer minReplicas,
         @DefaultValue("10s") Duration waitTime,

@@ -1,6 +1,10 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -45,20 +49,19 @@ final class LockStores {
 
     /** They would be without effect, and nothing shall be that in silence. */
     private static void refuseSettingsOfRedis(HoldfastProperties properties) {
-        String name = properties.prefix() != null
-                ? "prefix"
-                : properties.mode() != null
-                        ? "mode"
-                        : properties.minReplicas() != null
-                                ? "min-replicas"
-                                : properties.commandTimeout() != null
-                                        ? "command-timeout"
-                                        : properties.connectionFactory() != null ? "connection-factory" : null;
-        if (name != null) {
+        Map<String, @Nullable Object> settings = new LinkedHashMap<>();
+        settings.put("name-prefix", properties.namePrefix());
+        settings.put("internal-prefix", properties.internalPrefix());
+        settings.put("mode", properties.mode());
+        settings.put("min-replicas", properties.minReplicas());
+        settings.put("command-timeout", properties.commandTimeout());
+        settings.put("connection-factory", properties.connectionFactory());
+        settings.values().removeIf(Objects::isNull);
+        settings.keySet().stream().findFirst().ifPresent(name -> {
             throw new NoLockStoreException(
                     "holdfast." + name + " is for the application's Redis, but holdfast.store is set, too",
-                    "Write it into the URI of holdfast.store, for example redis://host?prefix=x&mode=lua, or leave out one of both");
-        }
+                    "Write it into the URI of holdfast.store, for example redis://host?namePrefix=app:&mode=lua, or leave out one of both");
+        });
     }
 
     /** Loaded only where Spring Data Redis, Lettuce and our module are there. */

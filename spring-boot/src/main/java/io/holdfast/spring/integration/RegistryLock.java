@@ -2,6 +2,7 @@ package io.holdfast.spring.integration;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.LeaseLostException;
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -109,7 +110,7 @@ final class RegistryLock implements DistributedLock {
             mine.lost = e;
             throw e;
         }
-        throw new IllegalStateException("The lock " + name() + " was lost before it was unlocked");
+        throw new IllegalStateException("The lock " + Names.printable(name()) + " was lost before it was unlocked");
     }
 
     @Override

@@ -151,9 +151,9 @@ class AutoConfigurationTest {
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getAction())
                         .contains("holdfast-spring-boot-starter"));
         Contexts.boot()
-                .withPropertyValues("holdfast.store=memory:x", "holdfast.prefix=y")
+                .withPropertyValues("holdfast.store=memory:x", "holdfast.name-prefix=y")
                 .run(context -> assertThat(analysis(context.getStartupFailure()).getDescription())
-                        .contains("holdfast.prefix"));
+                        .contains("holdfast.name-prefix"));
         for (String wrong : List.of(
                 "holdfast.lease-time=1ms",
                 "holdfast.store-timeout=-1s",

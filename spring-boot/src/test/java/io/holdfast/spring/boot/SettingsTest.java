@@ -27,22 +27,25 @@ class SettingsTest {
                     .withBean(Work.class)
                     .withPropertyValues(
                             "spring.data.redis.port=" + server.port(),
-                            "holdfast.prefix=shop",
+                            "holdfast.name-prefix=shop:",
+                            "holdfast.internal-prefix=store",
                             "holdfast.lease-time=7s",
                             "holdfast.wait-time=120ms")
                     .run(context -> {
                         LockClient client = context.getBean(LockClient.class);
                         try (Lease lease = client.acquire("work")) {
                             assertThat(lease.remaining()).isBetween(Duration.ofSeconds(3), Duration.ofSeconds(7));
-                            assertThat(server.command("TYPE", "work")).isEqualTo("hash");
+                            assertThat(server.command("TYPE", "shop:work")).isEqualTo("hash");
                             assertThat(String.valueOf(server.command("KEYS", "*")))
-                                    .contains("shop:")
+                                    .contains("store:")
                                     .doesNotContain("holdfast:");
-                            try (LockClient other = LockClient.connect(server.uri() + "?prefix=shop")) {
+                            try (LockClient other =
+                                    LockClient.connect(server.uri() + "?namePrefix=shop:&internalPrefix=store")) {
                                 assertThat(other.tryAcquire("work")).isEmpty();
                             }
                         }
-                        try (LockClient other = LockClient.connect(server.uri() + "?prefix=shop");
+                        try (LockClient other =
+                                        LockClient.connect(server.uri() + "?namePrefix=shop:&internalPrefix=store");
                                 Lease held = other.acquire("work")) {
                             assertThatThrownBy(() -> context.getBean(Work.class).work())
                                     .isInstanceOf(LockTimeoutException.class)
@@ -54,7 +57,7 @@ class SettingsTest {
                     .withPropertyValues("spring.data.redis.port=" + server.port(), "holdfast.mode=commands")
                     .run(context -> {
                         try (Lease lease = context.getBean(LockClient.class).acquire("plain")) {
-                            assertThat(server.command("TYPE", "plain")).isEqualTo("string");
+                            assertThat(server.command("TYPE", "lock:plain")).isEqualTo("string");
                             assertThat(lease.isValid()).isTrue();
                         }
                     });

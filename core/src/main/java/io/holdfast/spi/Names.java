@@ -1,0 +1,42 @@
+package io.holdfast.spi;
+
+/** Shows lock names and holders in messages. A name may be any text, also one that a stranger chose. */
+public final class Names {
+
+    private Names() {}
+
+    /**
+     * Returns the text as it may stand in a line of a log or on a terminal: control characters, line and paragraph
+     * separators and invisible format characters are written as in a Java literal, a line feed for example as
+     * <code>&#92;u000a</code>. Any other text is returned as it is. For people: two texts may look the same.
+     */
+    public static String printable(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (isHidden(text.charAt(i))) {
+                return escaped(text, i);
+            }
+        }
+        return text;
+    }
+
+    private static String escaped(String text, int from) {
+        StringBuilder escaped = new StringBuilder(text.length() + 16).append(text, 0, from);
+        for (int i = from; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (isHidden(c)) {
+                escaped.append(String.format("\\u%04x", (int) c));
+            } else {
+                escaped.append(c);
+            }
+        }
+        return escaped.toString();
+    }
+
+    private static boolean isHidden(char c) {
+        int type = Character.getType(c);
+        return type == Character.CONTROL
+                || type == Character.FORMAT
+                || type == Character.LINE_SEPARATOR
+                || type == Character.PARAGRAPH_SEPARATOR;
+    }
+}

@@ -1,0 +1,236 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreHealth;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TogetherReply;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * The border between lock names and Redis keys. The engine above speaks of names. The store below takes the key of a lock
+ * for its name, in every command, message and error, so that slots, tags and channels follow from the key alone.
+ */
+final class KeyedStore implements LockStore {
+
+    private final LockStore below;
+    private final LockKeys keys;
+
+    KeyedStore(LockStore below, LockKeys keys) {
+        this.below = below;
+        this.keys = keys;
+    }
+
+    /** For tests. */
+    LockStore below() {
+        return below;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return refusing(() -> below.acquire(keyed(request)));
+    }
+
+    @Override
+    public boolean takesTogether(List<String> names) {
+        List<String> keyed = new ArrayList<>(names.size());
+        try {
+            for (String name : names) {
+                keyed.add(keys.of(name));
+            }
+        } catch (StoreException refused) {
+            // The engine asks for one after the other then, and is refused.
+            return false;
+        }
+        return below.takesTogether(keyed);
+    }
+
+    @Override
+    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+        return refusing(() ->
+                        below.acquireTogether(requests.stream().map(this::keyed).toList()))
+                .thenApply(reply -> {
+                    String busy = reply.isTaken() ? null : keys.nameOf(reply.busy());
+                    return busy == null ? reply : TogetherReply.busy(busy);
+                });
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return refusing(() -> below.renew(keyed(request)));
+    }
+
+    @Override
+    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        return below.renewAll(keyed(requests));
+    }
+
+    @Override
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        below.renewAll(keyed(requests), answers);
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        return refusing(() -> {
+            AcquireRequest requeue = request.requeue();
+            return below.release(new ReleaseRequest(
+                    keys.of(request.name()), request.holderId(), requeue == null ? null : keyed(requeue)));
+        });
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return refusing(() -> below.abandon(keys.of(name), holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return refusing(() -> below.inspect(keys.of(name)));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return refusing(() -> below.forceRelease(keys.of(name)));
+    }
+
+    @Override
+    public Duration lateness() {
+        return below.lateness();
+    }
+
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return refusing(() -> below.health(keys.of(name)));
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        below.listen(new Named(listener));
+    }
+
+    @Override
+    public String describe() {
+        return below.describe();
+    }
+
+    @Override
+    public void close() {
+        below.close();
+    }
+
+    @Override
+    public String toString() {
+        return below.toString();
+    }
+
+    private AcquireRequest keyed(AcquireRequest request) {
+        return new AcquireRequest(
+                keys.of(request.name()),
+                request.holderId(),
+                request.leaseMillis(),
+                request.queue(),
+                request.pollMillis(),
+                request.repetition());
+    }
+
+    private RenewRequest keyed(RenewRequest request) {
+        return new RenewRequest(
+                keys.of(request.name()),
+                request.holderId(),
+                request.leaseMillis(),
+                request.sequence(),
+                request.exact(),
+                request.counted());
+    }
+
+    /** Refuses none: no hold has a name that was refused. */
+    private List<RenewRequest> keyed(List<RenewRequest> requests) {
+        List<RenewRequest> keyed = new ArrayList<>(requests.size());
+        for (RenewRequest request : requests) {
+            keyed.add(keyed(request));
+        }
+        return keyed;
+    }
+
+    /** A name that is refused fails its command's stage. */
+    private static <T> CompletionStage<T> refusing(Supplier<CompletionStage<T>> command) {
+        try {
+            return command.get();
+        } catch (StoreException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    /** Passes messages about keys on by the names. Other clients may publish any text: what no name has is no message. */
+    private final class Named implements StoreListener {
+
+        private final StoreListener listener;
+
+        Named(StoreListener listener) {
+            this.listener = listener;
+        }
+
+        @Override
+        public void granted(String key, String holderId) {
+            named(key, name -> listener.granted(name, holderId));
+        }
+
+        @Override
+        public void granted(PushedGrant grant) {
+            named(
+                    grant.name(),
+                    name -> listener.granted(new PushedGrant(
+                            name,
+                            grant.holderId(),
+                            grant.base(),
+                            grant.waiting(),
+                            grant.leaseMillis(),
+                            grant.repetition(),
+                            grant.sinceAskingMillis(),
+                            grant.sameClockSinceNanos())));
+        }
+
+        @Override
+        public void contended(String key, String holderId) {
+            named(key, name -> listener.contended(name, holderId));
+        }
+
+        @Override
+        public void released(String key) {
+            named(key, listener::released);
+        }
+
+        @Override
+        public void lost(String key, String holderId) {
+            named(key, name -> listener.lost(name, holderId));
+        }
+
+        @Override
+        public void reconnected() {
+            listener.reconnected();
+        }
+
+        private void named(String key, Consumer<String> message) {
+            String name = keys.nameOf(key);
+            if (name != null) {
+                message.accept(name);
+            }
+        }
+    }
+}
