@@ -101,7 +101,7 @@ class BadInputTest {
                 .withMessageNotContaining("sec ret");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("redis-sentinel://app:pw@s1,s2?sentinelPassword=p^ss#m"))
-                .withMessageContaining("redis-sentinel://***@s1,s2?***")
+                .withMessageContaining("redis-sentinel://***")
                 .withMessageNotContaining("p^ss");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("redis-sentinel://s1?sentinelPassword=p@s^s#m"))
@@ -110,6 +110,17 @@ class BadInputTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("localhost"))
                 .withMessageContaining("has no scheme");
+        for (String forgotten : new String[] {
+            "redis://user:s^cret", "user:s^cret", "redis:user:s^cret", "redis//user:s^cret", "redis://:s^cret/0"
+        }) {
+            assertThatIllegalArgumentException()
+                    .as(forgotten)
+                    .isThrownBy(() -> LockClient.connect(forgotten))
+                    .withMessageNotContaining("s^cret");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("secret:x"))
+                .withMessageNotContaining("secret");
     }
 
     @Test
