@@ -132,7 +132,10 @@ final class Contention {
         Attempt waiting = requireNonNull(attempt);
         LeaseRules.Sent asked = waiting.sent;
         TimeSource time = state.settings.time;
-        if (asked == null || grant.repetition() != waiting.repetition || !grant.isOfOneClock(asked.nanos())) {
+        if (asked == null
+                || grant.repetition() != waiting.repetition
+                || !grant.isOfOneClock(asked.nanos())
+                || !Hold.isBase(grant.base())) {
             hint();
             return;
         }

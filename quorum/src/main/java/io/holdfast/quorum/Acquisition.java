@@ -88,8 +88,14 @@ final class Acquisition {
     private void attempt(int number) {
         // Before the first request: validity counts from here.
         long sentNanos = members.time().nanoTime();
+        long proposal;
+        try {
+            proposal = store.proposals().next();
+        } catch (StoreException e) {
+            fail(e);
+            return;
+        }
         Claim claim = store.newClaim(request);
-        long proposal = store.proposals().next();
         votes.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
