@@ -36,6 +36,9 @@ interface Effects {
      */
     void watchForLate(Attempt attempt);
 
+    /** The store said who holds the name: somebody at another client, or a foreigner. */
+    void heldBy(String holder);
+
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
     void wakeAfter(long delayNanos);
 

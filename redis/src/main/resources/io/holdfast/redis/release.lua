@@ -47,4 +47,4 @@ announce(ARGV[2])
 local before = queued()
 enqueue(requeue, lease, poll, '0')
 -- Nobody holds it; time enough for one of those who were just told.
-return {1, now, 0, 50, before, 2, 'left free for Redisson'}
+return {1, now, 0, 50, before, 2, '(left free for Redisson)'}
