@@ -36,7 +36,7 @@ interface Effects {
      */
     void watchForLate(Attempt attempt);
 
-    /** The store said who holds the name: somebody at another client, or a foreigner. */
+    /** The store said which holder has the name: another client, or a foreign program. */
     void heldBy(String holder);
 
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */

@@ -235,7 +235,7 @@ final class CommandsLockStore implements LockStore {
             return take(again, TRIES);
         }
         parts.messages().redisson().watch(again.name(), again.holderId());
-        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "(left free for those who wait)"));
+        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "(left free for waiting clients)"));
     }
 
     @Override

@@ -27,7 +27,9 @@ class RedlockProxyTest {
             server.restart();
 
             Vote after = vote(member, 2);
-            assertThat(after.standing().birth()).as("no answer counts without the birth").isEmpty();
+            assertThat(after.standing().birth())
+                    .as("no answer counts without the birth")
+                    .isEmpty();
             assertThat(proxy.connected()).as("connections of the client").isEqualTo(connected);
             Standing anew = TestClient.get(member.admit(60_000));
             assertThat(anew.birth()).isNotEmpty().isNotEqualTo(admitted.birth());

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rights of the store's user are changed while it runs: nothing stays that never ends, and nobody is told otherwise. */
+/** The rights of the store's user change while it runs: no key stays without expiry, and no error says otherwise. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.testkit.RedisServer#available")
 class RightsTakenAwayTest {
