@@ -229,9 +229,7 @@ class RightsTakenAwayTest {
     void aWaitAtAMember() {
         SharedThreads threads = new SharedThreads();
         try (QuorumMember member = MemberOpening.open(
-                RedisUris.parse(URI.create(uri())),
-                threads,
-                new StoreContext("hf-c", TimeSource.system()))) {
+                RedisUris.parse(URI.create(uri())), threads, new StoreContext("hf-c", TimeSource.system()))) {
             TestClient.get(member.admit(0));
             TestClient.get(member.take(new Take("m", "hf-other:1~1", 30_000, 0, 1, 0)));
             rights("-pexpire");
