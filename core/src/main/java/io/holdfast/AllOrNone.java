@@ -111,9 +111,12 @@ final class AllOrNone {
         return false;
     }
 
-    /** One attempt is one attempt: by one command, or in turn where that cannot be. */
+    /**
+     * One attempt is one attempt: by one command, or in turn where that cannot be, or where a second look must show
+     * whether one of the names can ever become free.
+     */
     private boolean mayAskInTurn(List<Waiter> together) {
-        return together.isEmpty() || (waitNanos > 0 && !isOver());
+        return together.isEmpty() || (waitNanos > 0 ? !isOver() : together.get(0).looksAgain);
     }
 
     private static void giveUp(Waiter waiter) {
@@ -204,17 +207,17 @@ final class AllOrNone {
                 }
                 Throwable cause = why instanceof CompletionException ? why.getCause() : why;
                 heardOf(together, cause == null ? why : cause);
-                takenTogether(held);
+                takenTogether(together, held);
             });
         }
 
-        private void takenTogether(List<ActiveLease> held) {
+        private void takenTogether(List<Waiter> together, List<ActiveLease> held) {
             if (held.size() == names.size()) {
                 proceed(held);
             } else if (lastFailure instanceof LeaseLostException undelivered) {
                 // The callback executor runs nothing: the next round would fare no better.
                 fail(held, undelivered);
-            } else if (result.isDone() || isOver()) {
+            } else if (result.isDone() || !mayAskInTurn(together)) {
                 again(held);
             } else {
                 LeaseGroup.releaseQuietly(held);

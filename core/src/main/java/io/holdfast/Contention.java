@@ -24,6 +24,9 @@ final class Contention {
     /** A store's expiry is rounded to milliseconds; ask after it, not at it. */
     private static final long EXPIRY_SLACK_NANOS = 2_000_000;
 
+    /** Time for somebody to send the second of two commands. */
+    private static final long SECOND_LOOK_NANOS = 50_000_000;
+
     private static final long RETRY_FIRST_NANOS = 50_000_000;
     private static final long RETRY_MAX_NANOS = 1_000_000_000;
 
@@ -147,7 +150,8 @@ final class Contention {
         if (isDoubtful(waiting)
                 || asked == null
                 || grant.repetition() != waiting.repetition
-                || !grant.isOfOneClock(asked.nanos())) {
+                || !grant.isOfOneClock(asked.nanos())
+                || !Hold.isBase(grant.base())) {
             hint();
             return;
         }
@@ -276,6 +280,12 @@ final class Contention {
         answered.afterTooLate = false;
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
+        state.effects.heldBy(busy.holder());
+        if (busy.remainingMillis() == Busy.NO_EXPIRY) {
+            lookTwice(answered, busy);
+            return;
+        }
+        answered.endless = false;
         Waiter first = state.firstWaiter();
         if (!answered.queue && first != null && first.makesOneAttempt()) {
             state.waiters().remove(first);
@@ -284,13 +294,6 @@ final class Contention {
                 return;
             }
         }
-        boolean endless = busy.remainingMillis() == Busy.NO_EXPIRY;
-        if (endless && answered.endless) {
-            state.failAll(endless(busy));
-            return;
-        }
-        // Somebody who writes the key and its expiry by two commands is seen in between now and then: ask twice.
-        answered.endless = endless;
         if (!answered.queue || answered.again) {
             answered.queue = true;
             ask(answered);
@@ -305,6 +308,21 @@ final class Contention {
                         + " ms, and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",
                 null);
+    }
+
+    /**
+     * What is in the way has no expiry. A client that writes the key and its expiry by two commands is sometimes seen
+     * between the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
+     */
+    private void lookTwice(Attempt answered, Busy busy) {
+        if (answered.endless) {
+            state.failAll(endless(busy));
+            return;
+        }
+        answered.endless = true;
+        Waiter first = state.firstWaiter();
+        long left = first == null ? Waiter.NO_DEADLINE : first.leftNanos(state.settings.time.nanoTime());
+        state.effects.wakeAfter(Math.min(SECOND_LOOK_NANOS, left / 2));
     }
 
     private LockStoreException endless(Busy busy) {

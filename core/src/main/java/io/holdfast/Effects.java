@@ -39,6 +39,9 @@ interface Effects {
      */
     void watchForLate(Attempt attempt);
 
+    /** The store said which holder has the name: another client, or a foreign program. */
+    void heldBy(String holder);
+
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
     void wakeAfter(long delayNanos);
 

@@ -46,6 +46,7 @@ final class Engine {
     private final Compensation compensation;
     private final Retention retention;
     private final LostHolds lostHolds = new LostHolds();
+    private final ForeignHolders foreignHolders;
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicLong acquisitions = new AtomicLong();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
@@ -57,6 +58,7 @@ final class Engine {
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
         this.renewals = new Renewals(this.store, settings);
         this.compensation = new Compensation(this.store, settings);
+        this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
         store.listen(new Messages());
     }
@@ -239,6 +241,10 @@ final class Engine {
 
     LostHolds lostHolds() {
         return lostHolds;
+    }
+
+    ForeignHolders foreignHolders() {
+        return foreignHolders;
     }
 
     long nextAcquisition() {

@@ -22,6 +22,9 @@ import java.util.function.Supplier;
 /**
  * A store that reports errors through its stages, whatever the one behind it does: a command that throws would otherwise
  * leave a waiter without an outcome.
+ *
+ * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
+ * outcome, so that the engine gives the hold back.
  */
 final class GuardedStore implements LockStore {
 
@@ -33,7 +36,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded(() -> store.acquire(request));
+        return guarded(() -> store.acquire(request).thenApply(reply -> checked(request.name(), reply)));
     }
 
     @Override
@@ -52,6 +55,9 @@ final class GuardedStore implements LockStore {
                                 + " names that were asked for together (expected: one for each, or none); this is a"
                                 + " defect in the store",
                         null);
+            }
+            for (int i = 0; i < granted; i++) {
+                checked(requests.get(i).name(), reply.granted().get(i));
             }
             return reply;
         }));
@@ -86,7 +92,13 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return guarded(() -> store.release(request));
+        return guarded(() -> store.release(request).thenApply(reply -> {
+            AcquireReply requeued = reply.requeued();
+            if (requeued != null) {
+                checked(request.name(), requeued);
+            }
+            return reply;
+        }));
     }
 
     @Override
@@ -96,7 +108,12 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return guarded(() -> store.inspect(name));
+        return guarded(() -> store.inspect(name).thenApply(state -> {
+            if (state.base() != 0) {
+                checkBase(name, state.base());
+            }
+            return state;
+        }));
     }
 
     @Override
@@ -127,6 +144,24 @@ final class GuardedStore implements LockStore {
     @Override
     public void close() {
         store.close();
+    }
+
+    private AcquireReply checked(String name, AcquireReply reply) {
+        if (reply instanceof AcquireReply.Granted granted) {
+            checkBase(name, granted.base());
+        }
+        return reply;
+    }
+
+    private void checkBase(String name, long base) {
+        if (!Hold.isBase(base)) {
+            throw new StoreException(
+                    StoreException.Outcome.UNKNOWN,
+                    store.describe() + " gave the lock " + name + " the base " + base
+                            + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
+                            + "; see the clocks of the servers and clients, and who writes the store's keys)",
+                    null);
+        }
     }
 
     private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {

@@ -13,6 +13,9 @@ final class Hold {
     /** Hand-offs count in the low 16 bits of the token; one value less than they have, as the count itself has no more. */
     private static final int HAND_OFFS_MAX = Character.MAX_VALUE;
 
+    /** The largest base: with the hand-offs, a token has 63 bits. */
+    static final long BASE_MAX = (1L << 47) - 1;
+
     /** Nothing is unconfirmed. */
     static final long NEVER = Long.MAX_VALUE;
 
@@ -21,7 +24,9 @@ final class Hold {
     /** Which acquisition of the client it is. Its holder id is made from it when it is needed: as a field, it would be large. */
     private final long acquisition;
 
+    /** From 1 to {@link #BASE_MAX}; the store's answers were checked for that. */
     final long base;
+
     final long acquiredNanos;
 
     /**
@@ -99,6 +104,11 @@ final class Hold {
         this.longestNanos = longestNanos;
         this.storeEndNanos = nowNanos + leaseNanos;
         this.renewAtNanos = sinceNanos + leaseNanos / 3;
+    }
+
+    /** Whether fencing tokens can be made from a base: positive ones, in the order of the bases. */
+    static boolean isBase(long base) {
+        return base >= 1 && base <= BASE_MAX;
     }
 
     String holderId() {

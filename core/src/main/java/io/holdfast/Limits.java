@@ -31,16 +31,50 @@ final class Limits {
             throw new IllegalArgumentException("lock name: \"" + Names.printable(name)
                     + "\" (expected: not blank, for example \"order:refund:12345\")");
         }
+        checkSurrogates(name);
         // UTF-8 takes one to three bytes a char: count bytes only where the length does not decide.
         if (name.length() > NAME_BYTES_MAX / 3) {
             int bytes = name.getBytes(StandardCharsets.UTF_8).length;
             if (bytes > NAME_BYTES_MAX) {
                 throw new IllegalArgumentException("lock name: " + bytes + " bytes, starting with \""
-                        + Names.printable(name.substring(0, 40)) + "\" (expected: at most " + NAME_BYTES_MAX
+                        + Names.printable(name.substring(0, Character.isHighSurrogate(name.charAt(39)) ? 39 : 40))
+                        + "\" (expected: at most " + NAME_BYTES_MAX
                         + " bytes in UTF-8; use a digest of long keys)");
             }
         }
         return name;
+    }
+
+    /** UTF-8 cannot write half of a surrogate pair: stores would get a '?', and so one key for different names. */
+    private static void checkSurrogates(String name) {
+        for (int i = 0; i < name.length(); i++) {
+            char one = name.charAt(i);
+            if (!Character.isSurrogate(one)) {
+                continue;
+            }
+            if (Character.isHighSurrogate(one)
+                    && i + 1 < name.length()
+                    && Character.isLowSurrogate(name.charAt(i + 1))) {
+                i++;
+                continue;
+            }
+            throw new IllegalArgumentException(
+                    "lock name: \"" + escaped(name) + "\" has an unpaired surrogate at index " + i
+                            + " (expected: text that UTF-8 can write, without half of a surrogate pair)");
+        }
+    }
+
+    /** The start of a name, with the surrogates written out: what shows the message may not be able to. */
+    private static String escaped(String name) {
+        StringBuilder text = new StringBuilder();
+        name.chars().limit(40).forEach(one -> {
+            if (Character.isSurrogate((char) one)) {
+                text.append(String.format("\\u%04X", one));
+            } else {
+                text.append((char) one);
+            }
+        });
+        return text.toString();
     }
 
     static Duration checkLease(String what, Duration lease) {

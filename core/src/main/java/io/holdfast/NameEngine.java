@@ -328,6 +328,11 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     @Override
+    public void heldBy(String holder) {
+        engine.foreignHolders().met(name, holder);
+    }
+
+    @Override
     public void wakeAfter(long delayNanos) {
         if (pollTimer != null) {
             pollTimer.cancel();

@@ -39,6 +39,11 @@ final class Stores {
             }
         }
         String module = MODULES.get(scheme);
+        if (module == null && uri.isOpaque()) {
+            // What comes before the colon may be a user, or worse.
+            throw new IllegalArgumentException(
+                    "store URI: has no scheme that is known (expected: one of " + known + ")");
+        }
         throw new IllegalArgumentException(
                 module != null
                         ? "store URI scheme: \"" + scheme + "\" needs the module io.holdfast:" + module
@@ -58,33 +63,31 @@ final class Stores {
         try {
             URI uri = new URI(text.strip());
             if (uri.getScheme() == null) {
-                throw new IllegalArgumentException("store URI: \"" + withoutSecret(text)
-                        + "\" has no scheme (expected: for example redis://127.0.0.1:6379)");
+                throw new IllegalArgumentException(
+                        "store URI: has no scheme (expected: for example redis://127.0.0.1:6379)");
             }
             return uri;
         } catch (URISyntaxException e) {
             // The cause's message repeats the whole input, password included: not kept.
-            throw new IllegalArgumentException("store URI: \"" + withoutSecret(text) + "\" is malformed at position "
-                    + e.getIndex() + ": " + e.getReason()
-                    + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password are"
-                    + " written %23 or %2F)");
+            throw new IllegalArgumentException(
+                    "store URI: " + scheme(text) + "*** is malformed at position " + e.getIndex()
+                            + ": " + e.getReason()
+                            + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password are"
+                            + " written %23 or %2F)");
         }
     }
 
     /**
-     * The URI without what may be a password: everything before its last @, and its parameters. It may be malformed, so nothing
-     * is shown of which that is not certain.
+     * Returns what is shown of a URI that cannot be read: its scheme, if it is one of ours. A password may be anywhere in
+     * the rest, as the user may have forgotten the host, or the password may have an @ or a / in it.
      */
-    static String withoutSecret(String uri) {
-        int at = uri.lastIndexOf('@');
-        int parameters = uri.indexOf('?');
-        int scheme = uri.indexOf("://");
-        String start = scheme < 0 || (at >= 0 && scheme > at) ? "" : uri.substring(0, scheme + 3);
-        if (at >= 0 && parameters >= 0 && parameters < at) {
-            return start + "***";
+    private static String scheme(String uri) {
+        String start = uri.strip().toLowerCase(Locale.ROOT);
+        for (String scheme : MODULES.keySet()) {
+            if (start.startsWith(scheme + "://")) {
+                return scheme + "://";
+            }
         }
-        String shown = at < 0 ? uri : start + "***" + uri.substring(at);
-        int cut = shown.indexOf('?');
-        return cut < 0 ? shown : shown.substring(0, cut + 1) + "***";
+        return "";
     }
 }

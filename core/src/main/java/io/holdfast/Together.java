@@ -59,7 +59,9 @@ final class Together {
             } else if (reply.isTaken()) {
                 one.engine().grantedTogether(one, reply.granted().get(i));
             } else {
-                one.engine().notTakenTogether(one, one.engine().name().equals(reply.busy()));
+                one.waiter().looksAgain = reply.isEndless();
+                boolean told = !reply.isEndless() && one.engine().name().equals(reply.busy());
+                one.engine().notTakenTogether(one, told);
             }
         }
     }

@@ -58,6 +58,9 @@ final class Waiter {
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
+    /** Whether a command for several names met something without expiry: a second look is due. Published by the outcome. */
+    boolean looksAgain;
+
     @Nullable
     Waiter before; // by the engine's lock; the place in its queue
 
@@ -117,6 +120,13 @@ final class Waiter {
 
     boolean makesOneAttempt() {
         return asksOnce || waitNanos == 0;
+    }
+
+    /** What is left of its time; {@link #NO_DEADLINE} if no deadline ends it, as for one that makes one attempt. */
+    long leftNanos(long nowNanos) {
+        return waitNanos == 0 || waitNanos == NO_DEADLINE
+                ? NO_DEADLINE
+                : Math.max(0, waitNanos - (nowNanos - arrivedNanos));
     }
 
     /** The length of its own that this waiter's lease has at the store, or zero if it is renewed without limit. */

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static java.time.Duration.ofHours;
+import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -237,6 +238,65 @@ class AttemptTest extends EngineFixture {
         assertThatThrownBy(waiting::join)
                 .hasCauseInstanceOf(LockStoreException.class)
                 .hasMessageContaining("somebody without expiry");
+    }
+
+    @Test
+    void something_without_expiry_is_an_error_to_one_who_does_not_wait_too() {
+        ProbeStore blocked = answering("blocked", request -> busy(AcquireReply.Busy.NO_EXPIRY, 0));
+        LockClient asking = client("blocked", blocked, settings -> {});
+        for (Duration wait : List.of(Duration.ZERO, ofMillis(5), ofMillis(300))) {
+            long asked = blocked.count("acquire");
+            CompletableFuture<Lease> attempt = acquire(asking, "a", DEFAULTS.waitAtMost(wait));
+            assertThat(attempt).as("after one look").isNotDone();
+            advance(300);
+
+            assertThatThrownBy(attempt::join)
+                    .hasCauseInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("somebody without expiry");
+            assertThat(blocked.count("acquire") - asked).as("looks").isEqualTo(2);
+        }
+    }
+
+    @Test
+    void something_without_expiry_that_was_there_for_a_moment_is_busy_to_one_who_does_not_wait() {
+        int[] asked = new int[1];
+        ProbeStore passing =
+                answering("passing", request -> busy(asked[0]++ < 1 ? AcquireReply.Busy.NO_EXPIRY : 1_000, 0));
+        CompletableFuture<Lease> attempt =
+                acquire(client("passing", passing, settings -> {}), "a", DEFAULTS.waitAtMost(Duration.ZERO));
+        advance(100);
+
+        assertThatThrownBy(attempt::join).hasCauseInstanceOf(LockTimeoutException.class);
+    }
+
+    @Test
+    void a_foreign_holder_is_warned_of_once() {
+        try (Warnings warnings = new Warnings()) {
+            ProbeStore blocked = answering("blocked", request -> busy(1_000, 0));
+            LockClient asking = client("blocked", blocked, settings -> {});
+            for (int i = 0; i < 3; i++) {
+                assertThatThrownBy(acquire(asking, "a", DEFAULTS.waitAtMost(Duration.ZERO))::join)
+                        .hasCauseInstanceOf(LockTimeoutException.class);
+            }
+            assertThat(warnings.said())
+                    .containsExactly(
+                            "The lock a is held by somebody, which is no client of Holdfast; clients wait until"
+                                    + " the store ends that hold");
+            for (int i = 0; i < 100; i++) {
+                assertThat(acquire(asking, "b" + i, DEFAULTS.waitAtMost(Duration.ZERO)))
+                        .isDone();
+            }
+            assertThat(warnings.said()).as("within a minute").hasSizeLessThanOrEqualTo(10);
+        }
+    }
+
+    @Test
+    void a_holder_of_holdfast_is_not_warned_of() {
+        now(acquire(client("hf-x"), "a"));
+        try (Warnings warnings = new Warnings()) {
+            assertThat(client.tryAcquire("a")).isEmpty();
+            assertThat(warnings.said()).isEmpty();
+        }
     }
 
     @Test

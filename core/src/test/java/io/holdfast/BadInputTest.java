@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.spi.Names;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -43,6 +44,34 @@ class BadInputTest {
                 .isThrownBy(() -> client.tryAcquire("ü".repeat(513)))
                 .withMessageContaining("1026 bytes")
                 .withMessageContaining("at most 1024 bytes");
+    }
+
+    /** Stores keep names as UTF-8, which has no such characters: all of them would be one key there, "p?". */
+    @ParameterizedTest
+    @ValueSource(strings = {"p\uD800", "p\uDC00", "\uDC00\uD800", "p\uD800x", "\uD83D\uDE00\uD83D"})
+    void a_name_with_half_a_character(String name) {
+        LockOptions options = LockOptions.defaults();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.tryAcquire("p\uD800"))
+                .withMessage("lock name: \"p\\uD800\" has an unpaired surrogate at index 1 (expected: text that UTF-8"
+                        + " can write, without half of a surrogate pair)");
+        assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquire(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquire(name, options));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.acquire(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAsync(name, options));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAll(List.of("a", name), options));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.getLock(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.inspect(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> client.forceRelease(name));
+        assertThatIllegalArgumentException().isThrownBy(() -> LockClient.checkName(name));
+        assertThat(client.tryAcquire("pair \uD83D\uDE00")).isPresent();
+    }
+
+    @Test
+    void a_name_that_is_too_long_is_not_cut_within_a_character() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> client.tryAcquire("x" + "\uD83D\uDE00".repeat(300)))
+                .withMessageContaining("starting with \"x" + "\uD83D\uDE00".repeat(19) + "\"");
     }
 
     @Test
@@ -103,7 +132,7 @@ class BadInputTest {
                 .withMessageNotContaining("sec ret");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("redis-sentinel://app:pw@s1,s2?sentinelPassword=p^ss#m"))
-                .withMessageContaining("redis-sentinel://***@s1,s2?***")
+                .withMessageContaining("redis-sentinel://***")
                 .withMessageNotContaining("p^ss");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("redis-sentinel://s1?sentinelPassword=p@s^s#m"))
@@ -112,6 +141,17 @@ class BadInputTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("localhost"))
                 .withMessageContaining("has no scheme");
+        for (String forgotten : new String[] {
+            "redis://user:s^cret", "user:s^cret", "redis:user:s^cret", "redis//user:s^cret", "redis://:s^cret/0"
+        }) {
+            assertThatIllegalArgumentException()
+                    .as(forgotten)
+                    .isThrownBy(() -> LockClient.connect(forgotten))
+                    .withMessageNotContaining("s^cret");
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> LockClient.connect("secret:x"))
+                .withMessageNotContaining("secret");
     }
 
     @Test

@@ -28,7 +28,7 @@ public sealed interface AcquireReply {
      * @param remainingMillis how long the present hold lasts if it is not renewed; {@link #NO_EXPIRY} if it has no end
      * @param ahead how many entries of the queue are before this id, all of them if it is not in the queue; zero if nobody
      *     alive is, and otherwise perhaps with some that are dead
-     * @param holder for people: who holds, as the store shows it
+     * @param holder for people: the holder, as the store shows it; a text in parentheses if the store knows no holder
      */
     record Busy(long remainingMillis, int ahead, String holder) implements AcquireReply {
 

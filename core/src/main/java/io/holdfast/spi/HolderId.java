@@ -6,6 +6,9 @@ package io.holdfast.spi;
  */
 public final class HolderId {
 
+    /** What the ids of clients begin with. */
+    private static final String CLIENT = "hf-";
+
     private HolderId() {}
 
     /**
@@ -21,5 +24,13 @@ public final class HolderId {
     /** The id of the client that made this holder id; empty if no client of Holdfast did. */
     public static String client(String holderId) {
         return holderId.substring(0, Math.max(0, holderId.lastIndexOf(':')));
+    }
+
+    /**
+     * Whether a holder that a store shows is no client of Holdfast. A text in parentheses is no holder: a store that knows
+     * none shows it.
+     */
+    public static boolean isForeign(String holder) {
+        return !holder.startsWith(CLIENT) && !holder.startsWith("(");
     }
 }

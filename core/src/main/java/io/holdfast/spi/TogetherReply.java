@@ -7,8 +7,10 @@ import java.util.List;
  *
  * @param granted one for each request, in their order; empty if nothing was taken
  * @param busy if nothing was taken: one of the names that are held, or waited for; otherwise empty
+ * @param remainingMillis how long the hold on that name lasts if it is not renewed; {@link
+ *     AcquireReply.Busy#NO_EXPIRY} if it has no end; 0 if that is not known
  */
-public record TogetherReply(List<AcquireReply.Granted> granted, String busy) {
+public record TogetherReply(List<AcquireReply.Granted> granted, String busy, long remainingMillis) {
 
     public TogetherReply {
         granted = List.copyOf(granted);
@@ -16,12 +18,22 @@ public record TogetherReply(List<AcquireReply.Granted> granted, String busy) {
 
     /** All are held now. */
     public static TogetherReply taken(List<AcquireReply.Granted> granted) {
-        return new TogetherReply(granted, "");
+        return new TogetherReply(granted, "", 0);
     }
 
     /** Nothing has changed, because of this name. */
     public static TogetherReply busy(String name) {
-        return new TogetherReply(List.of(), name);
+        return busy(name, 0);
+    }
+
+    /** Nothing has changed, because of this name, whose hold lasts for so long. */
+    public static TogetherReply busy(String name, long remainingMillis) {
+        return new TogetherReply(List.of(), name, remainingMillis);
+    }
+
+    /** Whether the name that is held may never become free. */
+    public boolean isEndless() {
+        return remainingMillis == AcquireReply.Busy.NO_EXPIRY;
     }
 
     /** Whether all are held now; otherwise none is. */

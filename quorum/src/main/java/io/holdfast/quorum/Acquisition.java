@@ -41,7 +41,7 @@ final class Acquisition {
     private static final long AGAIN_SOME_OUT_MILLIS = 200;
 
     /** For an id that was withdrawn before: nobody uses it any more. */
-    static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "not asked for");
+    static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "(not asked for)");
 
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
 
@@ -88,8 +88,14 @@ final class Acquisition {
     private void attempt(int number) {
         // Before the first request: validity counts from here.
         long sentNanos = members.time().nanoTime();
+        long proposal;
+        try {
+            proposal = store.proposals().next();
+        } catch (StoreException e) {
+            fail(e);
+            return;
+        }
         Claim claim = store.newClaim(request);
-        long proposal = store.proposals().next();
         votes.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
@@ -151,7 +157,7 @@ final class Acquisition {
         LongUnaryOperator random = members.settings().random;
         if (split.someHaveNoVote() || number >= TRIES || unwanted) {
             long again = split.someHaveNoVote() ? AGAIN_SOME_OUT_MILLIS : AGAIN_MILLIS;
-            String holder = split.holder().isEmpty() ? "several clients at once" : Claim.holderOf(split.holder());
+            String holder = split.holder().isEmpty() ? "(several clients at once)" : Claim.holderOf(split.holder());
             done(new AcquireReply.Busy(1 + random.applyAsLong(again), 0, holder));
         } else {
             long pause = 1 + random.applyAsLong(PAUSE_NANOS << number);

@@ -1,6 +1,8 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -26,8 +28,17 @@ final class ProposalClock {
         this.time = time;
     }
 
+    /** @throws StoreException if the clock is so far ahead that its time makes no token */
     long next() {
         long now = now() + lead.get();
+        if (now > MAX) {
+            throw new StoreException(
+                    StoreException.Outcome.FATAL,
+                    "No fencing token can be made from this machine's clock, which says "
+                            + Instant.ofEpochMilli(time.wallMillis())
+                            + " (expected: a time before the year 2248; set the clock)",
+                    null);
+        }
         return last.updateAndGet(before -> Math.max(before + 1, now));
     }
 
@@ -40,6 +51,7 @@ final class ProposalClock {
     }
 
     private long now() {
-        return time.wallMillis() * 16;
+        long millis = time.wallMillis();
+        return millis > MAX / 16 ? MAX + 1 : millis * 16;
     }
 }

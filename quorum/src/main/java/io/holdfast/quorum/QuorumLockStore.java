@@ -213,7 +213,7 @@ final class QuorumLockStore implements LockStore {
             // There is no queue to go to the end of: let the others go first.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
-                    new ReleaseReply(true, new AcquireReply.Busy(later, 0, "left free for other clients")));
+                    new ReleaseReply(true, new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 

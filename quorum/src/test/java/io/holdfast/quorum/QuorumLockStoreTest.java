@@ -84,6 +84,21 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(a.store.undoing()).isZero();
     }
 
+    /** Sixteenths of a ms since 1970 do not fit a token after the year 2248: the sign bit would be next. */
+    @Test
+    void a_clock_that_is_centuries_ahead_makes_no_token() {
+        Client a = new Client();
+        time.stepWall(Duration.ofDays(365 * 230));
+        StoreException error = failure(a.take(a.newId()));
+
+        assertThat(error)
+                .hasMessageContaining("this machine's clock")
+                .hasMessageContaining("(expected: a time before the year 2248; set the clock)");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        time.stepWall(Duration.ofDays(-365 * 230));
+        assertThat(a.granted(a.newId()).base()).isLessThan(1L << 47);
+    }
+
     @Test
     void a_majority_that_hangs_is_an_error_after_the_members_timeout_and_leaves_nothing() {
         Client a = new Client();

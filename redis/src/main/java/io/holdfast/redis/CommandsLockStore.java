@@ -160,7 +160,7 @@ final class CommandsLockStore implements LockStore {
 
     private AcquireReply busy(AcquireRequest request, @Nullable String value, long remaining) {
         if (value == null) {
-            return new Busy(0, 0, "somebody until now");
+            return new Busy(0, 0, "(somebody until now)");
         }
         String holder = value.equals(ForeignKeys.HASH) ? value : Holders.inString(value, remaining >= 0);
         if (request.queue()) {
@@ -235,7 +235,7 @@ final class CommandsLockStore implements LockStore {
             return take(again, TRIES);
         }
         parts.messages().redisson().watch(again.name(), again.holderId());
-        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "left free for those who wait"));
+        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "(left free for waiting clients)"));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.Limit;
 import io.lettuce.core.Range;
@@ -36,6 +37,7 @@ final class CommandsTokens {
     /** The same string where it alone knows the order, with no clock as floor: as long as nobody deletes it. */
     private static final Duration KEPT_FOR_GOOD = Duration.ofDays(3650);
 
+    private static final long BASE_MAX = (1L << 47) - 1;
     private static final int TRIES = 10;
     private static final int REMEMBERED_MAX = 1_000;
     private static final String FIELD = "h";
@@ -95,7 +97,7 @@ final class CommandsTokens {
             return 0;
         }
         StreamBase entry = StreamBase.parse(entries.get(0).getId());
-        return entry.hasBase() ? entry.base() : 0;
+        return entry.hasBase() && entry.isInRange() ? entry.base() : 0;
     }
 
     private CompletionStage<Long> add(String name, String id, int triesLeft) {
@@ -116,6 +118,13 @@ final class CommandsTokens {
      */
     private CompletionStage<Long> settle(
             String name, String id, StreamBase entry, boolean fresh, @Nullable String string, int triesLeft) {
+        if (!entry.isInRange()) {
+            return CompletableFuture.failedFuture(new StoreException(
+                    StoreException.Outcome.FATAL,
+                    "No fencing token can be made from the id " + entry.id() + " in the stream \"" + keys.stream(name)
+                            + "\" (expected: a time before the year 2248; see who else writes that key, and delete it)",
+                    null));
+        }
         StreamBase needed;
         if (!entry.hasBase()) {
             needed = entry.next();
@@ -207,6 +216,8 @@ final class CommandsTokens {
     }
 
     private static long number(@Nullable String text) {
-        return text != null && text.matches("\\+?\\d{1,18}") ? Long.parseLong(text) : 0;
+        long number = text != null && text.matches("\\+?\\d{1,18}") ? Long.parseLong(text) : 0;
+        // What is no base, as tokens have no room for it, was written by somebody else, and counts as lost.
+        return number < BASE_MAX ? number : 0;
     }
 }

@@ -13,6 +13,7 @@ import io.lettuce.core.cluster.PartitionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -58,6 +59,18 @@ final class RedisErrors {
     /** Not at the start only: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
             + String.join("|", REFUSALS.stream().map(Refusal::code).toList()) + ")(?: .*)?$");
+
+    /**
+     * The error of a command inside a script, before 7.0 and since. What the script wrote before that command stays, so the
+     * outcome is unknown. An error that a script returns is another matter: it found that before it wrote.
+     */
+    private static final Pattern IN_SCRIPT =
+            Pattern.compile("Error running script|script: [0-9a-f]+, on @?user_script:\\d+");
+
+    /**
+     * Refusals that hold for a whole run of a script, or meet its first write only: nothing was written then.
+     */
+    private static final Set<String> OF_FIRST_WRITES = Set.of("READONLY", "OOM", "NOREPLICAS", "MISCONF");
 
     private final String server;
     private final Duration timeout;
@@ -123,14 +136,18 @@ final class RedisErrors {
             return new StoreException(
                     NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
         }
+        boolean inScript = IN_SCRIPT.matcher(said).find();
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);
             for (Refusal refusal : REFUSALS) {
                 if (refusal.code().equals(code)) {
                     String words = said.substring(matcher.start(1));
+                    boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
                     return new StoreException(
-                            refusal.outcome(), server + " refused: " + words + " (" + refusal.wayOut() + ")", cause);
+                            sure ? refusal.outcome() : UNKNOWN,
+                            server + " refused: " + words + " (" + refusal.wayOut() + ")",
+                            cause);
                 }
             }
         }
@@ -140,7 +157,7 @@ final class RedisErrors {
                     server + " refused: " + said + " (raise its maxclients, or close connections)",
                     cause);
         }
-        return new StoreException(FATAL, server + " refused: " + said, cause);
+        return new StoreException(inScript ? UNKNOWN : FATAL, server + " refused: " + said, cause);
     }
 
     /** A key that no lock of anybody's is kept in. */

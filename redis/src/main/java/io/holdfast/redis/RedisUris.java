@@ -14,7 +14,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a store's URI, and says what is wrong with it without showing a password. */
+/**
+ * Reads a store's URI, and says what is wrong with it without showing a password: where the host is forgotten, or a
+ * character is not escaped, a password is taken for host, port, database, option or master name. So a message quotes
+ * nothing but the values of known options that are no secrets.
+ */
 final class RedisUris {
 
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(3);
@@ -134,9 +138,10 @@ final class RedisUris {
             throw wrong("host: missing", "for example " + example());
         }
         if (!HOST.matcher(name).matches()) {
+            boolean several = topology == Topology.SERVER && name.indexOf(',') >= 0;
             throw wrong(
-                    "host: \"" + name + "\"",
-                    topology == Topology.SERVER && name.indexOf(',') >= 0
+                    several ? "host: several" : "host: neither a name nor an address",
+                    several
                             ? "one host name or address; several with redis-sentinel:// or redis-cluster://"
                             : "one host name or address; an IPv6 address in [ ]");
         }
@@ -182,7 +187,7 @@ final class RedisUris {
         String name = decode(fragment, "master name");
         if (!name.matches("[\\w.-]+")) {
             throw wrong(
-                    "master name: \"" + name + "\"",
+                    "master name: not of letters, digits and . _ - alone",
                     "as in the Sentinels' configuration, at the end of the URI, after the options");
         }
         return name;
@@ -225,7 +230,7 @@ final class RedisUris {
 
     private int port(String text) {
         if (!text.matches("\\d{1,5}") || Integer.parseInt(text) < 1 || Integer.parseInt(text) > 65_535) {
-            throw wrong("port: \"" + text + "\"", "1 to 65535, for example " + example());
+            throw wrong("port: not a number from 1 to 65535", "as in " + example() + ", with a host after the @");
         }
         return Integer.parseInt(text);
     }
@@ -233,10 +238,10 @@ final class RedisUris {
     private int database(String path) {
         String text = path.startsWith("/") ? path.substring(1) : path;
         if (topology == Topology.CLUSTER && !text.matches("0?")) {
-            throw wrong("database: \"" + text + "\"", "none; a cluster has only database 0");
+            throw wrong("database: not 0", "none; a cluster has only database 0");
         }
         if (!text.matches("\\d{0,6}")) {
-            throw wrong("database: \"" + text + "\"", "a number, for example " + example());
+            throw wrong("database: not a number", "a number, for example " + example());
         }
         return text.isEmpty() ? 0 : Integer.parseInt(text);
     }
@@ -260,7 +265,7 @@ final class RedisUris {
                 if (pair.indexOf('@') >= 0) {
                     throw misplacedSecret();
                 }
-                throw wrong("option: \"" + name + "\"", "one of " + String.join(", ", known));
+                throw wrong("option: unknown name", "one of " + String.join(", ", known));
             }
             String value = equals < 0 ? "" : decode(pair.substring(equals + 1), name);
             if (options.put(name, value) != null) {

@@ -10,11 +10,14 @@ package io.holdfast.redis;
  * <p>The one less makes room for scripts: an id with sequence 0 that the server made has the server's time, and every
  * base that a script makes in that millisecond or later is larger.
  *
- * @param millis at most 2<sup>43</sup>, the year 2248
+ * @param millis below 2<sup>43</sup>, the year 2248, if it is to have a base
  */
 record StreamBase(long millis, long sequence) {
 
     private static final int SEQUENCES = 16;
+
+    /** Above that, a base would not fit a token. */
+    private static final long MILLIS_MAX = (1L << 43) - 1;
 
     static StreamBase parse(String id) {
         int dash = id.indexOf('-');
@@ -24,6 +27,11 @@ record StreamBase(long millis, long sequence) {
     /** The id whose base this is. */
     static StreamBase of(long base) {
         return new StreamBase((base + 1) / SEQUENCES, (base + 1) % SEQUENCES);
+    }
+
+    /** Whether the id, and those of the next few, are of a time that tokens have room for. */
+    boolean isInRange() {
+        return millis < MILLIS_MAX;
     }
 
     boolean hasBase() {

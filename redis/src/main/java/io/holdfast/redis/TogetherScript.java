@@ -74,8 +74,8 @@ final class TogetherScript {
                 String name = requests.get(integer(reply, 3) - 1).name();
                 outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
             } else if (code == 0) {
-                outcome.complete(
-                        TogetherReply.busy(requests.get(integer(reply, 2) - 1).name()));
+                String name = requests.get(integer(reply, 2) - 1).name();
+                outcome.complete(TogetherReply.busy(name, (Long) reply.get(3)));
             } else {
                 outcome.complete(TogetherReply.taken(granted(reply, requests.size())));
             }

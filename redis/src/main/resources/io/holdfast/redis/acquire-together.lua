@@ -5,11 +5,13 @@
 -- ARGV[2] lease in ms
 -- ARGV    from the third on: holder id, and the channel on which Redisson announces the release, of each lock
 -- Result  {1, now, base, waiting, base, waiting, …}  each id holds its lock
---         {0, now, n}                                the n-th lock is held, or somebody is in its queue; nothing done
+--         {0, now, n, remaining}                     the n-th lock is held, for so many ms, or somebody is in its queue (0);
+--                                                    nothing done
 --         {-1, now}                                  too late, nothing done
 --         {-2, now, type, n}                         the key of the n-th lock is something that no lock is; nothing done
 -- Sent again for ids that hold, it only ever lengthens, and answers the bases that the holds have. The first write for a free
--- lock is an HSET: a server short of memory refuses that or nothing.
+-- lock is an HSET: a server short of memory refuses that or nothing. Where the server refuses PEXPIRE (rights change at run
+-- time), nothing stays without expiry: all that this run took is given back.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -40,7 +42,7 @@ for i = 1, locks do
   if type(held) == 'table' then
     local kind = redis.call('TYPE', KEYS[lock]).ok
     if kind == 'string' then
-      return {0, now, i}
+      return {0, now, i, redis.call('PTTL', KEYS[lock])}
     elseif kind == 'hash' or kind == 'none' then
       return held
     end
@@ -48,21 +50,34 @@ for i = 1, locks do
   end
   if held then
     bases[i] = tonumber(string.match(held, '%d+')) or 0
-  elseif redis.call('HLEN', KEYS[lock]) > 0 or awaited(queue, queue + 1) then
-    return {0, now, i}
+  elseif redis.call('HLEN', KEYS[lock]) > 0 then
+    return {0, now, i, redis.call('PTTL', KEYS[lock])}
+  elseif awaited(queue, queue + 1) then
+    return {0, now, i, 0}
   end
 end
 
 local listeners = rivals(channels)
-local result = {1, now}
+local result, taken = {1, now}, {}
 for i = 1, locks do
   local lock, queue, base = 4 * i - 3, 4 * i - 2, 4 * i
   if not bases[i] then
+    -- As in common.lua: what is no base counts as lost.
     local last = tonumber(redis.pcall('GET', KEYS[base])) or 0
-    bases[i] = math.max(last + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+    if not (last >= 1 and last < 140737488355327) then
+      last = 0
+    end
+    bases[i] = math.max(math.floor(last) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
     local text = string.format('%.0f', bases[i])
     redis.call('HSET', KEYS[lock], ARGV[2 * i + 1], 'b' .. text)
-    redis.call('PEXPIRE', KEYS[lock], lease)
+    taken[#taken + 1] = i
+    local ends = redis.pcall('PEXPIRE', KEYS[lock], lease)
+    if type(ends) == 'table' then
+      for _, n in ipairs(taken) do
+        redis.call('HDEL', KEYS[4 * n - 3], ARGV[2 * n + 1])
+      end
+      error(ends.err, 0)
+    end
     redis.call('SET', KEYS[base], text, 'PX', 86400000)
   elseif redis.call('HEXISTS', KEYS[lock], '~seq') == 0 and redis.call('PTTL', KEYS[lock]) < lease then
     -- Not after an exact setting: that came after this.

@@ -17,6 +17,8 @@
 -- Time is the server's. Lua's numbers are exact to 2^53; as text, only '%.0f' shows all digits of them.
 -- Every write that a server short of memory refuses (HSET, ZADD, SET) comes after a DEL or HDEL, or before anything is
 -- written.
+-- No key that a run has made stays without expiry: where the server refuses PEXPIRE (rights change at run time), what was
+-- written is undone, by a command of the same kind, and the run ends with the server's error.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -50,16 +52,25 @@ local function waiting()
 end
 
 -- The base of the next hold's tokens: sixteenths of a ms of server time, so that bases grow even when the last one was
--- lost, and more than the last one, so that they grow even when the clock does not.
+-- lost, and more than the last one, so that they grow even when the clock does not. A last base that is none, as tokens have
+-- no room for it, was written by somebody else, and counts as lost.
 local function nextBase()
-  return math.max(number(redis.pcall('GET', KEYS[4])) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
+  local last = number(redis.pcall('GET', KEYS[4]))
+  if not (last >= 1 and last < 140737488355327) then
+    last = 0
+  end
+  return math.max(math.floor(last) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
 end
 
 -- Makes an id the holder of the free lock. Returns the base.
 local function hold(id, lease, base)
   local text = string.format('%.0f', base)
   redis.call('HSET', KEYS[1], id, 'b' .. text)
-  redis.call('PEXPIRE', KEYS[1], lease)
+  local ends = redis.pcall('PEXPIRE', KEYS[1], lease)
+  if type(ends) == 'table' then
+    redis.call('HDEL', KEYS[1], id)
+    error(ends.err, 0)
+  end
   redis.call('SET', KEYS[4], text, 'PX', 86400000)
   return base
 end
@@ -97,11 +108,13 @@ local function enqueue(id, lease, poll, repetition, absent)
   redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, asked))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
-  if fresh or redis.call('PTTL', KEYS[2]) < keep then
-    redis.call('PEXPIRE', KEYS[2], keep)
+  local ends = (fresh or redis.call('PTTL', KEYS[2]) < keep) and redis.pcall('PEXPIRE', KEYS[2], keep)
+  if type(ends) ~= 'table' then
+    ends = (fresh or redis.call('PTTL', KEYS[3]) < keep) and redis.pcall('PEXPIRE', KEYS[3], keep)
   end
-  if fresh or redis.call('PTTL', KEYS[3]) < keep then
-    redis.call('PEXPIRE', KEYS[3], keep)
+  if type(ends) == 'table' then
+    leave(id)
+    error(ends.err, 0)
   end
 end
 

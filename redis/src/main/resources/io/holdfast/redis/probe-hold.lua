@@ -5,5 +5,9 @@
 -- Result  {1}
 
 redis.call('HSET', KEYS[1], ARGV[1], '1')
-redis.call('PEXPIRE', KEYS[1], ARGV[2])
+local ends = redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
+if type(ends) == 'table' then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  error(ends.err, 0)
+end
 return {1}

@@ -19,7 +19,12 @@ if held ~= '' and held ~= id then
   if wait > 0 then
     local since = string.match(redis.call('HGET', KEYS[3], client) or '', '^(%d+):')
     redis.call('HSET', KEYS[3], client, (since or string.format('%.0f', now)) .. string.format(':%.0f', now + 3 * wait))
-    redis.call('PEXPIRE', KEYS[3], math.max(3 * wait, redis.call('PTTL', KEYS[3])))
+    local ends = redis.pcall('PEXPIRE', KEYS[3], math.max(3 * wait, redis.call('PTTL', KEYS[3])))
+    if type(ends) == 'table' then
+      -- A right was taken away: the client's entry must not stay for ever.
+      redis.call('HDEL', KEYS[3], client)
+      error(ends.err, 0)
+    end
     if others == 0 and not since and isOurs(held) then
       tell(clientOf(held), 'c', held)
     end

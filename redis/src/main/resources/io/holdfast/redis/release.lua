@@ -51,4 +51,4 @@ leaveFree()
 local before = queued()
 enqueue(requeue, lease, poll, '0')
 -- Nobody holds it. The new id asks at the end of Redisson's turn if it is the first.
-return {1, now, 0, turn, before, 2, 'left free for Redisson'}
+return {1, now, 0, turn, before, 2, '(left free for Redisson)'}

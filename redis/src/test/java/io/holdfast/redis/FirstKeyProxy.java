@@ -14,6 +14,7 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A proxy in front of several servers that know nothing of each other, as Envoy is one: what has a key goes to the server of its
@@ -23,6 +24,10 @@ final class FirstKeyProxy implements AutoCloseable {
 
     private final ServerSocket listening;
     private final List<RedisServer> servers;
+    private final AtomicInteger connected = new AtomicInteger();
+
+    /** Whether a client keeps its connection when a server ends: the command is sent again, to the server that comes. */
+    volatile boolean keepsClients;
 
     /** The number of a server that HSET cannot be sent to now. */
     volatile int withoutHashes = -1;
@@ -43,6 +48,11 @@ final class FirstKeyProxy implements AutoCloseable {
         return "redis://127.0.0.1:" + listening.getLocalPort();
     }
 
+    /** How many connections clients have made. */
+    int connected() {
+        return connected.get();
+    }
+
     @Override
     public void close() throws IOException {
         listening.close();
@@ -52,6 +62,7 @@ final class FirstKeyProxy implements AutoCloseable {
         try {
             while (true) {
                 Socket client = listening.accept();
+                connected.incrementAndGet();
                 daemon(() -> serve(client));
             }
         } catch (IOException e) {
@@ -89,8 +100,7 @@ final class FirstKeyProxy implements AutoCloseable {
                     if (chosen && i == withoutHashes && words.get(0).equalsIgnoreCase("HSET")) {
                         answer = "-no upstream host\r\n".getBytes(UTF_8);
                     } else if (chosen) {
-                        links.get(i).getOutputStream().write(command);
-                        byte[] said = read(replies.get(i), new ArrayList<>());
+                        byte[] said = ask(links, replies, i, command);
                         answer = answer == null ? said : answer;
                     }
                 }
@@ -105,6 +115,22 @@ final class FirstKeyProxy implements AutoCloseable {
                 } catch (IOException e) {
                     // It was.
                 }
+            }
+        }
+    }
+
+    private byte[] ask(List<Socket> links, List<InputStream> replies, int i, byte[] command) throws IOException {
+        for (int failures = 0; ; failures++) {
+            try {
+                links.get(i).getOutputStream().write(command);
+                return read(replies.get(i), new ArrayList<>());
+            } catch (IOException e) {
+                if (!keepsClients || failures == 10) {
+                    throw e;
+                }
+                links.get(i).close();
+                links.set(i, new Socket(servers.get(i).host(), servers.get(i).port()));
+                replies.set(i, new BufferedInputStream(links.get(i).getInputStream()));
             }
         }
     }

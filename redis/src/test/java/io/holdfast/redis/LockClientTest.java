@@ -314,10 +314,18 @@ class LockClientTest {
     void a_key_without_expiry_is_reported_and_not_waited_for_without_bound() {
         server.command("SET", "immortal", "x");
 
-        assertThat(one.tryAcquire("immortal")).isEmpty();
-        assertThatThrownBy(() -> one.acquire("immortal"))
-                .isInstanceOf(LockStoreException.class)
-                .hasMessageContaining("without expiry");
+        List<Work> ways = List.of(
+                () -> one.tryAcquire("immortal"),
+                () -> one.acquire("immortal"),
+                () -> one.getLock("immortal").tryLock(),
+                () -> one.getLock("immortal").tryLock(5, TimeUnit.MILLISECONDS),
+                () -> one.getLock("immortal").lock(),
+                () -> one.tryAcquireAll(List.of("immortal"), LockOptions.defaults()),
+                () -> one.tryAcquireAll(List.of("free", "immortal"), LockOptions.defaults()));
+        for (Work way : ways) {
+            assertThatThrownBy(way::run).isInstanceOf(LockStoreException.class).hasMessageContaining("without expiry");
+        }
+        assertThat(two.tryAcquire("free")).isPresent();
     }
 
     private interface Work {

@@ -24,7 +24,7 @@ class RedlockUriTest {
             redlock://h1,h2,h3?bootstrap=yes           | bootstrap: "yes" (expected: true or false)
             redlock://h1,h2,h3?minReplicas=1           | minReplicas
             redlock://h1,h2,h3?mode=commands           | mode (expected: not with redlock: its servers must run Lua scripts
-            redlock://h1,h2,h3?colour=red              | colour
+            redlock://h1,h2,h3?colour=red              | option: unknown name
             redlock://h1,h2,h3#part                    | # or @ after the hosts
             redlock://h1,,h3                           | expected:
             """)
@@ -38,6 +38,13 @@ class RedlockUriTest {
     void no_message_has_the_password() {
         for (String rest : new String[] {"h1,h2", "h1,h2,h3,h4", "h1,h2,h1", "h1,h2,h3?x=y", "h1,h2,h3:x"}) {
             assertThatThrownBy(() -> LockClient.connect("redlock://user:geheim@" + rest))
+                    .hasMessageNotContaining("geheim");
+        }
+        for (String forgotten : new String[] {
+            "user:geheim", "user:geheim/0", "user:123/geheim", "user:123?geheim=1", "user:p@geheim$,h2,h3", "geheim$"
+        }) {
+            assertThatThrownBy(() -> LockClient.connect("redlock://" + forgotten))
+                    .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageNotContaining("geheim");
         }
     }

@@ -15,7 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store's URI says.
+ * What a store's URI says. Where the host is forgotten, or a character is not escaped, a password is taken for host, port,
+ * folder or option. So a message quotes nothing but the values of known options.
  *
  * @param servers {@code host:port,…} as ZooKeeper takes it
  * @param folder the path of the node that has the locks, without a slash at the end
@@ -104,10 +105,10 @@ record ZooKeeperSettings(
             int colon = server.endsWith("]") ? -1 : server.lastIndexOf(':');
             String host = colon < 0 ? server : server.substring(0, colon);
             if (host.isEmpty()) {
-                throw wrong("host: missing in \"" + text + "\"", "for example " + EXAMPLE);
+                throw wrong("host: missing", "for example " + EXAMPLE);
             }
             if (!HOST.matcher(host).matches()) {
-                throw wrong("host: \"" + host + "\"", "a host name or address; an IPv6 address in [ ]");
+                throw wrong("host: neither a name nor an address", "a host name or address; an IPv6 address in [ ]");
             }
             servers.add(host + ":" + (colon < 0 ? DEFAULT_PORT : port(server.substring(colon + 1))));
         }
@@ -121,7 +122,7 @@ record ZooKeeperSettings(
                 return port;
             }
         }
-        throw wrong("port: \"" + text + "\"", "1 to 65535");
+        throw wrong("port: not a number from 1 to 65535", "for example " + EXAMPLE + ", with a login before an @");
     }
 
     private static String login(String raw) {
@@ -142,11 +143,11 @@ record ZooKeeperSettings(
         }
         for (String part : path.substring(1).split("/", -1)) {
             if (part.isEmpty() || part.equals(".") || part.equals("..") || !part.equals(part.strip())) {
-                throw wrong("folder: \"" + path + "\"", "an absolute path of nodes, for example /apps/locks");
+                throw wrong("folder: not a path of nodes", "an absolute path of nodes, for example /apps/locks");
             }
         }
         if (path.equals("/zookeeper") || path.startsWith("/zookeeper/")) {
-            throw wrong("folder: \"" + path + "\"", "one outside of /zookeeper, which is ZooKeeper's own");
+            throw wrong("folder: in /zookeeper", "one outside of /zookeeper, which is ZooKeeper's own");
         }
         return path;
     }
@@ -160,7 +161,7 @@ record ZooKeeperSettings(
             int equals = pair.indexOf('=');
             String key = equals < 0 ? pair : pair.substring(0, equals);
             if (!OPTIONS.contains(key)) {
-                throw wrong("option: \"" + key + "\"", "one of " + OPTIONS);
+                throw wrong("option: unknown name", "one of " + OPTIONS);
             }
             if (options.put(key, equals < 0 ? "" : decode(pair.substring(equals + 1), key)) != null) {
                 throw wrong("option: \"" + key + "\" is there twice", "once");

@@ -64,13 +64,13 @@ class ZooKeeperSettingsTest {
         "zookeeper:host, host: missing",
         "zookeeper:///locks, host: missing",
         "'zookeeper://h1,,h2', host: missing",
-        "zookeeper://h1:0, port: \"0\"",
-        "zookeeper://h1:70000, port: \"70000\"",
+        "zookeeper://h1:0, port: not a number from 1 to 65535",
+        "zookeeper://h1:70000, port: not a number from 1 to 65535",
         "zookeeper://u@h1, login: incomplete",
-        "zookeeper://h1/a//b, folder: \"/a//b\"",
-        "zookeeper://h1/../b, folder: \"/../b\"",
+        "zookeeper://h1/a//b, folder: not a path",
+        "zookeeper://h1/../b, folder: not a path",
         "zookeeper://h1/zookeeper/x, outside of /zookeeper",
-        "zookeeper://h1?session=3s, option: \"session\"",
+        "zookeeper://h1?session=3s, option: unknown name",
         "zookeeper://h1?timeout=3s&timeout=4s, there twice",
         "zookeeper://h1?sessionTimeout=1, sessionTimeout: \"1\"",
         "zookeeper://h1?sessionTimeout=11m, 300ms to 10m",
@@ -89,7 +89,19 @@ class ZooKeeperSettingsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"zookeeper://user:secret/x@h1", "zookeeper://user:secret@h1:x"})
+    @CsvSource({
+        "zookeeper://user:secret/x@h1",
+        "zookeeper://user:secret@h1:x",
+        "zookeeper://user:secret",
+        "zookeeper://user:secret/locks",
+        "'zookeeper://user:secret,h2'",
+        "zookeeper://user:secret:2181",
+        "'zookeeper://user:123,,secret'",
+        "zookeeper://user:p@secret$",
+        "zookeeper://user:123/secret//x",
+        "zookeeper://user:123?secret=1",
+        "zookeeper://secret$"
+    })
     void the_password_is_never_shown(String uri) {
         assertThatThrownBy(() -> parse(uri))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -1,0 +1,102 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.TestClient.failure;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.StoreException;
+import io.holdfast.testkit.RedisServer;
+import java.util.List;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Whatever somebody wrote into the keys from which bases are made, no base leaves the range of fencing tokens. */
+class BaseRangeTest {
+
+    private static final long MAX = (1L << 47) - 1;
+    private static RedisServer server;
+
+    private TestClient scripts;
+    private TestClient commands;
+    private final RedisKeys keys = new RedisKeys(RedisUris.DEFAULT_PREFIX);
+
+    @BeforeAll
+    static void startServer() {
+        server = RedisServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void start() {
+        server.command("FLUSHALL");
+        scripts = new TestClient(server.uri() + "?mode=lua");
+        commands = new TestClient(server.uri() + "?mode=commands");
+    }
+
+    @AfterEach
+    void stop() {
+        scripts.close();
+        commands.close();
+    }
+
+    private static long base(TestClient client, String name) {
+        String holder = client.newHolder();
+        long base = ((Granted) client.acquire(name, holder, 30_000, false)).base();
+        client.release(name, holder);
+        return base;
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "140737488355327",
+                "140737488355328",
+                "999999999999999999",
+                "9007199254740993",
+                "1e300",
+                "nan",
+                "inf",
+                "-5",
+                "-1e300",
+                "text",
+                "0x7fffffffffffffff"
+            })
+    void a_last_base_out_of_range_counts_as_lost(String last) {
+        long before = base(scripts, "n");
+        for (TestClient client : List.of(scripts, commands, scripts)) {
+            server.command("SET", keys.base("n"), last);
+            assertThat(base(client, "n")).isGreaterThan(before).isLessThanOrEqualTo(MAX);
+        }
+        String a = scripts.newHolder();
+        String b = scripts.newHolder();
+        server.command("SET", keys.base("m"), last);
+        var reply = TestClient.get(scripts.store.acquireTogether(
+                List.of(scripts.request("m", a, 30_000, false), scripts.request("o", b, 30_000, false))));
+        assertThat(reply.granted()).hasSize(2).allMatch(granted -> granted.base() > before && granted.base() <= MAX);
+    }
+
+    @Test
+    void the_entry_of_a_stream_out_of_range_is_an_error_and_leaves_no_hold() {
+        for (String id : List.of("8796093022208-1", "9223372036854775807-1", "1152921504606846977-3")) {
+            server.command("DEL", keys.stream("n"));
+            server.command("XADD", keys.stream("n"), id, "h", "x");
+            StoreException error =
+                    failure(commands.store.acquire(commands.request("n", commands.newHolder(), 30_000, false)));
+
+            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+            assertThat(error).hasMessageContaining(keys.stream("n")).hasMessageContaining("2248");
+            assertThat(server.command("EXISTS", "n")).isEqualTo(0L);
+        }
+        server.command("DEL", keys.stream("n"));
+        assertThat(base(commands, "n")).isLessThanOrEqualTo(MAX);
+    }
+}
