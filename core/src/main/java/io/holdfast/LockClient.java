@@ -274,6 +274,14 @@ public final class LockClient implements AutoCloseable {
         engine.close();
     }
 
+    /** For people and logs: the store without secrets, and how many names are in use here. */
+    @Override
+    public String toString() {
+        int names = engine.size();
+        return "LockClient[" + describeStore() + (engine.isClosed() ? ", closed" : ", open") + ", " + names
+                + (names == 1 ? " name" : " names") + " in use]";
+    }
+
     /** Engine internals for tests of this package. */
     Engine engine() {
         return engine;

@@ -76,6 +76,9 @@ final class NameEngine extends EventLock implements Effects {
                 waiter.submittedTo(this);
                 state.arrive(waiter);
                 armDeadline(waiter);
+                if (waiter.state == Waiter.State.PENDING) {
+                    engine.longWaits().waits(waiter.arrivedNanos);
+                }
             }
         });
         return taken[0];
@@ -195,6 +198,38 @@ final class NameEngine extends EventLock implements Effects {
         }
     }
 
+    /**
+     * Logs the waits here that have become long.
+     *
+     * @return when the first of the others began, or {@link LongWaits#NONE}
+     */
+    long lookAtWaits() {
+        // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
+        if (state.nobodyWaits()) {
+            return LongWaits.NONE;
+        }
+        long[] next = {LongWaits.NONE};
+        handle(() -> {
+            long now = settings().time.nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                if (waiter.longWaitSeen) {
+                    continue;
+                }
+                if (now - waiter.arrivedNanos < LongWaits.LONG.toNanos()) {
+                    next[0] = Math.min(next[0], waiter.arrivedNanos);
+                    continue;
+                }
+                waiter.longWaitSeen = true;
+                if (engine.longWaits().admits()) {
+                    waiter.logged = true;
+                    String line = text(waiter).waitsForLong();
+                    later(() -> engine.longWaits().log(line));
+                }
+            }
+        });
+        return next[0];
+    }
+
     void leaseOver(ActiveLease lease) {
         handle(() -> state.leaseOver(lease));
     }
@@ -264,10 +299,10 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void sendRelease(Hold hold, @Nullable ActiveLease lease) {
         var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), null));
-        engine.compensation().track(command);
+        engine.compensation().track(name, command);
         command.whenComplete((reply, error) -> {
             if (error != null) {
-                abandon(hold.holderId(), hold.longestNanos());
+                abandon(hold);
             }
             if (lease != null) {
                 boolean wasGone = error == null && !reply.wasHeld();
@@ -287,7 +322,7 @@ final class NameEngine extends EventLock implements Effects {
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
         LeaseRules.Sent sent = attempt.sending(settings().time);
         var command = engine.store().release(new ReleaseRequest(name, hold.holderId(), request(attempt)));
-        engine.compensation().track(command);
+        engine.compensation().track(name, command);
         command.whenComplete((reply, error) -> handle(() -> state.requeued(hold, attempt, sent, reply, error)));
     }
 
@@ -295,6 +330,14 @@ final class NameEngine extends EventLock implements Effects {
     public void abandon(String holderId, long leaseNanos) {
         if (!engine.retention().keeps(holderId)) {
             engine.compensation().abandon(name, holderId, leaseNanos);
+        }
+    }
+
+    @Override
+    public void abandon(Hold hold) {
+        String holderId = hold.holderId();
+        if (!engine.retention().keeps(holderId)) {
+            engine.compensation().abandonHold(name, holderId, hold.longestNanos());
         }
     }
 
@@ -322,6 +365,7 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void forget(Hold hold) {
         engine.renewals().forget(hold);
+        renewalFailsNoMore(hold, false);
     }
 
     @Override
@@ -359,6 +403,10 @@ final class NameEngine extends EventLock implements Effects {
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
         later(() -> waiter.complete(lease, null));
+        if (waiter.logged) {
+            String line = text(waiter).gotIt();
+            later(() -> engine.longWaits().log(line));
+        }
         Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
         tell(l -> l.acquired(name, lease.fencingToken(), waited));
     }
@@ -367,7 +415,9 @@ final class NameEngine extends EventLock implements Effects {
     public void released(ActiveLease lease, boolean wasGone) {
         later(() -> lease.end(wasGone));
         if (wasGone) {
-            tell(l -> l.lost(name, lease.fencingToken(), "the store did not know it at its release"));
+            String why = "the store did not know it at its release";
+            later(() -> engine.incidents().lost(lease, why, true));
+            tell(l -> l.lost(name, lease.fencingToken(), why));
         } else {
             Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
             tell(l -> l.released(name, lease.fencingToken(), held));
@@ -378,8 +428,16 @@ final class NameEngine extends EventLock implements Effects {
     public void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         conclude(waiter, outcome);
         Duration waited = Duration.ofNanos(settings().time.nanoTime() - waiter.arrivedNanos);
-        LockException error = why != null ? why : notAcquired(waiter);
+        LockException error = why != null ? why : text(waiter).notAcquired();
         later(() -> waiter.complete(null, error));
+        if (waiter.logged) {
+            String line = text(waiter)
+                    .gotItNot(
+                            outcome == Waiter.State.WITHDRAWN
+                                    ? "the caller was interrupted or gave up"
+                                    : String.valueOf(error.getMessage()));
+            later(() -> engine.longWaits().log(line));
+        }
         if (waiter.untold) {
             return;
         }
@@ -388,17 +446,40 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     @Override
-    public void lost(ActiveLease lease, String why) {
+    public void lost(ActiveLease lease, String why, boolean answered) {
         if (lease.owner != null) {
             engine.lostHolds().add(lease.owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
+        later(() -> engine.incidents().lost(lease, why, answered));
         tell(l -> l.lost(name, lease.fencingToken(), why));
     }
 
     @Override
-    public void renewalFailed(Throwable cause) {
+    public void renewalFailed(Hold hold, Throwable cause) {
+        if (!hold.renewalFailing) {
+            hold.renewalFailing = true;
+            if (engine.incidents().renewalFails()) {
+                later(() -> engine.incidents().logOutage(name, cause));
+            }
+        }
         tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+    }
+
+    @Override
+    public void renewalSucceeded(Hold hold) {
+        renewalFailsNoMore(hold, true);
+    }
+
+    private void renewalFailsNoMore(Hold hold, boolean renewed) {
+        if (!hold.renewalFailing) {
+            return;
+        }
+        hold.renewalFailing = false;
+        Duration outage = engine.incidents().renewalFailsNoMore(renewed);
+        if (outage != null) {
+            later(() -> engine.incidents().logRecovery(outage));
+        }
     }
 
     private void tell(Consumer<LockListener> event) {
@@ -449,15 +530,8 @@ final class NameEngine extends EventLock implements Effects {
         }
     }
 
-    private LockException notAcquired(Waiter waiter) {
-        if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
-            return new LockTimeoutException("The lock " + name + " is held by somebody else");
-        }
-        String wait = waiter.options.waitAtMost().map(Duration::toString).orElse("the whole wait");
-        return new LockTimeoutException(
-                waiter.foundBusy || waiter.state != Waiter.State.TIMED_OUT
-                        ? "The lock " + name + " was held by others for " + wait
-                        : "The store did not answer within " + wait + " whether the lock " + name + " is free");
+    private WaitText text(Waiter waiter) {
+        return new WaitText(name, waiter, state.lease(), settings().time.nanoTime());
     }
 
     private AcquireRequest request(Attempt attempt) {

@@ -223,7 +223,7 @@ final class NameState {
             @Nullable Throwable error) {
         watchForLate(attempt, error);
         if (error != null) {
-            effects.abandon(released.holderId(), released.longestNanos());
+            effects.abandon(released);
         }
         if (!tenure.isOf(attempt.holderId)) {
             contention().requeued(attempt, sent, reply, error);

@@ -16,8 +16,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Renewals {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
-
     private final LockStore store;
     private final TimeSource time;
 
@@ -102,9 +100,9 @@ final class Renewals {
                 hold.engine.renewed(hold, requests.get(index), sent, reply, error);
             } catch (RuntimeException | Error e) {
                 // A callback executor that fails, for example: the other answers must not be lost by that.
-                LOG.log(
+                Log.LOG.log(
                         System.Logger.Level.ERROR,
-                        "What follows from a renewal of " + hold.engine.name() + " failed",
+                        "Effect of a renewal of the lock " + Quoted.name(hold.engine.name()) + " failed",
                         e);
             }
         });

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Retention {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
     private static final long RETRY_NANOS = 500_000_000;
 
     /** By how much the store keeps it longer, so that it is still there to be passed on when its time has come here. */
@@ -100,7 +99,7 @@ final class Retention {
             long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
             CompletionStage<RenewReply> command =
                     store.renew(new RenewRequest(name, holderId, millis, settingNumber, true, false));
-            compensation.track(command);
+            compensation.track(name, command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
@@ -137,7 +136,7 @@ final class Retention {
         }
 
         private void warn(String what) {
-            LOG.log(System.Logger.Level.WARNING, "The lock " + name + " " + what);
+            Log.LOG.log(System.Logger.Level.WARNING, "The lock " + Quoted.name(name) + " " + what);
         }
 
         private boolean isKept() {
@@ -169,7 +168,7 @@ final class Retention {
                 lock.unlock();
             }
             // Perhaps the store was never told of the end.
-            compensation.abandon(name, holderId, longestNanos);
+            compensation.abandonHold(name, holderId, longestNanos);
         }
 
         /** By the lock's holder. */

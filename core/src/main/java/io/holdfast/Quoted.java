@@ -1,0 +1,22 @@
+package io.holdfast;
+
+import java.util.Collection;
+import java.util.stream.Collectors;
+
+/** Writes names and holders in messages: in quotes, so that a reader sees where they begin and end. */
+final class Quoted {
+
+    private Quoted() {}
+
+    static String name(String name) {
+        return '"' + name + '"';
+    }
+
+    static String names(Collection<String> names) {
+        return names.stream().map(Quoted::name).collect(Collectors.joining(", "));
+    }
+
+    static String holder(String holderId) {
+        return '"' + holderId + '"';
+    }
+}
