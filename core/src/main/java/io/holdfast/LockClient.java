@@ -78,7 +78,8 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it.
+     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it. Not reentrant:
+     * a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed

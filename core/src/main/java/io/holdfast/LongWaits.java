@@ -95,7 +95,7 @@ final class LongWaits {
     private void look() {
         lock.lock();
         try {
-            // Before the look: who comes during it is seen, or sets the timer.
+            // Before the look: a waiter that comes during it is seen, or sets the timer.
             timer = null;
         } finally {
             lock.unlock();

@@ -114,7 +114,7 @@ final class Acquisition {
             giveUp(claim);
             fail(new StoreException(
                     Outcome.NOT_EXECUTED,
-                    "The lease on " + request.name() + " had run out before a majority of " + members.describe()
+                    "The lease on \"" + request.name() + "\" had run out before a majority of " + members.describe()
                             + " had answered (expected: answers in much less than a lease)",
                     null));
         } else if (round.isCommitted()) {

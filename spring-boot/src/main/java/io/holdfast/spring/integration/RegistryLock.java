@@ -109,7 +109,7 @@ final class RegistryLock implements DistributedLock {
             mine.lost = e;
             throw e;
         }
-        throw new IllegalStateException("The lock " + name() + " was lost before it was unlocked");
+        throw new IllegalStateException("The lock \"" + name() + "\" was lost before it was unlocked");
     }
 
     @Override
