@@ -2,7 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.Names;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Queue;
@@ -64,6 +64,9 @@ final class ActiveLease implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
+    /** The id of the thread that waited for it, or zero if none did: so that this thread's next wait can be explained. */
+    final long takenBy;
+
     /**
      * How often the owner thread took it. Null until that matters: as long as it was taken once, and not lost, as most are
      * of very many locks held.
@@ -84,13 +87,21 @@ final class ActiveLease implements Lease {
      */
     private @Nullable CompletableFuture<Boolean> ended;
 
-    ActiveLease(Hold hold, int handOff, long grantedNanos, long limitNanos, boolean renewed, @Nullable Thread owner) {
+    ActiveLease(
+            Hold hold,
+            int handOff,
+            long grantedNanos,
+            long limitNanos,
+            boolean renewed,
+            @Nullable Thread owner,
+            long takenBy) {
         this.hold = hold;
         this.handOff = handOff;
         this.grantedNanos = grantedNanos;
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         this.owner = owner;
+        this.takenBy = takenBy;
     }
 
     @Override
@@ -136,10 +147,14 @@ final class ActiveLease implements Lease {
         if (!isValid()) {
             return Duration.ZERO;
         }
+        return Duration.ofNanos(leftNanos());
+    }
+
+    /** Of what has not ended. */
+    private long leftNanos() {
         TimeSource time = hold.engine.time();
         long remaining = hold.deadline.remainingNanos(time);
-        return Duration.ofNanos(
-                limitNanos == NO_LIMIT ? remaining : Math.max(0, Math.min(remaining, limitNanos - time.nanoTime())));
+        return limitNanos == NO_LIMIT ? remaining : Math.max(0, Math.min(remaining, limitNanos - time.nanoTime()));
     }
 
     @Override
@@ -148,7 +163,7 @@ final class ActiveLease implements Lease {
             return;
         }
         if (state == State.RELEASED) {
-            throw new IllegalStateException("The lease on " + Names.printable(name()) + " was released");
+            throw new IllegalStateException("The lease on " + Quoted.name(name()) + " was released");
         }
         throw lostException();
     }
@@ -337,12 +352,28 @@ final class ActiveLease implements Lease {
     }
 
     private LeaseLostException unknownAtRelease() {
-        return new LeaseLostException("The lease on " + name() + " with token " + fencingToken()
+        return new LeaseLostException("The lease on " + Quoted.name(name()) + " with token " + fencingToken()
                 + " was lost: at its release the store no longer knew it");
     }
 
     private LeaseLostException lostException() {
         return new LeaseLostException(
-                "The lease on " + name() + " with token " + fencingToken() + " was lost: " + lostWhy);
+                "The lease on " + Quoted.name(name()) + " with token " + fencingToken() + " was lost: " + lostWhy);
+    }
+
+    /** For people and logs. Changes nothing: a lease whose time has passed ends by the next look at its validity. */
+    @Override
+    public String toString() {
+        String now = switch (state) {
+            case HELD ->
+                isOver()
+                        ? "over"
+                        : "held, valid for "
+                                + DurationText.rounded(Duration.ofNanos(leftNanos()))
+                                + (renewed ? " unless renewed" : "");
+            case RELEASED -> "released";
+            case LOST -> "lost: " + lostWhy;
+        };
+        return "Lease[" + Quoted.name(name()) + ", token " + fencingToken() + ", " + now + "]";
     }
 }

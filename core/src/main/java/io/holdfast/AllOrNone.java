@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -299,13 +300,16 @@ final class AllOrNone {
     }
 
     LockTimeoutException timeout() {
-        Duration wait = Duration.ofNanos(waitNanos);
+        String wait = DurationText.of(Duration.ofNanos(waitNanos));
+        String locks = names.size() == 1 ? "lock " : "locks ";
+        String be = names.size() == 1 ? " is" : " are";
         if (waitNanos > 0 && !answered) {
-            return new LockTimeoutException(
-                    "The store did not answer within " + wait + " whether the locks " + names + " are free");
+            return new LockTimeoutException("The store did not answer within " + wait + " whether the " + locks
+                    + Quoted.names(names) + be + " free");
         }
-        return new LockTimeoutException(
-                "The locks " + names + " were not free together" + (waitNanos == 0 ? "" : " within " + wait));
+        return new LockTimeoutException("The " + locks + Quoted.names(names)
+                + (names.size() == 1 ? " was not free" : " were not free together")
+                + (waitNanos == 0 ? "" : " within " + wait));
     }
 
     private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
 /** Runs the user's code: on the user's executor or daemon threads made as needed, and its exceptions are logged. */
 final class Callbacks {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
-
     private final Executor executor;
     private final @Nullable CallbackThreads own;
     private final @Nullable LockListener listener;
@@ -31,7 +29,7 @@ final class Callbacks {
             // Full, shut down or defective: a loss signal that came late is better than none, and whoever waits for a
             // stage
             // would wait for ever.
-            LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
+            Log.LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
             runOnOwnThread(task);
         }
     }
@@ -90,7 +88,7 @@ final class Callbacks {
 
         private void giveUp() {
             if (compareAndSet(false, true)) {
-                LOG.log(
+                Log.LOG.log(
                         System.Logger.Level.WARNING,
                         "The callback executor did not begin to deliver the outcome of an acquisition in time: it is full, or it"
                                 + " drops tasks; a lease that was to be delivered is released");
@@ -126,7 +124,7 @@ final class Callbacks {
             thread.start();
         } catch (Error e) {
             // The system has no more threads.
-            LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", e);
+            Log.LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", e);
             task.run();
         }
     }
@@ -153,7 +151,7 @@ final class Callbacks {
             callback.run();
         } catch (Throwable e) {
             // Checked ones, too: other languages than Java throw them from anywhere.
-            LOG.log(System.Logger.Level.ERROR, "A callback failed", e);
+            Log.LOG.log(System.Logger.Level.ERROR, "A callback failed", e);
         }
     }
 }

@@ -1,13 +1,15 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.Names;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -15,26 +17,24 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or until it must have expired, or the client is closed: design rule 4. Releases pass through here,
- * too, so that a withdrawal does not overtake the release of the same id.
+ * the store confirms, or until it must have expired, or the client is closed: design rule 4.
  */
 final class Compensation {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
-    /** The first failure of each so long is told of in full, the others of that time by their number. */
-    private static final long TELL_EVERY_NANOS = 1_000_000_000;
+    /** Of the names that a closed client could not release, so many are in the log. */
+    private static final int NAMES_LOGGED = 20;
 
     private final LockStore store;
     private final EngineSettings settings;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean closed;
-    private boolean told; // by lock; a failure was, within the present TELL_EVERY_NANOS
-    private int untold; // by lock; failures since
-    private int pending; // by lock
+    private final BoundedLog failures;
+    private final Pending pending = new Pending("", false); // by lock; the list's head, not one of them
+    private int size; // by lock; how many are pending
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
     /**
@@ -48,18 +48,41 @@ final class Compensation {
         this.store = store;
         this.settings = settings;
         this.time = settings.time;
+        failures = new BoundedLog(
+                System.Logger.Level.WARNING,
+                time,
+                n -> n + " more locks could not be released or given up within " + DurationText.of(BoundedLog.WINDOW)
+                        + "; each becomes free when its lease has run out");
+    }
+
+    /** A command, or a series of them, that is not confirmed yet. Linked, as a place in a set would cost every release. */
+    private static final class Pending {
+
+        private final String name;
+
+        /** Whether a lease was handed out on it, so that the name is locked until the store has confirmed. */
+        private final boolean held;
+
+        private Pending before = this; // by lock
+        private Pending after = this; // by lock
+
+        Pending(String name, boolean held) {
+            this.name = name;
+            this.held = held;
+        }
     }
 
     /**
-     * Sends a release, and withdraws the holder id when the outcome is an error.
+     * Sends a release, and withdraws the hold when the outcome is an error.
      *
      * @param leaseNanos the longest lease it can have got
      */
     CompletionStage<ReleaseReply> release(ReleaseRequest request, long leaseNanos) {
         String holderId = request.holderId();
+        Pending release = new Pending(request.name(), true);
+        begin(release);
         lock.lock();
         try {
-            pending++;
             releasing.put(holderId, 0L);
         } finally {
             lock.unlock();
@@ -68,9 +91,9 @@ final class Compensation {
         command.whenComplete((reply, error) -> {
             long longestNanos = Math.max(releaseEnded(holderId), error == null ? 0 : leaseNanos);
             if (longestNanos > 0) {
-                abandon(request.name(), holderId, longestNanos);
+                withdraw(new Pending(request.name(), error != null), holderId, longestNanos);
             }
-            end();
+            end(release);
         });
         return command;
     }
@@ -87,12 +110,21 @@ final class Compensation {
     }
 
     /**
-     * Withdraws a holder id; after the answer to its release, if that is under way. That answer alone does not say that
-     * nothing is left: an acquire of the id may be executed after the release.
+     * Withdraws a holder id that may hold nothing; after the answer to its release, if that is under way. That answer alone
+     * does not say that nothing is left: an acquire of the id may be executed after the release.
      *
      * @param leaseNanos the longest lease it can have got
      */
     void abandon(String name, String holderId, long leaseNanos) {
+        abandon(name, holderId, leaseNanos, false);
+    }
+
+    /** Withdraws a hold, as above. */
+    void abandonHold(String name, String holderId, long leaseNanos) {
+        abandon(name, holderId, leaseNanos, true);
+    }
+
+    private void abandon(String name, String holderId, long leaseNanos, boolean held) {
         lock.lock();
         try {
             if (releasing.computeIfPresent(holderId, (id, longest) -> Math.max(longest, leaseNanos)) != null) {
@@ -101,22 +133,27 @@ final class Compensation {
         } finally {
             lock.unlock();
         }
-        begin();
-        // A command that was sent may be executed a little later still; then its lease begins.
-        long giveUpNanos = time.nanoTime() + leaseNanos + settings.storeTimeoutNanos;
-        attempt(name, holderId, giveUpNanos, RETRY_FIRST_NANOS);
+        withdraw(new Pending(name, held), holderId, leaseNanos);
     }
 
-    /** A command of the engine's own that close() waits for. */
-    void track(CompletionStage<?> command) {
-        begin();
-        command.whenComplete((reply, error) -> end());
+    private void withdraw(Pending withdrawal, String holderId, long leaseNanos) {
+        begin(withdrawal);
+        // A command that was sent may be executed a little later still; then its lease begins.
+        long giveUpNanos = time.nanoTime() + leaseNanos + settings.storeTimeoutNanos;
+        attempt(withdrawal, holderId, giveUpNanos, RETRY_FIRST_NANOS);
+    }
+
+    /** A command of the engine's own to end a hold, which close() waits for. */
+    void track(String name, CompletionStage<?> command) {
+        Pending release = new Pending(name, true);
+        begin(release);
+        command.whenComplete((reply, error) -> end(release));
     }
 
     int pending() {
         lock.lock();
         try {
-            return pending;
+            return size;
         } finally {
             lock.unlock();
         }
@@ -126,7 +163,7 @@ final class Compensation {
     CompletionStage<Void> whenIdle() {
         lock.lock();
         try {
-            if (pending == 0) {
+            if (size == 0) {
                 return CompletableFuture.completedFuture(null);
             }
             if (idle == null) {
@@ -139,73 +176,72 @@ final class Compensation {
     }
 
     /**
-     * The store is about to be closed: nothing is asked again.
-     *
-     * @return how many are not confirmed
+     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An
+     * acquisition that was given up is not among them: as a rule it never got the lock.
      */
-    int close() {
+    void close(Duration waited) {
         closed = true;
-        return pending();
+        failures.flush();
+        TreeSet<String> names = new TreeSet<>();
+        lock.lock();
+        try {
+            for (Pending each = pending.after; each != pending; each = each.after) {
+                if (each.held) {
+                    names.add(each.name);
+                }
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (!names.isEmpty()) {
+            int more = names.size() - NAMES_LOGGED;
+            Log.LOG.log(
+                    System.Logger.Level.WARNING,
+                    "The client was closed before " + store.describe() + " confirmed the release of "
+                            + Quoted.names(names.stream().limit(NAMES_LOGGED).toList())
+                            + (more > 0 ? " and " + more + " more" : "") + ", for which it waited at most "
+                            + DurationText.of(waited) + "; each becomes free when its lease has run out");
+        }
     }
 
     boolean isClosed() {
         return closed;
     }
 
-    private void attempt(String name, String holderId, long giveUpNanos, long retryNanos) {
-        store.abandon(name, holderId).whenComplete((held, error) -> {
-            // When closed: close() has told of all that was pending.
+    private void attempt(Pending withdrawal, String holderId, long giveUpNanos, long retryNanos) {
+        store.abandon(withdrawal.name, holderId).whenComplete((held, error) -> {
+            // When closed: close() has logged all that was pending.
             if (error == null || closed) {
-                end();
+                end(withdrawal);
             } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
-                tell("Could not withdraw " + holderId + " from " + Names.printable(name)
-                        + "; it is gone when its lease has run out. The store said: " + error.getMessage());
-                end();
+                failures.log(() -> failure(withdrawal, holderId, error));
+                end(withdrawal);
             } else {
                 time.schedule(
                         settings.jittered(retryNanos),
-                        () -> again(name, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
+                        () -> again(withdrawal, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
             }
         });
     }
 
-    private void tell(String failure) {
-        lock.lock();
-        try {
-            if (told) {
-                untold++;
-                return;
-            }
-            told = true;
-        } finally {
-            lock.unlock();
-        }
-        LOG.log(System.Logger.Level.WARNING, failure);
-        time.schedule(TELL_EVERY_NANOS, this::tellOfTheOthers);
+    private static String failure(Pending withdrawal, String holderId, Throwable error) {
+        String lock = Quoted.name(withdrawal.name);
+        return (withdrawal.held
+                        ? "The lock " + lock
+                                + " could not be released at the store, and becomes free when its lease has"
+                                + " run out"
+                        : "An acquisition of the lock " + lock
+                                + " that was given up could not be withdrawn at the store;"
+                                + " if it got the lock, that becomes free when its lease has run out")
+                + " (holder id " + Quoted.holder(holderId) + "): "
+                + StoreErrors.of(error).getMessage();
     }
 
-    private void tellOfTheOthers() {
-        int others;
-        lock.lock();
-        try {
-            others = untold;
-            untold = 0;
-            told = false;
-        } finally {
-            lock.unlock();
-        }
-        if (others > 0) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "Could not withdraw " + others + " more; they are gone when their leases have run out");
-        }
-    }
-
-    private void again(String name, String holderId, long giveUpNanos, long retryNanos) {
+    private void again(Pending withdrawal, String holderId, long giveUpNanos, long retryNanos) {
         if (closed) {
-            end();
+            end(withdrawal);
         } else {
-            attempt(name, holderId, giveUpNanos, retryNanos);
+            attempt(withdrawal, holderId, giveUpNanos, retryNanos);
         }
     }
 
@@ -213,20 +249,26 @@ final class Compensation {
         return StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL;
     }
 
-    private void begin() {
+    private void begin(Pending begun) {
         lock.lock();
         try {
-            pending++;
+            size++;
+            begun.before = pending.before;
+            begun.after = pending;
+            pending.before.after = begun;
+            pending.before = begun;
         } finally {
             lock.unlock();
         }
     }
 
-    private void end() {
+    private void end(Pending ended) {
         CompletableFuture<Void> done = null;
         lock.lock();
         try {
-            if (--pending == 0) {
+            ended.before.after = ended.after;
+            ended.after.before = ended.before;
+            if (--size == 0) {
                 done = idle;
                 idle = null;
             }

@@ -6,10 +6,12 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -304,8 +306,9 @@ final class Contention {
 
     private LockStoreException tooLate(Attempt answered) {
         return new LockStoreException(
-                "The store granted the lock " + state.effects.name() + " for " + answered.leaseNanos / 1_000_000
-                        + " ms, and its answer came when that time was over (expected: a lease that is much longer than"
+                "The store granted the lock " + Quoted.name(state.effects.name()) + " for "
+                        + DurationText.of(Duration.ofNanos(answered.leaseNanos))
+                        + ", and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",
                 null);
     }
@@ -327,7 +330,7 @@ final class Contention {
 
     private LockStoreException endless(Busy busy) {
         return new LockStoreException(
-                "The lock " + state.effects.name() + " is held by " + busy.holder()
+                "The lock " + Quoted.name(state.effects.name()) + " is held by " + Quoted.holder(busy.holder())
                         + " without expiry, so it may never become free"
                         + " (expected: a key with a time to live; remove the key if it is left over, or use another"
                         + " name)",

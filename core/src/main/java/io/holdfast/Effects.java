@@ -30,8 +30,11 @@ interface Effects {
      */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 
-    /** Withdraws a holder id in the background, until the store confirms. */
+    /** Withdraws an attempt, which may hold nothing, in the background, until the store confirms. */
     void abandon(String holderId, long leaseNanos);
+
+    /** Withdraws a hold, as above. */
+    void abandon(Hold hold);
 
     /**
      * A command of this attempt failed, and may still be executed. {@link NameState#unusedLate} is wanted when that is over;
@@ -67,7 +70,12 @@ interface Effects {
 
     void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
-    void lost(ActiveLease lease, String why);
+    /** The lease was lost; {@code answered}: the store has just said so, and can be asked who holds the name now. */
+    void lost(ActiveLease lease, String why, boolean answered);
 
-    void renewalFailed(Throwable cause);
+    /** A renewal of the hold failed. */
+    void renewalFailed(Hold hold, Throwable cause);
+
+    /** A renewal of the hold was confirmed. */
+    void renewalSucceeded(Hold hold);
 }

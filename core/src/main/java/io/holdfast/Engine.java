@@ -31,8 +31,6 @@ import org.jspecify.annotations.Nullable;
 /** All names of one client: finds the {@link NameEngine} for an event, and holds what they share. */
 final class Engine {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
-
     /** A name that nobody locks. */
     private static final String HEALTH_NAME = "holdfast:health";
 
@@ -45,6 +43,8 @@ final class Engine {
     private final Renewals renewals;
     private final Compensation compensation;
     private final Retention retention;
+    private final Incidents incidents;
+    private final LongWaits longWaits;
     private final LostHolds lostHolds = new LostHolds();
     private final ForeignHolders foreignHolders;
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
@@ -60,6 +60,8 @@ final class Engine {
         this.compensation = new Compensation(this.store, settings);
         this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
+        this.incidents = new Incidents(this.store, settings);
+        this.longWaits = new LongWaits(names.values(), settings.time);
         store.listen(new Messages());
     }
 
@@ -188,6 +190,8 @@ final class Engine {
         }
         names.values().forEach(name -> name.close(closed()));
         retention.close();
+        longWaits.close();
+        incidents.close();
         compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
         return done;
     }
@@ -201,13 +205,7 @@ final class Engine {
                 .completeOnTimeout(null, CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
         if (storeClosed.compareAndSet(false, true)) {
-            int unconfirmed = compensation.close();
-            if (unconfirmed > 0) {
-                LOG.log(
-                        System.Logger.Level.WARNING,
-                        unconfirmed + " releases were not confirmed when the client was closed, after at most "
-                                + CLOSE_AT_MOST + "; these locks become free when their leases run out");
-            }
+            compensation.close(CLOSE_AT_MOST);
             store.close();
             callbacks.close();
         }
@@ -237,6 +235,14 @@ final class Engine {
 
     Retention retention() {
         return retention;
+    }
+
+    Incidents incidents() {
+        return incidents;
+    }
+
+    LongWaits longWaits() {
+        return longWaits;
     }
 
     LostHolds lostHolds() {
@@ -282,6 +288,10 @@ final class Engine {
     /** For tests: how many names have state here. */
     int size() {
         return names.size();
+    }
+
+    boolean isClosed() {
+        return closing.get() != null;
     }
 
     private void ensureOpen() {

@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import io.holdfast.spi.Names;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 abstract class EventLock extends ReentrantLock {
-
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
     private @Nullable List<Runnable> outbox; // by lock
@@ -65,10 +62,8 @@ abstract class EventLock extends ReentrantLock {
         try {
             effect.run();
         } catch (Throwable e) {
-            LOG.log(
-                    System.Logger.Level.ERROR,
-                    "What follows from an event of " + Names.printable(name()) + " failed",
-                    e);
+            Log.LOG.log(
+                    System.Logger.Level.ERROR, "Effect of an event for the lock " + Quoted.name(name()) + " failed", e);
         }
     }
 
@@ -79,9 +74,9 @@ abstract class EventLock extends ReentrantLock {
             } catch (Throwable e) {
                 // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
                 // something else. What was decided so far must still reach the waiters.
-                LOG.log(
+                Log.LOG.log(
                         System.Logger.Level.ERROR,
-                        "An event of " + Names.printable(name()) + " failed; this is a defect in Holdfast",
+                        "An event for the lock " + Quoted.name(name()) + " failed; this is a defect in Holdfast",
                         e);
             }
         }

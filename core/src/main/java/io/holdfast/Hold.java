@@ -79,6 +79,9 @@ final class Hold {
     /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
     boolean open;
 
+    /** Whether the last renewal that was answered failed. */
+    boolean renewalFailing;
+
     private char handOffs;
 
     /** Its place in the {@link DueQueue}; −1: nowhere. */

@@ -12,7 +12,10 @@ import java.util.concurrent.CompletionStage;
  * {@link #isValid()} turns false in time even when the store cannot be reached, and from the first call after a pause
  * of the process on.
  *
- * <p>Thread-safe.
+ * <p>A lease is not reentrant: a thread that acquires a name on which it holds a lease waits for itself. Pass the lease on
+ * to the code that needs it, or use {@link LockClient#getLock}, which is reentrant.
+ *
+ * <p>Thread-safe. {@code toString()} shows name, token and state.
  */
 public interface Lease extends AutoCloseable {
 

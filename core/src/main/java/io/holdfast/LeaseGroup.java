@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,8 +30,8 @@ final class LeaseGroup implements MultiLease {
                 return lease;
             }
         }
-        throw new IllegalArgumentException("lock name: \"" + Names.printable(name) + "\" (expected: one of "
-                + Names.printable(leases.stream().map(ActiveLease::name).toList() + ")"));
+        throw new IllegalArgumentException("lock name: " + Quoted.name(name) + " (expected: one of "
+                + Quoted.names(leases.stream().map(ActiveLease::name).toList()) + ")");
     }
 
     @Override
@@ -112,6 +111,11 @@ final class LeaseGroup implements MultiLease {
     /** Those that are still held; nobody saw the group, so nobody needs to hear of a loss. */
     static void releaseQuietly(List<ActiveLease> leases) {
         leases.forEach(ActiveLease::releaseQuietly);
+    }
+
+    @Override
+    public String toString() {
+        return "MultiLease" + leases;
     }
 
     private List<ActiveLease.Ending> endAll(Duration holdAtLeast) {

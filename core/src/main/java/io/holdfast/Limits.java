@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -80,11 +81,12 @@ final class Limits {
     static Duration checkLease(String what, Duration lease) {
         requireNonNull(lease, what);
         if (lease.compareTo(LEASE_MIN) < 0) {
-            throw new IllegalArgumentException(what + ": " + lease + " (expected: at least " + LEASE_MIN
-                    + ", the shortest lease that can be kept)");
+            throw new IllegalArgumentException(what + ": " + DurationText.of(lease) + " (expected: at least "
+                    + DurationText.of(LEASE_MIN) + ", the shortest lease that can be kept)");
         }
         if (lease.compareTo(LEASE_MAX) > 0) {
-            throw new IllegalArgumentException(what + ": " + lease + " (expected: at most " + LEASE_MAX + ")");
+            throw new IllegalArgumentException(
+                    what + ": " + DurationText.of(lease) + " (expected: at most " + DurationText.of(LEASE_MAX) + ")");
         }
         return lease;
     }
@@ -92,7 +94,8 @@ final class Limits {
     static Duration checkTenure(Duration tenure) {
         requireNonNull(tenure, "tenure");
         if (tenure.isNegative() || tenure.compareTo(TENURE_MAX) > 0) {
-            throw new IllegalArgumentException("tenure: " + tenure + " (expected: from zero to " + TENURE_MAX + ")");
+            throw new IllegalArgumentException("tenure: " + DurationText.of(tenure) + " (expected: from zero to "
+                    + DurationText.of(TENURE_MAX) + ")");
         }
         return tenure;
     }
@@ -100,11 +103,11 @@ final class Limits {
     static Duration checkWait(String what, Duration wait) {
         requireNonNull(wait, what);
         if (wait.isNegative()) {
-            throw new IllegalArgumentException(what + ": " + wait + " (expected: zero or more)");
+            throw new IllegalArgumentException(what + ": " + DurationText.of(wait) + " (expected: zero or more)");
         }
         if (wait.compareTo(WAIT_MAX) > 0) {
-            throw new IllegalArgumentException(
-                    what + ": " + wait + " (expected: at most " + WAIT_MAX + "; leave it out to wait without limit)");
+            throw new IllegalArgumentException(what + ": " + DurationText.of(wait) + " (expected: at most "
+                    + DurationText.of(WAIT_MAX) + "; leave it out to wait without limit)");
         }
         return wait;
     }

@@ -83,7 +83,8 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it.
+     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it. Not reentrant:
+     * a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed
@@ -286,6 +287,14 @@ public final class LockClient implements AutoCloseable {
     @Override
     public void close() {
         engine.close();
+    }
+
+    /** For people and logs: the store without secrets, and how many names are in use here. */
+    @Override
+    public String toString() {
+        int names = engine.size();
+        return "LockClient[" + describeStore() + (engine.isClosed() ? ", closed" : ", open") + ", " + names
+                + (names == 1 ? " name" : " names") + " in use]";
     }
 
     /** Engine internals for tests of this package. */

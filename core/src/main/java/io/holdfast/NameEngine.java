@@ -77,6 +77,9 @@ final class NameEngine extends EventLock implements Effects {
                 waiter.submittedTo(this);
                 state.arrive(waiter);
                 armDeadline(waiter);
+                if (waiter.state == Waiter.State.PENDING) {
+                    engine.longWaits().waits(waiter.arrivedNanos);
+                }
             }
         });
         return taken[0];
@@ -213,6 +216,38 @@ final class NameEngine extends EventLock implements Effects {
         }
     }
 
+    /**
+     * Logs the waits here that have become long.
+     *
+     * @return when the first of the others began, or {@link LongWaits#NONE}
+     */
+    long lookAtWaits() {
+        // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
+        if (state.nobodyWaits()) {
+            return LongWaits.NONE;
+        }
+        long[] next = {LongWaits.NONE};
+        handle(() -> {
+            long now = settings().time.nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                if (waiter.longWaitSeen) {
+                    continue;
+                }
+                if (now - waiter.arrivedNanos < LongWaits.LONG.toNanos()) {
+                    next[0] = Math.min(next[0], waiter.arrivedNanos);
+                    continue;
+                }
+                waiter.longWaitSeen = true;
+                if (engine.longWaits().admits()) {
+                    waiter.logged = true;
+                    String line = text(waiter).waitsForLong();
+                    later(() -> engine.longWaits().log(line));
+                }
+            }
+        });
+        return next[0];
+    }
+
     void leaseOver(ActiveLease lease) {
         handle(() -> state.leaseOver(lease));
     }
@@ -320,6 +355,14 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     @Override
+    public void abandon(Hold hold) {
+        String holderId = hold.holderId();
+        if (!engine.retention().keeps(holderId)) {
+            engine.compensation().abandonHold(name, holderId, hold.longestNanos());
+        }
+    }
+
+    @Override
     public void watchForLate(Attempt attempt) {
         if (attempt.lateLook != null) {
             attempt.lateLook.cancel();
@@ -348,6 +391,7 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void forget(Hold hold) {
         engine.renewals().forget(hold);
+        renewalFailsNoMore(hold, false);
     }
 
     @Override
@@ -385,6 +429,10 @@ final class NameEngine extends EventLock implements Effects {
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
         later(() -> waiter.complete(lease, null));
+        if (waiter.logged) {
+            String line = text(waiter).gotIt();
+            later(() -> engine.longWaits().log(line));
+        }
         Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
         tell(l -> l.acquired(name, lease.fencingToken(), waited));
     }
@@ -393,7 +441,9 @@ final class NameEngine extends EventLock implements Effects {
     public void released(ActiveLease lease, boolean wasGone) {
         later(() -> lease.end(wasGone));
         if (wasGone) {
-            tell(l -> l.lost(name, lease.fencingToken(), "the store did not know it at its release"));
+            String why = "the store did not know it at its release";
+            later(() -> engine.incidents().lost(lease, why, true));
+            tell(l -> l.lost(name, lease.fencingToken(), why));
         } else {
             Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
             tell(l -> l.released(name, lease.fencingToken(), held));
@@ -417,8 +467,16 @@ final class NameEngine extends EventLock implements Effects {
     public void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         conclude(waiter, outcome);
         Duration waited = Duration.ofNanos(settings().time.nanoTime() - waiter.arrivedNanos);
-        LockException error = why != null ? why : notAcquired(waiter);
+        LockException error = why != null ? why : text(waiter).notAcquired();
         later(() -> waiter.complete(null, error));
+        if (waiter.logged) {
+            String line = text(waiter)
+                    .gotItNot(
+                            outcome == Waiter.State.WITHDRAWN
+                                    ? "the caller was interrupted or gave up"
+                                    : String.valueOf(error.getMessage()));
+            later(() -> engine.longWaits().log(line));
+        }
         if (waiter.untold) {
             return;
         }
@@ -427,17 +485,40 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     @Override
-    public void lost(ActiveLease lease, String why) {
+    public void lost(ActiveLease lease, String why, boolean answered) {
         if (lease.owner != null) {
             engine.lostHolds().add(lease.owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
+        later(() -> engine.incidents().lost(lease, why, answered));
         tell(l -> l.lost(name, lease.fencingToken(), why));
     }
 
     @Override
-    public void renewalFailed(Throwable cause) {
+    public void renewalFailed(Hold hold, Throwable cause) {
+        if (!hold.renewalFailing) {
+            hold.renewalFailing = true;
+            if (engine.incidents().renewalFails()) {
+                later(() -> engine.incidents().logOutage(name, cause));
+            }
+        }
         tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+    }
+
+    @Override
+    public void renewalSucceeded(Hold hold) {
+        renewalFailsNoMore(hold, true);
+    }
+
+    private void renewalFailsNoMore(Hold hold, boolean renewed) {
+        if (!hold.renewalFailing) {
+            return;
+        }
+        hold.renewalFailing = false;
+        Duration outage = engine.incidents().renewalFailsNoMore(renewed);
+        if (outage != null) {
+            later(() -> engine.incidents().logRecovery(outage));
+        }
     }
 
     private void tell(Consumer<LockListener> event) {
@@ -488,15 +569,8 @@ final class NameEngine extends EventLock implements Effects {
         }
     }
 
-    private LockException notAcquired(Waiter waiter) {
-        if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
-            return new LockTimeoutException("The lock " + name + " is held by somebody else");
-        }
-        String wait = waiter.options.waitAtMost().map(Duration::toString).orElse("the whole wait");
-        return new LockTimeoutException(
-                waiter.foundBusy || waiter.state != Waiter.State.TIMED_OUT
-                        ? "The lock " + name + " was held by others for " + wait
-                        : "The store did not answer within " + wait + " whether the lock " + name + " is free");
+    private WaitText text(Waiter waiter) {
+        return new WaitText(name, waiter, state.lease(), settings().time.nanoTime());
     }
 
     private AcquireRequest request(Attempt attempt) {

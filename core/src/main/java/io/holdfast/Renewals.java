@@ -1,7 +1,6 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.Names;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
@@ -20,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
  */
 final class Renewals {
-
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     /** How soon after a jump of the wall clock it is noticed. */
     private static final long COMPARE_CLOCKS_NANOS = 1_000_000_000;
@@ -124,9 +121,9 @@ final class Renewals {
                 hold.engine.renewed(hold, requests.get(index), sent, reply, error);
             } catch (RuntimeException | Error e) {
                 // A callback executor that fails, for example: the other answers must not be lost by that.
-                LOG.log(
+                Log.LOG.log(
                         System.Logger.Level.ERROR,
-                        "What follows from a renewal of " + Names.printable(hold.engine.name()) + " failed",
+                        "Effect of a renewal of the lock " + Quoted.name(hold.engine.name()) + " failed",
                         e);
             }
         });

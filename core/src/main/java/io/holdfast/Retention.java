@@ -1,7 +1,6 @@
 package io.holdfast;
 
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.Names;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -20,7 +19,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Retention {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
     private static final long RETRY_NANOS = 500_000_000;
 
     /** By how much the store keeps it longer, so that it is still there to be passed on when its time has come here. */
@@ -101,7 +99,7 @@ final class Retention {
             long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
             CompletionStage<RenewReply> command =
                     store.renew(new RenewRequest(name, holderId, millis, settingNumber, true, false));
-            compensation.track(command);
+            compensation.track(name, command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
@@ -140,7 +138,7 @@ final class Retention {
         }
 
         private void warn(String what) {
-            LOG.log(System.Logger.Level.WARNING, "The lock " + Names.printable(name) + " " + what);
+            Log.LOG.log(System.Logger.Level.WARNING, "The lock " + Quoted.name(name) + " " + what);
         }
 
         private boolean isKept() {
@@ -172,7 +170,7 @@ final class Retention {
                 lock.unlock();
             }
             // Perhaps the store was never told of the end.
-            compensation.abandon(name, holderId, longestNanos);
+            compensation.abandonHold(name, holderId, longestNanos);
         }
 
         /** By the lock's holder. */

@@ -67,7 +67,7 @@ final class Tenure {
 
     void lost(String holderId) {
         if (hold != null && hold.isOf(holderId)) {
-            holdLost(hold, "the store says that it expired, was removed or was taken");
+            holdGone(hold);
         }
     }
 
@@ -183,7 +183,7 @@ final class Tenure {
     void close() {
         Hold held = hold;
         if (held != null) {
-            loseLease("the client was closed");
+            loseLease("the client was closed", false);
             drop(held);
             state.effects.sendRelease(held, null);
         }
@@ -208,9 +208,9 @@ final class Tenure {
                 watch(renewed, now.nanos());
             }
         } else if (reply instanceof RenewReply.Gone) {
-            holdLost(renewed, "the store says that it expired, was removed or was taken");
+            holdGone(renewed);
         } else if (error != null) {
-            state.effects.renewalFailed(error);
+            state.effects.renewalFailed(renewed, error);
             upkeep().failed(renewed, time().nanoTime());
             watch(renewed);
         }
@@ -232,7 +232,7 @@ final class Tenure {
         } else {
             // Gone, or which length it has now is not known; and nobody relies on it yet.
             if (error != null) {
-                state.effects.renewalFailed(error);
+                state.effects.renewalFailed(prepared, error);
             }
             holdLost(prepared, "");
         }
@@ -354,7 +354,8 @@ final class Tenure {
         long now = time().nanoTime();
         long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
         boolean renewed = next.options.leaseFor().isEmpty();
-        ActiveLease granted = new ActiveLease(held, held.nextHandOff(), now, limit, renewed, next.owner);
+        ActiveLease granted =
+                new ActiveLease(held, held.nextHandOff(), now, limit, renewed, next.owner, next.threadId());
         lease = granted;
         upkeep().begin(held, granted, !state.nobodyWaits(), now);
         watch(held);
@@ -367,7 +368,9 @@ final class Tenure {
     private boolean extend(
             Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply, LeaseRules.Sent now) {
         boolean counts = upkeep().confirmed(renewed, lease, request, sent, reply, now);
-        if (!counts) {
+        if (counts) {
+            state.effects.renewalSucceeded(renewed);
+        } else {
             holdLost(renewed, "its time ran out before the store confirmed a renewal");
         }
         return counts;
@@ -384,7 +387,7 @@ final class Tenure {
         if (holdOver) {
             holdLost(held, why);
         } else {
-            loseLease(why);
+            loseLease(why, false);
             handOut(held, 0);
         }
         return true;
@@ -402,18 +405,27 @@ final class Tenure {
 
     /** The hold is not ours any more, or must not be relied on. */
     private void holdLost(Hold held, String why) {
-        loseLease(why);
+        holdLost(held, why, false);
+    }
+
+    /** The store has just said so. */
+    private void holdGone(Hold held) {
+        holdLost(held, "the store says that it expired, was removed or was taken", true);
+    }
+
+    private void holdLost(Hold held, String why, boolean answered) {
+        loseLease(why, answered);
         drop(held);
         // It may still be there (we stop before the store does), and then others need not wait for its end.
-        state.effects.abandon(held.holderId(), held.longestNanos());
+        state.effects.abandon(held);
         state.startContention();
     }
 
-    private void loseLease(String why) {
+    private void loseLease(String why, boolean answered) {
         ActiveLease out = lease;
         lease = null;
         if (out != null && out.lose(why)) {
-            state.effects.lost(out, why);
+            state.effects.lost(out, why, answered);
         }
     }
 

@@ -1,6 +1,6 @@
 package io.holdfast;
 
-import io.holdfast.spi.Names;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -122,7 +122,7 @@ class ThreadLock implements DistributedLock {
 
     @Override
     public String toString() {
-        return "DistributedLock[" + Names.printable(name) + "]";
+        return "DistributedLock[" + Quoted.name(name) + "]";
     }
 
     private boolean enterAgain() {
@@ -162,7 +162,8 @@ class ThreadLock implements DistributedLock {
         if (mine == null) {
             String lostWhy = engine.lostHolds().unlockBy(thread, name);
             if (lostWhy != null) {
-                throw new LeaseLostException("The lock " + name + " was lost before it was unlocked: " + lostWhy);
+                throw new LeaseLostException(
+                        "The lock " + Quoted.name(name) + " was lost before it was unlocked: " + lostWhy);
             }
             throw notHeld(thread, "unlock");
         }
@@ -189,8 +190,8 @@ class ThreadLock implements DistributedLock {
     }
 
     private IllegalMonitorStateException notHeld(Thread thread, String what) {
-        return new IllegalMonitorStateException("Thread " + thread.getName() + " cannot " + what + " the lock "
-                + Names.printable(name) + ": it does not hold it");
+        return new IllegalMonitorStateException("Thread " + Quoted.name(thread.getName()) + " cannot " + what
+                + " the lock " + Quoted.name(name) + ": it does not hold it");
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {
@@ -204,7 +205,9 @@ class ThreadLock implements DistributedLock {
             return Duration.of(amount, unit.toChronoUnit());
         } catch (ArithmeticException e) {
             throw new IllegalArgumentException(
-                    what + ": " + amount + " " + unit + " (expected: at most " + Limits.LEASE_MAX + ")", e);
+                    what + ": " + amount + " " + unit + " (expected: at most " + DurationText.of(Limits.LEASE_MAX)
+                            + ")",
+                    e);
         }
     }
 }

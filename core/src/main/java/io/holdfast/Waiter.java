@@ -55,6 +55,12 @@ final class Waiter {
     /** Whether it ended because the name was busy, and not only because its time was over before the store had answered. */
     boolean foundBusy; // by the engine's lock; published with the outcome
 
+    /** Whether the log says that it has waited for long, so that it also says how the wait ends. */
+    boolean logged; // by the engine's lock
+
+    /** Whether the log need not look at it again: it was logged, or counted. */
+    boolean longWaitSeen; // by the engine's lock
+
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
@@ -137,6 +143,21 @@ final class Waiter {
     /** Whether it can be woken to try for itself. */
     boolean isThread() {
         return parked != null;
+    }
+
+    /** The id of the thread that waits; zero if none does. */
+    @SuppressWarnings("deprecation") // threadId() came with Java 19
+    long threadId() {
+        return parked == null ? 0 : parked.getId();
+    }
+
+    /** Names the caller, to begin a sentence with. */
+    String describe() {
+        if (parked == null) {
+            return "An asynchronous caller";
+        }
+        // A virtual thread has no name unless somebody gives it one.
+        return parked.getName().isEmpty() ? "Thread #" + threadId() : "Thread " + Quoted.name(parked.getName());
     }
 
     /** Publishes the outcome; once. */

@@ -31,7 +31,7 @@ class AllOrNoneTest extends EngineFixture {
             assertThatThrownBy(() -> all.lease("d"))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("\"d\"")
-                    .hasMessageContaining("[a, b, c]");
+                    .hasMessageContaining("\"a\", \"b\", \"c\"");
             assertThat(other.tryAcquire("a")).isEmpty();
             assertThat(other.tryAcquire("c")).isEmpty();
         }
@@ -146,8 +146,8 @@ class AllOrNoneTest extends EngineFixture {
                 .withThrowableThat()
                 .havingCause()
                 .isInstanceOf(LockTimeoutException.class)
-                .withMessageContaining("[a, b, c]")
-                .withMessageContaining("PT2S");
+                .withMessageContaining("\"a\", \"b\", \"c\"")
+                .withMessageContaining("within 2 s");
         now(acquire(other, "a")).release();
         held.release();
     }
@@ -210,7 +210,7 @@ class AllOrNoneTest extends EngineFixture {
         assertThat(all.isValid()).isFalse();
         assertThat(all.remaining()).isZero();
         assertThatThrownBy(all::ensureValid).isInstanceOf(LeaseLostException.class);
-        assertThatThrownBy(all::release).isInstanceOf(LeaseLostException.class).hasMessageContaining("lease on b");
+        assertThatThrownBy(all::release).isInstanceOf(LeaseLostException.class).hasMessageContaining("lease on \"b\"");
         now(acquire(other, "a")).release();
         now(acquire(other, "c")).release();
     }

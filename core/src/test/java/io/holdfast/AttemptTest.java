@@ -19,6 +19,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 
 /** Rules 4, 5, 10, 11 and 13 for one attempt at the store: what crosses, what fails, and what is found in the way. */
@@ -95,8 +96,8 @@ class AttemptTest extends EngineFixture {
         CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofSeconds(4)));
         advance(3_000);
         assertThat(store.count("acquire")).isGreaterThan(3);
-        // The wait's end, the next poll, and the look.
-        assertThat(time.pending()).isEqualTo(3);
+        // The wait's end, the next poll, the look for what came late, and the look at long waits.
+        assertThat(time.pending()).isEqualTo(4);
         advance(1_001);
         assertThat(waiting).isCompletedExceptionally();
         assertThat(store.count("abandon")).isEqualTo(1);
@@ -237,7 +238,7 @@ class AttemptTest extends EngineFixture {
 
         assertThatThrownBy(waiting::join)
                 .hasCauseInstanceOf(LockStoreException.class)
-                .hasMessageContaining("somebody without expiry");
+                .hasMessageContaining("\"somebody\" without expiry");
     }
 
     @Test
@@ -390,7 +391,8 @@ class AttemptTest extends EngineFixture {
         held.release();
         advance(1);
         now(waiting).release();
-        advance(5_000);
+        // The look at long waits finds none, and is the last.
+        advance(60_000);
 
         assertThat(time.pending()).isZero();
     }
@@ -398,7 +400,8 @@ class AttemptTest extends EngineFixture {
     @Test
     void a_wait_that_was_cancelled_leaves_no_poll() {
         now(acquire(other, "a"));
-        int before = time.pending();
+        // One timer that looks at all long waits stays for a minute.
+        int before = time.pending() + 1;
         CompletableFuture<Lease> waiting = acquire(client, "a");
         advance(1);
         assertThat(time.pending()).isGreaterThan(before);
@@ -437,7 +440,11 @@ class AttemptTest extends EngineFixture {
 
             assertThat(store.count("abandon")).isEqualTo(asked);
             assertThat(client.engine().compensation().pending()).isZero();
-            assertThat(warnings.said()).singleElement().asString().startsWith("5 releases were not confirmed");
+            assertThat(warnings.said(Level.WARNING, "the client was closed")).hasSize(5);
+            assertThat(warnings.said(Level.WARNING, "The client was closed"))
+                    .containsExactly("The client was closed before probe confirmed the release of \"n0\", \"n1\","
+                            + " \"n2\", \"n3\", \"n4\", for which it waited at most 2 s; each becomes free when its"
+                            + " lease has run out");
         }
     }
 
@@ -452,11 +459,32 @@ class AttemptTest extends EngineFixture {
         store.abandons = Fate.FAIL;
         try (Warnings warnings = new Warnings()) {
             leases.forEach(Lease::releaseAsync);
-            assertThat(warnings.said()).singleElement().asString().contains("not allowed");
-            advance(1_001);
-            assertThat(warnings.said()).hasSize(2);
-            assertThat(warnings.said().get(1)).contains("Could not withdraw 19 more");
+            assertThat(warnings.said()).hasSize(10);
+            assertThat(warnings.said().get(0))
+                    .isEqualTo("The lock \"n0\" could not be released at the store, and becomes free when its lease has"
+                            + " run out (holder id \"one:1\"): not allowed");
+            advance(10_001);
+            assertThat(warnings.said()).hasSize(11);
+            assertThat(warnings.said().get(10)).startsWith("10 more locks could not be released or given up");
         }
+    }
+
+    /** Whoever waits when the store cannot be reached holds nothing, and its client cannot leave anything locked. */
+    @Test
+    void a_close_says_nothing_of_acquisitions_that_never_got_the_lock() {
+        Lease held = now(acquire(other, "a"));
+        CompletableFuture<Lease> waiting = acquire(client, "a");
+        store.abandons = Fate.FAIL;
+        try (Warnings warnings = new Warnings()) {
+            Thread.currentThread().interrupt();
+            client.close();
+            assertThat(Thread.interrupted()).isTrue();
+
+            assertThat(waiting).isCompletedExceptionally();
+            assertThat(warnings.said()).isEmpty();
+        }
+        advance(60_000);
+        held.release();
     }
 
     private interface Answer {

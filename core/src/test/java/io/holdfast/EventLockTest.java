@@ -33,7 +33,7 @@ class EventLockTest {
                 });
                 lock.later(() -> done.add("last"));
             });
-            assertThat(warnings.said()).containsExactly("What follows from an event of a failed");
+            assertThat(warnings.said()).containsExactly("Effect of an event for the lock \"a\" failed");
         }
         assertThat(done).containsExactly("first", "last");
     }

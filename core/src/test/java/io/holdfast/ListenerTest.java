@@ -156,7 +156,7 @@ class ListenerTest extends EngineFixture {
         server.connect(new StoreContext("admin", time)).forceRelease("a");
         try (Warnings warnings = new Warnings()) {
             advance(1_100);
-            assertThat(warnings.said()).containsExactly("A callback failed");
+            assertThat(warnings.said("callback")).containsExactly("A callback failed");
         }
 
         assertThat(events).containsExactly("lost");

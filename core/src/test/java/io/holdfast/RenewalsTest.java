@@ -96,7 +96,8 @@ class RenewalsTest extends EngineFixture {
         broken.set(true);
         try (Warnings warnings = new Warnings()) {
             advance(1_010);
-            assertThat(warnings.said()).containsOnly("The callback executor refuses; running on an own thread");
+            assertThat(warnings.said("callback executor"))
+                    .containsOnly("The callback executor refuses; running on an own thread");
         }
 
         assertThat(first.hasEnded()).isTrue();

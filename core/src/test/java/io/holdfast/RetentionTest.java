@@ -179,7 +179,7 @@ class RetentionTest extends EngineFixture {
         store.renews = Fate.PASS;
         try (Warnings warnings = new Warnings()) {
             advance(5_000);
-            assertThat(warnings.said()).singleElement().asString().contains("lock a was not kept");
+            assertThat(warnings.said()).singleElement().asString().contains("lock \"a\" was not kept");
         }
     }
 
@@ -191,7 +191,7 @@ class RetentionTest extends EngineFixture {
             // Its lease is longer than that.
             now(acquire(client, "b")).releaseAsync(Duration.ofSeconds(2));
             advance(5_000);
-            assertThat(warnings.said()).singleElement().asString().contains("lock a may become free before");
+            assertThat(warnings.said()).singleElement().asString().contains("lock \"a\" may become free before");
         }
         store.renews = Fate.PASS;
     }

@@ -149,7 +149,7 @@ class WaitingTest extends EngineFixture {
 
         assertThatThrownBy(waiting::join)
                 .hasCauseInstanceOf(LockTimeoutException.class)
-                .hasMessageContaining("PT0.5S");
+                .hasMessageContaining("500 ms");
         assertThat(waitingAtStore()).isZero();
         held.release();
         assertThat(server.size()).isZero();
@@ -407,7 +407,7 @@ class WaitingTest extends EngineFixture {
                 .withThrowableOfType(ExecutionException.class)
                 .havingCause()
                 .isInstanceOf(LockTimeoutException.class)
-                .withMessageContaining("was held by others for PT0.5S");
+                .withMessageContaining("was held by others for 500 ms");
     }
 
     private void assertTheStoreDidNotAnswer(CompletableFuture<?> waiting) {
@@ -416,7 +416,7 @@ class WaitingTest extends EngineFixture {
                 .withThrowableOfType(ExecutionException.class)
                 .havingCause()
                 .isInstanceOf(LockTimeoutException.class)
-                .withMessageContaining("did not answer within PT0.5S");
+                .withMessageContaining("did not answer within 500 ms");
         store.deliverRequests();
     }
 }

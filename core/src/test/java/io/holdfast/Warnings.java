@@ -8,15 +8,21 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine logs while this is open; it is kept from the console. */
+/** Records what the engine logs while this is open, and keeps it from the console. */
 final class Warnings extends Handler implements AutoCloseable {
 
     private final List<String> said = new CopyOnWriteArrayList<>();
+    private final List<LogRecord> entries = new CopyOnWriteArrayList<>();
     private final Logger log = Logger.getLogger(LockClient.class.getName());
     private final @Nullable Level before = log.getLevel();
 
     Warnings() {
-        log.setLevel(Level.WARNING);
+        this(Level.WARNING);
+    }
+
+    /** @param least the level below which nothing is recorded */
+    Warnings(Level least) {
+        log.setLevel(least);
         log.setUseParentHandlers(false);
         log.addHandler(this);
     }
@@ -25,8 +31,23 @@ final class Warnings extends Handler implements AutoCloseable {
         return said;
     }
 
+    /** Returns the lines that contain a text. */
+    List<String> said(String part) {
+        return said.stream().filter(line -> line.contains(part)).toList();
+    }
+
+    /** Returns the lines of one level that contain a text. */
+    List<String> said(Level level, String part) {
+        return entries.stream()
+                .filter(entry ->
+                        entry.getLevel().equals(level) && entry.getMessage().contains(part))
+                .map(LogRecord::getMessage)
+                .toList();
+    }
+
     @Override
     public void publish(LogRecord entry) {
+        entries.add(entry);
         said.add(entry.getMessage());
     }
 

@@ -3,7 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
 import io.holdfast.cli.json.Json;
-import java.time.Duration;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -74,7 +74,7 @@ final class InspectCommand implements Callable<Integer> {
         line("held by", state.holder().orElse("nobody"));
         if (state.isLocked()) {
             String ends = state.remaining()
-                    .map(left -> "in " + left.toMillis() + " ms, unless renewed")
+                    .map(left -> "in " + DurationText.of(left) + ", unless renewed")
                     .orElse("never: the key at the store has no expiry, so it is no lock of Holdfast");
             line("ends", ends);
             line(

@@ -63,12 +63,12 @@ class BadInputTest {
     @Test
     void leaseOfZero() {
         assertRefused(
-                64, "--lease: PT0S (expected: at least", "exec", "--store", store, "--lease", "0", "n", "--", "false");
+                64, "--lease: 0 ms (expected: at least", "exec", "--store", store, "--lease", "0", "n", "--", "false");
     }
 
     @Test
     void leaseTooShortToRenew() {
-        assertRefused(64, "--lease: PT0.05S (expected: at least", "exec", "--lease", "50ms", "n", "--", "false");
+        assertRefused(64, "--lease: 50 ms (expected: at least", "exec", "--lease", "50ms", "n", "--", "false");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.TimeSource;
@@ -38,7 +39,7 @@ final class Members {
     }
 
     String timeoutText() {
-        return settings.memberTimeout.toMillis() + " ms";
+        return DurationText.of(settings.memberTimeout);
     }
 
     String describe() {

@@ -2,6 +2,7 @@ package io.holdfast.quorum;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Seen;
@@ -13,6 +14,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -345,8 +347,10 @@ final class QuorumLockStore implements LockStore {
                 ? null
                 : new StoreException(
                         StoreException.Outcome.FATAL,
-                        "lease: " + leaseMillis + " ms (expected: at most the longest lease of " + members.describe()
-                                + ", " + longest + " ms, for which a member that lost its data is kept out; raise"
+                        "lease: " + DurationText.of(Duration.ofMillis(leaseMillis))
+                                + " (expected: at most the longest lease of " + members.describe()
+                                + ", " + DurationText.of(Duration.ofMillis(longest))
+                                + ", for which a member that lost its data is kept out; raise"
                                 + " longestLease at all clients)",
                         null);
     }

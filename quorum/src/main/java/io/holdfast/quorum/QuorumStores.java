@@ -2,6 +2,7 @@ package io.holdfast.quorum;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
@@ -86,8 +87,8 @@ public final class QuorumStores {
          */
         public Builder memberTimeout(Duration timeout) {
             if (timeout.compareTo(Duration.ofMillis(5)) < 0 || timeout.compareTo(Duration.ofSeconds(10)) > 0) {
-                throw new IllegalArgumentException(
-                        "memberTimeout: " + timeout + " (expected: from PT0.005S to PT10S; much less than a lease)");
+                throw new IllegalArgumentException("memberTimeout: " + DurationText.of(timeout)
+                        + " (expected: from 5 ms to 10 s; much less than a lease)");
             }
             settings.memberTimeout = timeout;
             return this;
@@ -101,7 +102,8 @@ public final class QuorumStores {
          */
         public Builder longestLease(Duration longest) {
             if (longest.compareTo(Duration.ofMillis(100)) < 0 || longest.compareTo(Duration.ofDays(1)) > 0) {
-                throw new IllegalArgumentException("longestLease: " + longest + " (expected: from PT0.1S to PT24H)");
+                throw new IllegalArgumentException(
+                        "longestLease: " + DurationText.of(longest) + " (expected: from 100 ms to 1 d)");
             }
             settings.longestLease = longest;
             return this;

@@ -68,6 +68,7 @@ final class Renewing {
 
     private final class OneRenewal implements Round.Observer<Extended> {
 
+        private final RenewRequest request;
         private final QuorumHold hold;
         private final Take take;
 
@@ -78,6 +79,7 @@ final class Renewing {
         private volatile boolean renewed;
 
         OneRenewal(RenewRequest request, QuorumHold hold) {
+            this.request = request;
             this.hold = hold;
             this.take = new Take(
                     request.name(),

@@ -367,6 +367,7 @@ final class CommandsLockStore implements LockStore {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         running.whenComplete((answer, error) -> {
             if (error == null) {
+                parts.errors().executed();
                 outcome.complete(answer);
             } else {
                 Throwable cause = RedisErrors.unwrap(error);

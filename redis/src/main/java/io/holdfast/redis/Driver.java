@@ -54,8 +54,11 @@ final class Driver {
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
         ClientResources shared = settings.resources();
         if (shared == null) {
-            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings));
-            builder.eventLoopGroupProvider(ownLoops).computationThreadPoolSize(2);
+            ThreadNames names = new ThreadNames();
+            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), names);
+            builder.threadFactoryProvider(names)
+                    .eventLoopGroupProvider(ownLoops)
+                    .computationThreadPoolSize(2);
         } else {
             // What is given to the builder is not shut down with what it builds.
             ownLoops = null;

@@ -200,7 +200,11 @@ final class ForeignKeys {
             if (Holders.isHold(field.getKey())) {
                 boolean ours =
                         Holders.isOurs(field.getKey()) && field.getValue().matches("b\\d{1,18}");
-                return new StoreState(field.getKey(), 0, ours ? Long.parseLong(field.getValue().substring(1)) : 0, 0);
+                return new StoreState(
+                        field.getKey(),
+                        0,
+                        ours ? Long.parseLong(field.getValue().substring(1)) : 0,
+                        0);
             }
         }
         return new StoreState(Holders.ofType("hash"), 0, 0, 0);

@@ -3,9 +3,11 @@ package io.holdfast.redis;
 import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.protocol.RedisProtocolException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
@@ -55,6 +57,13 @@ final class OpeningErrors {
                                     : "the CA in " + settings.ca() + ")"),
                     error);
         }
+        if (find(RedisProtocolException.class, error) != null) {
+            return new StoreException(
+                    FATAL,
+                    server + " is no Redis: it does not answer in Redis's protocol (correct host and port"
+                            + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
+                    error);
+        }
         UnknownHostException unknown = find(UnknownHostException.class, error);
         if (unknown != null) {
             return new StoreException(
@@ -82,7 +91,7 @@ final class OpeningErrors {
     StoreException noAnswer(Throwable error) {
         return new StoreException(
                 NOT_EXECUTED,
-                server + " did not answer within " + RedisErrors.text(settings.timeout())
+                server + " did not answer within " + DurationText.of(settings.timeout())
                         + " (see that it is a Redis server" + (settings.tls() ? " whose port speaks TLS" : "")
                         + ", that it is not stopped or overloaded, and that no firewall is between)",
                 error);
@@ -157,8 +166,7 @@ final class OpeningErrors {
 
     private StoreException loginRefused(String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return new StoreException(
-                    FATAL, server + " needs a password (put it into the URI: redis://user:password@host)", error);
+            return new StoreException(FATAL, server + " needs a password (" + settings.passwordAdvice() + ")", error);
         }
         if (isWrongPassword(said)) {
             return new StoreException(

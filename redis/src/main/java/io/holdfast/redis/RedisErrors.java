@@ -4,6 +4,7 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
@@ -34,7 +35,7 @@ final class RedisErrors {
 
     private static final List<Refusal> REFUSALS = List.of(
             // First those that stay until somebody changes something.
-            new Refusal("NOAUTH", FATAL, "put the password into the URI, as in redis://user:password@host"),
+            new Refusal("NOAUTH", FATAL, "put the password into the URI, as in redis://:password@host"),
             new Refusal("WRONGPASS", FATAL, "correct user and password in the URI"),
             new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
             new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
@@ -56,6 +57,8 @@ final class RedisErrors {
             new Refusal("upstream failure", UNKNOWN, "the proxy lost its server before that answered; wait"),
             new Refusal("upstream protocol error", UNKNOWN, "the proxy did not understand what its server answered"));
 
+    private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
+
     /** Not at the start only: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
             + String.join("|", REFUSALS.stream().map(Refusal::code).toList()) + ")(?: .*)?$");
@@ -75,6 +78,12 @@ final class RedisErrors {
     private final String server;
     private final Duration timeout;
     private final boolean cluster;
+
+    /**
+     * What the server said when it refused a command as a replica; null since it has executed one. The connection is cut
+     * then, in the hope of a master: what fails for want of a connection then fails because of this.
+     */
+    private volatile @Nullable StoreException asReplica;
 
     RedisErrors(String server, Duration timeout) {
         this(server, timeout, false);
@@ -110,11 +119,11 @@ final class RedisErrors {
             return refused(String.valueOf(cause.getMessage()), cause);
         }
         if (cause instanceof RedisCommandTimeoutException) {
-            return new StoreException(UNKNOWN, server + " did not answer within " + text(timeout), cause);
+            return new StoreException(UNKNOWN, server + " did not answer within " + DurationText.of(timeout), cause);
         }
         String message = cause == null ? "" : String.valueOf(cause.getMessage());
         if (cause != null && wasNotSent(cause)) {
-            return new StoreException(NOT_EXECUTED, server + " is not connected; trying to reconnect", cause);
+            return new StoreException(NOT_EXECUTED, notConnected(server + " is not connected"), cause);
         }
         if (cause instanceof RedisConnectionException || cause instanceof PartitionException) {
             // It is about making a connection, or finding one: nothing was sent.
@@ -124,10 +133,27 @@ final class RedisErrors {
         if (cause instanceof IOException
                 || cause instanceof CancellationException
                 || (cause instanceof RedisException && message.startsWith("Connection "))) {
-            return new StoreException(UNKNOWN, server + " cut the connection before it answered", cause);
+            return new StoreException(UNKNOWN, cut(server + " cut the connection before it answered"), cause);
         }
         // Whatever else: nothing says that the server has not executed it.
         return new StoreException(UNKNOWN, server + " gave no usable answer: " + cause, cause);
+    }
+
+    private String notConnected(String otherwise) {
+        return cut(otherwise) + "; trying to reconnect";
+    }
+
+    /** Why there is no connection: perhaps because this client has cut it. */
+    private String cut(String otherwise) {
+        StoreException replica = asReplica;
+        return replica == null ? otherwise : String.valueOf(replica.getMessage());
+    }
+
+    /** A command was executed. */
+    void executed() {
+        if (asReplica != null) {
+            asReplica = null;
+        }
     }
 
     /** What the server said no to. */
@@ -144,10 +170,14 @@ final class RedisErrors {
                 if (refusal.code().equals(code)) {
                     String words = said.substring(matcher.start(1));
                     boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
-                    return new StoreException(
+                    StoreException refused = new StoreException(
                             sure ? refusal.outcome() : UNKNOWN,
                             server + " refused: " + words + " (" + refusal.wayOut() + ")",
                             cause);
+                    if (!cluster && OF_REPLICAS.contains(code)) {
+                        asReplica = refused;
+                    }
+                    return refused;
                 }
             }
         }
@@ -188,7 +218,8 @@ final class RedisErrors {
     StoreException noConnection() {
         return new StoreException(
                 NOT_EXECUTED,
-                server + " has answered so late that no connection for WATCH was free within " + text(timeout),
+                server + " has answered so late that no connection for WATCH was free within "
+                        + DurationText.of(timeout),
                 null);
     }
 
@@ -204,7 +235,7 @@ final class RedisErrors {
         return new StoreException(
                 givenBack ? NOT_EXECUTED : UNKNOWN,
                 server + " has the lock, but only " + has + " of " + needed + " replicas confirmed it within "
-                        + text(waited)
+                        + DurationText.of(waited)
                         + (givenBack ? ", so it was given back" : ", and whether it was given back is not known")
                         + " (see that the replicas are connected, or lower minReplicas)",
                 null);
@@ -214,7 +245,8 @@ final class RedisErrors {
     StoreException late() {
         return new StoreException(
                 NOT_EXECUTED,
-                server + " got the command later than " + text(timeout) + " after it was sent, so it did nothing",
+                server + " got the command later than " + DurationText.of(timeout)
+                        + " after it was sent, so it did nothing",
                 null);
     }
 
@@ -263,11 +295,6 @@ final class RedisErrors {
             cause = cause.getCause();
         }
         return cause;
-    }
-
-    static String text(Duration duration) {
-        long millis = duration.toMillis();
-        return millis % 1000 == 0 ? millis / 1000 + " s" : millis + " ms";
     }
 
     /** Refused by the driver, for want of a connection: not written, or not as a whole. */

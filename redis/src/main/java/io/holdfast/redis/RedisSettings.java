@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param files what a URI says of TLS
  * @param ssl how TLS is done, as code says; null for as {@code files} or the driver's defaults say
  * @param resources the user's threads, which are not shut down here; null for threads of our own
+ * @param passwordAdvice where a missing password is to be set, for people
  */
 record RedisSettings(
         Topology topology,
@@ -41,7 +42,8 @@ record RedisSettings(
         RedissonChannels redissonChannels,
         TlsFiles files,
         @Nullable SslOptions ssl,
-        @Nullable ClientResources resources) {
+        @Nullable ClientResources resources,
+        String passwordAdvice) {
 
     /** Who is talked to. */
     enum Topology {
@@ -85,7 +87,8 @@ record RedisSettings(
                 redissonChannels,
                 files,
                 ssl,
-                threads);
+                threads,
+                passwordAdvice);
     }
 
     /** The file with the certificates to trust; null for those of {@code ssl} or the JVM. */

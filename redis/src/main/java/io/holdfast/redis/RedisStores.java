@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +87,8 @@ public final class RedisStores {
         private RedisMode mode = RedisMode.AUTO;
         private int minReplicas;
         private RedissonChannels redissonChannels = RedissonChannels.BOTH;
+
+        private String passwordAdvice = "set it with RedisURI.Builder.withPassword";
 
         private Builder(Topology topology, Collection<RedisURI> nodes) {
             this.topology = topology;
@@ -166,6 +169,15 @@ public final class RedisStores {
             return this;
         }
 
+        /**
+         * What an error message tells a person to do where the server wants a password and there is none, such as "set
+         * spring.data.redis.password".
+         */
+        public Builder passwordAdvice(String advice) {
+            this.passwordAdvice = Objects.requireNonNull(advice, "advice");
+            return this;
+        }
+
         /** How locks are shared with Redisson in a cluster; {@link RedissonChannels#BOTH} by default. */
         public Builder redissonChannels(RedissonChannels channels) {
             this.redissonChannels = channels;
@@ -200,7 +212,8 @@ public final class RedisStores {
                     redissonChannels,
                     TlsFiles.NONE,
                     ssl,
-                    resources);
+                    resources,
+                    passwordAdvice);
         }
 
         private RedisURI copy(RedisURI from) {

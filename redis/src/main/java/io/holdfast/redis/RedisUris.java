@@ -116,8 +116,12 @@ final class RedisUris {
                 oneOf(RedissonChannels.values(), "redissonChannels", options.getOrDefault("redissonChannels", "both")),
                 TlsFiles.of(options, tls),
                 null,
-                null);
+                null,
+                PASSWORD_ADVICE);
     }
+
+    /** What to do where a password is missing. */
+    private static final String PASSWORD_ADVICE = "put it into the URI: redis://:password@host, or user:password@host";
 
     private String example() {
         return String.valueOf(EXAMPLES.get(topology));

@@ -197,6 +197,7 @@ final class Scripts {
                 outcome.completeExceptionally(errors.of(error));
                 return;
             }
+            errors.executed();
             try {
                 decoder.decode(reply, outcome);
             } catch (Throwable e) {

@@ -24,6 +24,7 @@ final class SharedThreads {
             ClientResources present = resources;
             if (present == null) {
                 present = ClientResources.builder()
+                        .threadFactoryProvider(new ThreadNames())
                         .ioThreadPoolSize(2)
                         .computationThreadPoolSize(2)
                         .build();

@@ -23,7 +23,7 @@ class BaseRangeTest {
 
     private TestClient scripts;
     private TestClient commands;
-    private final RedisKeys keys = new RedisKeys(RedisUris.DEFAULT_PREFIX);
+    private final RedisKeys keys = new RedisKeys(RedisUris.DEFAULT_INTERNAL_PREFIX);
 
     @BeforeAll
     static void startServer() {

@@ -57,7 +57,7 @@ class MixedFleetTest {
     @BeforeEach
     void open() {
         for (int i = 0; i < 2; i++) {
-            ours.add(LockClient.connect(server.uri()));
+            ours.add(LockClient.connect(TestClient.byName(server.uri())));
             Config config = new Config();
             config.useSingleServer().setAddress(server.uri()).setConnectionMinimumIdleSize(2);
             theirs.add(Redisson.create(config));

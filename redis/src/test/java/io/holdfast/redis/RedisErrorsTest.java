@@ -68,7 +68,7 @@ class RedisErrorsTest {
     @Test
     void theDriversExceptionsAreToldApart() {
         StoreException timeout = ERRORS.of(new CompletionException(new RedisCommandTimeoutException("too long")));
-        assertThat(timeout).hasMessage("redis://h:6379/0 did not answer within 2500 ms");
+        assertThat(timeout).hasMessage("redis://h:6379/0 did not answer within 2.5 s");
         assertThat(timeout.outcome()).isEqualTo(UNKNOWN);
         assertThat(outcome(new RedisException("Connection disconnected"))).isEqualTo(UNKNOWN);
         assertThat(outcome(new RedisException("Connection closed"))).isEqualTo(UNKNOWN);

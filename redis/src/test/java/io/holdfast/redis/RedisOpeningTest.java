@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import com.sun.net.httpserver.HttpServer;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStoreProvider;
@@ -14,6 +15,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -88,6 +90,49 @@ class RedisOpeningTest {
     }
 
     @Test
+    void aWebServer() throws IOException {
+        HttpServer web = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        web.start();
+        try {
+            int port = web.getAddress().getPort();
+            StoreException error = failure("redis://127.0.0.1:" + port + "?timeout=1s");
+            assertThat(error)
+                    .hasMessage("redis://127.0.0.1:" + port + "/0 is no Redis: it does not answer in Redis's protocol"
+                            + " (correct host and port; a server with TLS needs rediss://)");
+            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        } finally {
+            web.stop(0);
+        }
+    }
+
+    /** As nginx does, and others. */
+    @Test
+    void aWebServerThatAnswersBadRequests() throws IOException {
+        try (ServerSocket web = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+            Thread answering = new Thread(() -> answerBadRequests(web), "web");
+            answering.setDaemon(true);
+            answering.start();
+            assertThat(failure("redis://127.0.0.1:" + web.getLocalPort() + "?timeout=1s"))
+                    .hasMessage("redis://127.0.0.1:" + web.getLocalPort() + "/0 is no Redis: it does not answer in"
+                            + " Redis's protocol (correct host and port; a server with TLS needs rediss://)");
+        }
+    }
+
+    private static void answerBadRequests(ServerSocket web) {
+        while (!web.isClosed()) {
+            try (Socket caller = web.accept()) {
+                caller.getInputStream().read();
+                caller.getOutputStream()
+                        .write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
+                                .getBytes(StandardCharsets.US_ASCII));
+                caller.getOutputStream().flush();
+            } catch (IOException e) {
+                // The test has ended, or the caller has gone.
+            }
+        }
+    }
+
+    @Test
     void wrongPassword() {
         StoreException error = failure("redis://:wr0ng@127.0.0.1:" + guarded.port());
         assertThat(error)
@@ -101,7 +146,7 @@ class RedisOpeningTest {
     void noPassword() {
         assertThat(failure("redis://127.0.0.1:" + guarded.port()))
                 .hasMessage("redis://127.0.0.1:" + guarded.port()
-                        + "/0 needs a password (put it into the URI: redis://user:password@host)");
+                        + "/0 needs a password (put it into the URI: redis://:password@host, or user:password@host)");
     }
 
     @Test

@@ -77,7 +77,7 @@ class ReplicatedHoldsTest {
             a.release("pushed", held);
             b.await("granted pushed " + waiting, 5_000);
             StoreException short1 = TestClient.failure(b.store.acquire(b.request("pushed", waiting, 30_000, true)));
-            assertThat(short1.getMessage()).contains("only 0 of 1 replicas confirmed it within 1500 ms");
+            assertThat(short1.getMessage()).contains("only 0 of 1 replicas confirmed it within 1.5 s");
             assertThat(short1.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
             assertThat(a.inspect("pushed").holder()).isNull();
         } finally {

@@ -354,7 +354,7 @@ class LockedTest {
                 assertThatThrownBy(work::thrown)
                         .isInstanceOf(LockTimeoutException.class)
                         .hasMessageContaining("[busy]")
-                        .hasMessageContaining("PT0.05S");
+                        .hasMessageContaining("50 ms");
                 assertThat(work.skipped()).isEmpty();
                 assertThat(work.skippedToNull()).isNull();
                 assertThat(work.fallback("x")).isEqualTo("instead of x");

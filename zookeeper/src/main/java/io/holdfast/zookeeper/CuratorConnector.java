@@ -22,7 +22,10 @@ final class CuratorConnector implements Connector {
     /** @param closeMillis for how long closing may wait for the servers' answers */
     CuratorConnector(ZooKeeperSettings settings, int closeMillis) {
         access = access(settings);
+        NamedThreads threads = new NamedThreads();
         CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
+                .threadFactory(threads)
+                .zookeeperFactory(threads)
                 .connectString(settings.servers())
                 .sessionTimeoutMs((int) settings.sessionTimeout().toMillis())
                 .connectionTimeoutMs((int) settings.timeout().toMillis())

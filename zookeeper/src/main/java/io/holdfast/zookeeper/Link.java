@@ -1,6 +1,8 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -92,7 +94,7 @@ final class Link {
                         "sessionId",
                         "0x" + Long.toHexString(now.id()),
                         "sessionTimeout",
-                        now.timeoutMillis() + " ms");
+                        DurationText.of(Duration.ofMillis(now.timeoutMillis())));
     }
 
     /** Counts the reconnections: messages from before the last one may be missing. */

@@ -4,7 +4,9 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
+import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.zookeeper.KeeperException;
@@ -70,17 +72,15 @@ final class ZooKeeperErrors {
 
     StoreException late() {
         return new StoreException(
-                UNKNOWN,
-                settings.describe() + ": no answer within " + settings.timeout().toMillis() + " ms",
-                null);
+                UNKNOWN, settings.describe() + ": no answer within " + DurationText.of(settings.timeout()), null);
     }
 
     StoreException unreachable(long millis) {
         return new StoreException(
                 NOT_EXECUTED,
                 settings.describe() + " cannot be reached within "
-                        + millis
-                        + " ms (start the servers, a majority of them must run; or correct hosts and ports"
+                        + DurationText.of(Duration.ofMillis(millis))
+                        + " (start the servers, a majority of them must run; or correct hosts and ports"
                         + (settings.tls() ? tls() : "; servers with TLS need tls=true)"),
                 null);
     }

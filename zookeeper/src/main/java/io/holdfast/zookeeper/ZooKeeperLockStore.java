@@ -166,8 +166,8 @@ final class ZooKeeperLockStore implements LockStore {
             if (attempts == 0) {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Outcome.NOT_EXECUTED,
-                        describe() + ": the lock " + folder.name()
-                                + " changes hands faster than it can be taken away (expected: another try)",
+                        describe() + ": the lock \"" + folder.name()
+                                + "\" changes hands faster than it can be taken away (expected: another try)",
                         null));
             }
             return Stages.then(session.delete(folder.path(line.node(0))), (deleted, error) -> {

@@ -30,7 +30,7 @@ class ZooKeeperHealthTest {
             assertThat(connected.usable()).isTrue();
             assertThat(connected.details())
                     .containsEntry("session", "connected")
-                    .containsEntry("sessionTimeout", "20000 ms")
+                    .containsEntry("sessionTimeout", "20 s")
                     .doesNotContainKey("error");
             assertThat(connected.details().get("sessionId")).asString().startsWith("0x");
 

@@ -51,7 +51,7 @@ public final class LockTester implements AutoCloseable {
     public void assertHeldHere(String name) {
         if (!isHeldHere(name)) {
             throw new AssertionError(
-                    "The lock " + name + " is not held here; the store says: " + application.inspect(name));
+                    "The lock \"" + name + "\" is not held here; the store says: " + application.inspect(name));
         }
     }
 
@@ -63,7 +63,7 @@ public final class LockTester implements AutoCloseable {
     public void assertFree(String name) {
         LockState state = application.inspect(name);
         if (state.isLocked()) {
-            throw new AssertionError("The lock " + name + " is not free: " + state);
+            throw new AssertionError("The lock \"" + name + "\" is not free: " + state);
         }
     }
 
@@ -75,7 +75,7 @@ public final class LockTester implements AutoCloseable {
      */
     public Lease holdElsewhere(String name) {
         Lease lease = other.tryAcquire(name)
-                .orElseThrow(() -> new IllegalStateException("The lock " + name + " is held already"));
+                .orElseThrow(() -> new IllegalStateException("The lock \"" + name + "\" is held already"));
         if (!application.inspect(name).isLocked()) {
             lease.close();
             throw new IllegalStateException("The LockClient of the application is on " + application.describeStore()
@@ -92,8 +92,8 @@ public final class LockTester implements AutoCloseable {
      * @throws IllegalStateException if this application does not hold the name
      */
     public void lose(String name) {
-        Lease lease =
-                leaseHere(name).orElseThrow(() -> new IllegalStateException("The lock " + name + " is not held here"));
+        Lease lease = leaseHere(name)
+                .orElseThrow(() -> new IllegalStateException("The lock \"" + name + "\" is not held here"));
         application.forceRelease(name);
         long end = System.nanoTime() + NOTICE_WITHIN.toNanos();
         while (lease.isValid() && System.nanoTime() - end < 0) {

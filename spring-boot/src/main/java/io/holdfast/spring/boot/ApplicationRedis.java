@@ -53,7 +53,7 @@ final class ApplicationRedis {
      */
     static RedisStores.Builder stores(LettuceConnectionFactory factory, HoldfastProperties properties) {
         ApplicationRedis redis = new ApplicationRedis(factory);
-        RedisStores.Builder stores = redis.topology();
+        RedisStores.Builder stores = redis.topology().passwordAdvice("set spring.data.redis.password");
         redis.client.getClientResources().ifPresent(stores::clientResources);
         redis.client.getClientOptions().map(ClientOptions::getSslOptions).ifPresent(stores::sslOptions);
         redis.timeout(properties).ifPresent(stores::timeout);

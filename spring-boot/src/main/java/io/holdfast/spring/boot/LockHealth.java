@@ -5,6 +5,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreHealth;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -58,9 +59,9 @@ record LockHealth(boolean up, Map<String, Object> details) {
         details.put("store", client.describeStore());
         details.put("held", held);
         if (least != null) {
-            details.put("leastRemaining", least.toMillis() + " ms");
+            details.put("leastRemaining", DurationText.rounded(least));
         }
-        details.put("renewalLag", client.renewalLag().toMillis() + " ms");
+        details.put("renewalLag", DurationText.rounded(client.renewalLag()));
         if (lost > 0) {
             details.put("lost", lost);
         }

@@ -110,7 +110,7 @@ final class RegistryLock implements DistributedLock {
             mine.lost = e;
             throw e;
         }
-        throw new IllegalStateException("The lock " + Names.printable(name()) + " was lost before it was unlocked");
+        throw new IllegalStateException("The lock \"" + Names.printable(name()) + "\" was lost before it was unlocked");
     }
 
     @Override

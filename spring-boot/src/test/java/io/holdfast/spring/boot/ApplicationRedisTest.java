@@ -100,7 +100,7 @@ class ApplicationRedisTest {
                 try {
                     assertThatThrownBy(() -> client.inspect("any"))
                             .isInstanceOf(LockStoreException.class)
-                            .hasMessageContaining("within 1321 ms");
+                            .hasMessageContaining("within 1.321 s");
                 } finally {
                     server.resume();
                 }
@@ -112,7 +112,7 @@ class ApplicationRedisTest {
                         takes(client);
                         server.pause();
                         try {
-                            assertThatThrownBy(() -> client.inspect("any")).hasMessageContaining("within 1123 ms");
+                            assertThatThrownBy(() -> client.inspect("any")).hasMessageContaining("within 1.123 s");
                         } finally {
                             server.resume();
                         }

@@ -49,7 +49,7 @@ class SettingsTest {
                                 Lease held = other.acquire("work")) {
                             assertThatThrownBy(() -> context.getBean(Work.class).work())
                                     .isInstanceOf(LockTimeoutException.class)
-                                    .hasMessageContaining("PT0.12S");
+                                    .hasMessageContaining("120 ms");
                             assertThat(held.isValid()).isTrue();
                         }
                     });

@@ -1,0 +1,127 @@
+package io.holdfast;
+
+import static java.lang.System.Logger.Level.INFO;
+import static java.lang.System.Logger.Level.WARNING;
+
+import io.holdfast.spi.DurationText;
+import io.holdfast.spi.HolderId;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Logs what an operator must know of a client's leases: each loss, and when renewals begin to fail and succeed again.
+ * What logs is called with no lock of a name held, as a log may be slow.
+ *
+ * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@link Hold#renewalFailing}); an
+ * outage lasts from its first one until there is none any more.
+ */
+final class Incidents {
+
+    private final LockStore store;
+    private final TimeSource time;
+    private final String clientId;
+    private final BoundedLog losses;
+    private final BoundedLog outages;
+    private final BoundedLog recoveries;
+    private final ReentrantLock lock = new ReentrantLock(); // a leaf
+    private long failing; // by lock
+    private long failingNanos; // by lock; since when there are any
+    private boolean recovered; // by lock; a hold of the present outage was renewed again
+
+    Incidents(LockStore store, EngineSettings settings) {
+        this.store = store;
+        this.time = settings.time;
+        this.clientId = settings.clientId;
+        String within = " more within " + DurationText.of(BoundedLog.WINDOW);
+        losses = new BoundedLog(
+                WARNING,
+                time,
+                n -> n + " more leases were lost within " + DurationText.of(BoundedLog.WINDOW)
+                        + " (level DEBUG names them, and a LockListener hears of each)");
+        outages = new BoundedLog(WARNING, time, n -> "Renewals began to fail " + n + " times" + within);
+        recoveries = new BoundedLog(INFO, time, n -> "Renewals succeeded again " + n + " times" + within);
+    }
+
+    /**
+     * A lease was lost.
+     *
+     * @param ask whether the store, which has just answered, is asked who holds the name now. A store that does not answer is
+     *     not asked: the line would come late, and with no more in it.
+     */
+    void lost(ActiveLease lease, String why, boolean ask) {
+        String line = "The lease on " + Quoted.name(lease.name()) + " with token " + lease.fencingToken()
+                + " was lost: " + why;
+        if (!losses.admits()) {
+            losses.count(() -> line);
+        } else if (ask) {
+            store.inspect(lease.name()).whenComplete((state, error) -> losses.write(line + present(state)));
+        } else {
+            losses.write(line);
+        }
+    }
+
+    private String present(@Nullable StoreState state) {
+        if (state == null) {
+            return "";
+        }
+        String holder = state.holder();
+        if (holder == null) {
+            return " (free now)";
+        }
+        return HolderId.client(holder).equals(clientId)
+                ? " (held by this client again)"
+                : " (held by " + Quoted.holder(holder) + " now)";
+    }
+
+    /** Counts a hold whose renewal failed, while the one before did not. True if it is the first of an outage. */
+    boolean renewalFails() {
+        lock.lock();
+        try {
+            if (failing++ > 0) {
+                return false;
+            }
+            failingNanos = time.nanoTime();
+            recovered = false;
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Counts a hold whose last renewal failed, and that was renewed now or has ended.
+     *
+     * @return for how long the outage lasted, if it is over; null if it goes on, or if no hold of it was renewed again
+     */
+    @Nullable
+    Duration renewalFailsNoMore(boolean renewed) {
+        lock.lock();
+        try {
+            recovered |= renewed;
+            return --failing > 0 || !recovered ? null : Duration.ofNanos(time.nanoTime() - failingNanos);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void logOutage(String name, Throwable cause) {
+        outages.log(() -> "A renewal of the lock " + Quoted.name(name)
+                + " failed and is tried again while its lease lasts: "
+                + StoreErrors.of(cause).getMessage());
+    }
+
+    void logRecovery(Duration lasted) {
+        recoveries.log(() -> "Renewals succeed again, after " + DurationText.rounded(lasted));
+    }
+
+    /** The client is closed: what is known is logged now. */
+    void close() {
+        losses.flush();
+        outages.flush();
+        recoveries.flush();
+    }
+}

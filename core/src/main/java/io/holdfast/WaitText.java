@@ -1,0 +1,76 @@
+package io.holdfast;
+
+import io.holdfast.spi.DurationText;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Says why a waiter does not have the lock, for its exception and for the log. */
+final class WaitText {
+
+    private final String name;
+    private final Waiter waiter;
+    private final @Nullable ActiveLease here;
+    private final long nowNanos;
+
+    /** @param here the lease of this client that is out on the name, if there is one */
+    WaitText(String name, Waiter waiter, @Nullable ActiveLease here, long nowNanos) {
+        this.name = name;
+        this.waiter = waiter;
+        this.here = here;
+        this.nowNanos = nowNanos;
+    }
+
+    /** For a wait that ended without a lease, and without a failure. */
+    LockTimeoutException notAcquired() {
+        String lock = "The lock " + Quoted.name(name);
+        if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
+            return new LockTimeoutException(lock + " is held by " + holder());
+        }
+        String wait = waiter.options.waitAtMost().map(DurationText::of).orElse("the whole wait");
+        if (!waiter.foundBusy && waiter.state == Waiter.State.TIMED_OUT) {
+            return new LockTimeoutException(
+                    "The store did not answer within " + wait + " whether the lock " + Quoted.name(name) + " is free");
+        }
+        return new LockTimeoutException(
+                isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait);
+    }
+
+    /** For a wait that goes on. */
+    String waitsForLong() {
+        return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
+                + age(waiter.arrivedNanos)
+                + (here == null ? ", which another client holds" : ", which is held by " + holder());
+    }
+
+    /** For a wait that was long, and got the lock. */
+    String gotIt() {
+        return waiter.describe() + " got the lock " + Quoted.name(name) + " after " + age(waiter.arrivedNanos);
+    }
+
+    /** For a wait that was long, and did not get it. */
+    String gotItNot(String why) {
+        return waiter.describe() + " did not get the lock " + Quoted.name(name) + " within " + age(waiter.arrivedNanos)
+                + ": " + why;
+    }
+
+    private String holder() {
+        ActiveLease held = here;
+        if (held == null) {
+            return "somebody else";
+        }
+        String since = age(held.grantedNanos);
+        if (isOwn()) {
+            return "this thread's own lease since " + since
+                    + " (a Lease is not reentrant: pass it on instead of acquiring again, or use getLock)";
+        }
+        return "another caller of this client since " + since;
+    }
+
+    private boolean isOwn() {
+        return here != null && here.takenBy != 0 && here.takenBy == waiter.threadId();
+    }
+
+    private String age(long sinceNanos) {
+        return DurationText.rounded(Duration.ofNanos(Math.max(0, nowNanos - sinceNanos)));
+    }
+}

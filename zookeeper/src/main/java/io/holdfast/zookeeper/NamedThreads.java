@@ -1,0 +1,55 @@
+package io.holdfast.zookeeper;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.curator.utils.ZookeeperFactory;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator tells them from those of the
+ * application's own. ZooKeeper takes no name, but begins its threads' names with that of the thread which makes the
+ * handle: hence a thread for that.
+ */
+final class NamedThreads implements ThreadFactory, ZookeeperFactory {
+
+    private static final String NAME = "holdfast-zookeeper";
+
+    private final AtomicInteger threads = new AtomicInteger();
+
+    @Override
+    public Thread newThread(Runnable task) {
+        return daemon(task, NAME + "-curator-" + threads.incrementAndGet());
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(String servers, int sessionMillis, Watcher watcher, boolean readOnly)
+            throws Exception {
+        return newZooKeeper(servers, sessionMillis, watcher, readOnly, new ZKClientConfig());
+    }
+
+    @Override
+    public ZooKeeper newZooKeeper(
+            String servers, int sessionMillis, Watcher watcher, boolean readOnly, ZKClientConfig config)
+            throws Exception {
+        CompletableFuture<ZooKeeper> made = new CompletableFuture<>();
+        Runnable make = () -> {
+            try {
+                made.complete(new ZooKeeper(servers, sessionMillis, watcher, readOnly, config));
+            } catch (Throwable e) {
+                made.completeExceptionally(e);
+            }
+        };
+        daemon(make, NAME).start();
+        // The constructor connects to nothing: its threads do. An interrupt is left for the wait that follows.
+        return made.join();
+    }
+
+    private static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+}
