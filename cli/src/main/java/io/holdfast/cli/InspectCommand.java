@@ -5,6 +5,7 @@ import io.holdfast.LockState;
 import io.holdfast.cli.json.Json;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -49,7 +49,7 @@ class InspectJsonTest {
 
     @Test
     void whatHasNoExpiryHasNoTimeLeft() {
-        redis.command("HSET", "foreign", "11111111-2222-3333-4444-555555555555:1", "1");
+        redis.command("HSET", "lock:foreign", "11111111-2222-3333-4444-555555555555:1", "1");
         assertThat(json("foreign")).contains("\"locked\":true", "\"remainingMillis\":null,", "\"fencingToken\":null,");
     }
 
