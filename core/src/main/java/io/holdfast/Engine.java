@@ -191,6 +191,7 @@ final class Engine {
         names.values().forEach(name -> name.close(closed()));
         retention.close();
         longWaits.close();
+        foreignHolders.close();
         incidents.close();
         compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
         return done;

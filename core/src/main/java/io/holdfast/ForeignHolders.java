@@ -6,54 +6,41 @@ import java.util.LinkedHashSet;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Warns of holders that are no clients of Holdfast: once for each name, and of a few names in a minute. Where a fleet is
- * migrated from another library, they are expected on every name; elsewhere they are a key that should not be there.
+ * Warns of holders that are no clients of Holdfast, once for each name. Where a fleet is migrated from another library, they
+ * are expected on every name; elsewhere they are a key that should not be there.
  */
 final class ForeignHolders {
 
-    private static final System.Logger LOG = System.getLogger(LockClient.class.getName());
-    private static final long PERIOD_NANOS = 60_000_000_000L;
-    private static final int IN_A_PERIOD_MAX = 10;
     private static final int REMEMBERED_MAX = 1_000;
     private static final int SHOWN_MAX = 100;
 
-    private final TimeSource time;
-    private final ReentrantLock lock = new ReentrantLock();
+    private final BoundedLog lines;
+    private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private final LinkedHashSet<String> warned = new LinkedHashSet<>(); // by lock; the last names, oldest first
-    private long periodNanos; // by lock; when the present period began
-    private int inPeriod; // by lock; the warnings since then
 
     ForeignHolders(TimeSource time) {
-        this.time = time;
+        lines = new BoundedLog(
+                System.Logger.Level.WARNING, time, n -> n + " more locks are held by what is no client of Holdfast");
     }
 
     /** The store said that this holder has the name. */
     void met(String name, String holder) {
-        if (!HolderId.isForeign(holder) || !isToBeTold(name)) {
-            return;
+        if (HolderId.isForeign(holder) && isNew(name)) {
+            lines.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown(holder))
+                    + ", which is no client of Holdfast; clients wait until the store ends that hold");
         }
-        LOG.log(
-                System.Logger.Level.WARNING,
-                "The lock " + name + " is held by " + shown(holder)
-                        + ", which is no client of Holdfast; clients wait until" + " the store ends that hold");
     }
 
-    private boolean isToBeTold(String name) {
-        long now = time.nanoTime();
+    void close() {
+        lines.flush();
+    }
+
+    private boolean isNew(String name) {
         lock.lock();
         try {
-            if (warned.contains(name)) {
+            if (!warned.add(name)) {
                 return false;
             }
-            if (inPeriod == 0 || now - periodNanos >= PERIOD_NANOS) {
-                periodNanos = now;
-                inPeriod = 0;
-            }
-            if (inPeriod == IN_A_PERIOD_MAX) {
-                return false;
-            }
-            inPeriod++;
-            warned.add(name);
             if (warned.size() > REMEMBERED_MAX) {
                 warned.remove(warned.iterator().next());
             }
@@ -63,9 +50,8 @@ final class ForeignHolders {
         }
     }
 
-    /** A foreign value may be anything. */
+    /** A foreign value may be of any length. */
     private static String shown(String holder) {
-        String start = holder.length() <= SHOWN_MAX ? holder : holder.substring(0, SHOWN_MAX) + "...";
-        return start.replaceAll("\\p{Cntrl}", "?");
+        return holder.length() <= SHOWN_MAX ? holder : holder.substring(0, SHOWN_MAX) + "...";
     }
 }

@@ -253,7 +253,7 @@ class AttemptTest extends EngineFixture {
 
             assertThatThrownBy(attempt::join)
                     .hasCauseInstanceOf(LockStoreException.class)
-                    .hasMessageContaining("somebody without expiry");
+                    .hasMessageContaining("\"somebody\" without expiry");
             assertThat(blocked.count("acquire") - asked).as("looks").isEqualTo(2);
         }
     }
@@ -281,7 +281,7 @@ class AttemptTest extends EngineFixture {
             }
             assertThat(warnings.said())
                     .containsExactly(
-                            "The lock a is held by somebody, which is no client of Holdfast; clients wait until"
+                            "The lock \"a\" is held by \"somebody\", which is no client of Holdfast; clients wait until"
                                     + " the store ends that hold");
             for (int i = 0; i < 100; i++) {
                 assertThat(acquire(asking, "b" + i, DEFAULTS.waitAtMost(Duration.ZERO)))

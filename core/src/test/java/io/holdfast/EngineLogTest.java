@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** What an operator finds in the log without a listener: losses, failing renewals and long waits, at a bounded rate. */
 class EngineLogTest extends EngineFixture {
 
-    final LockClient other = client("other");
+    final LockClient other = client("hf-other");
     final Warnings log = new Warnings(Level.INFO);
 
     @AfterEach
@@ -34,7 +34,7 @@ class EngineLogTest extends EngineFixture {
         assertThat(log.said(Level.WARNING, ""))
                 .containsExactly(
                         "The lease on \"a\" with token " + lease.fencingToken()
-                                + " was lost: the store says that it expired, was removed or was taken (held by \"other:1\" now)");
+                                + " was lost: the store says that it expired, was removed or was taken (held by \"hf-other:1\" now)");
         others.release();
     }
 
