@@ -19,7 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class Examinations {
 
-    private static final System.Logger LOG = System.getLogger(QuorumStores.class.getName());
+    private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
     private static final long RETRY_NANOS = 500_000_000;
 
     /** A member may leave a command unanswered. Who answers later than this cannot vote, either. */

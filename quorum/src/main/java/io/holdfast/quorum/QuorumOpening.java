@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 /** Opens the store: connects to the members, sees who they are, and decides who may vote. Runs on the caller's thread. */
 final class QuorumOpening {
 
-    private static final System.Logger LOG = System.getLogger(QuorumStores.class.getName());
+    private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
 
     /** How long those that have not answered are waited for once a majority has. */
     private static final long GRACE_MILLIS = 1_000;

@@ -438,7 +438,7 @@ class QuorumLockStoreTest extends QuorumFixture {
     @Test
     void replicas_of_one_another_and_what_members_say_of_themselves_is_warned_of() {
         List<String> warnings = new ArrayList<>();
-        Logger log = Logger.getLogger(QuorumStores.class.getName());
+        Logger log = Logger.getLogger("io.holdfast.quorum");
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord entry) {

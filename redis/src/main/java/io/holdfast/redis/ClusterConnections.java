@@ -223,8 +223,7 @@ final class ClusterConnections implements RedisConnections, ClusterSubscriptions
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
-            System.getLogger(ClusterConnections.class.getName())
-                    .log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
+            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
         }
     }
 

@@ -50,8 +50,6 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         void refresh();
     }
 
-    private static final System.Logger LOG = System.getLogger(ClusterSubscriptions.class.getName());
-
     /** Messages of several slots that move together are missed once, not a thousand times. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
@@ -102,7 +100,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
                         throw refusal;
                     }
                     if (cause != null) {
-                        LOG.log(System.Logger.Level.DEBUG, "The channel " + channel + " is subscribed to later", cause);
+                        Log.LOG.log(
+                                System.Logger.Level.DEBUG, "The channel " + channel + " is subscribed to later", cause);
                     }
                     return null;
                 });

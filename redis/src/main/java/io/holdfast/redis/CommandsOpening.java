@@ -8,8 +8,6 @@ import java.util.function.LongUnaryOperator;
 /** Opens the store without scripts, and chooses its commands again when the server may be another one. */
 final class CommandsOpening {
 
-    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
-
     private final RedisSettings settings;
     private final StoreContext context;
     private final RedisConnections connections;
@@ -113,7 +111,7 @@ final class CommandsOpening {
     private void choose(CompareProbe.Finding found) {
         if (!found.isSafe() || !found.hasTokens()) {
             // The old choice stays: what the server refuses fails, and says so.
-            LOG.log(
+            Log.LOG.log(
                     System.Logger.Level.WARNING,
                     new OpeningErrors(settings).noSafeWay().getMessage());
             return;
@@ -121,7 +119,7 @@ final class CommandsOpening {
         tried = found.tried();
         if (!found.choice().equals(ways.choice())) {
             ways.choose(found.choice());
-            LOG.log(System.Logger.Level.INFO, settings.describe() + " now " + found.choice());
+            Log.LOG.log(System.Logger.Level.INFO, settings.describe() + " now " + found.choice());
         }
     }
 }

@@ -14,8 +14,6 @@ import java.util.function.Function;
  */
 final class Hints {
 
-    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
-
     private final RedisConnections connections;
     private final RedisKeys keys;
     private final Publishing publishing;
@@ -66,7 +64,7 @@ final class Hints {
         try {
             var unused = message.apply(connections.commands()).whenComplete((heard, error) -> {
                 if (error != null && isRefusal(error) && refused.compareAndSet(false, true)) {
-                    LOG.log(
+                    Log.LOG.log(
                             System.Logger.Level.WARNING,
                             server + " refuses PUBLISH, so waiting clients only poll, and are served late: "
                                     + error.getMessage());
@@ -74,7 +72,7 @@ final class Hints {
             });
         } catch (RuntimeException e) {
             // Closed meanwhile: whoever waits polls.
-            LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
+            Log.LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
         }
     }
 

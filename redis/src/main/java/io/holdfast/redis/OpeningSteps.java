@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 /** The steps in which a store, or a member of a quorum, is opened: each is waited for, and its failure says why. */
 final class OpeningSteps {
 
-    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
-
     private final RedisSettings settings;
     private final OpeningErrors errors;
 
@@ -46,7 +44,7 @@ final class OpeningSteps {
             try {
                 await(loaded);
             } catch (ExecutionException e) {
-                LOG.log(System.Logger.Level.DEBUG, settings.describe() + " does not load scripts ahead", e);
+                Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + " does not load scripts ahead", e);
             }
         }
     }
@@ -64,7 +62,7 @@ final class OpeningSteps {
             if (!(RedisErrors.unwrap(e) instanceof RedisCommandExecutionException said)) {
                 throw errors.notConnected(e);
             }
-            LOG.log(
+            Log.LOG.log(
                     System.Logger.Level.WARNING,
                     settings.describe() + " refuses SUBSCRIBE, so " + price + ": " + said.getMessage()
                             + " (allow the channels " + channels + ")");

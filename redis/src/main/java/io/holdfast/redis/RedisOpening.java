@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 /** Connects a store and finds out whether the server can be used. */
 final class RedisOpening {
 
-    private static final System.Logger LOG = System.getLogger(RedisLockStoreProvider.class.getName());
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
     private static final int MAJOR_VERSION_MIN = 5;
     private static final int PROBED_SLOTS_MAX = 100;
@@ -142,7 +141,7 @@ final class RedisOpening {
                 // Whatever else it says (a redirection, that it is loading) tells nothing about the command.
                 String said = String.valueOf(e.getMessage());
                 if (said.contains("unknown command") || said.contains("NOPERM")) {
-                    LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
+                    Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
                     return Publishing.PLAIN;
                 }
             }
@@ -165,7 +164,7 @@ final class RedisOpening {
             return "because it runs no scripts for this user: " + e.said.split(",", 2)[0];
         }
         steps.load(LuaScript.OF_STORES, scripts, connections.servers());
-        LOG.log(
+        Log.LOG.log(
                 System.Logger.Level.INFO,
                 settings.describe() + ": locks are kept by scripts (mode lua), "
                         + (settings.mode() == RedisMode.LUA ? "as configured" : "because it runs them for this user"));
@@ -182,7 +181,7 @@ final class RedisOpening {
         try {
             CommandsOpening opened = new CommandsOpening(
                     settings, context, connections, commandErrors, dedicated, compare, steps.await(compare.run()));
-            LOG.log(
+            Log.LOG.log(
                     System.Logger.Level.INFO,
                     settings.describe() + ": locks are kept without scripts (mode commands), " + why + "; "
                             + opened.choice());
@@ -205,7 +204,7 @@ final class RedisOpening {
         if (version.find() && Integer.parseInt(version.group(1)) < MAJOR_VERSION_MIN) {
             throw errors.tooOld(info.version());
         }
-        info.warnings().forEach(said -> LOG.log(System.Logger.Level.WARNING, settings.describe() + " " + said));
+        info.warnings().forEach(said -> Log.LOG.log(System.Logger.Level.WARNING, settings.describe() + " " + said));
     }
 
     /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
@@ -229,7 +228,7 @@ final class RedisOpening {
             throw errors.noCommands(found.missingRights());
         }
         if (!found.allowed().pushes()) {
-            LOG.log(
+            Log.LOG.log(
                     System.Logger.Level.INFO,
                     settings.describe() + " does not let scripts publish, so a release leaves the lock free and"
                             + " sends a hint after it");

@@ -18,7 +18,6 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SentinelWatch extends RedisPubSubAdapter<String, String> {
 
-    private static final System.Logger LOG = System.getLogger(SentinelWatch.class.getName());
     private static final String CHANNEL = "+switch-master";
 
     private final RedisClient client;
@@ -76,7 +75,7 @@ final class SentinelWatch extends RedisPubSubAdapter<String, String> {
                 connection.addListener(this);
                 subscribe(connection);
             } else {
-                LOG.log(System.Logger.Level.DEBUG, "A Sentinel cannot be reached: " + error);
+                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel cannot be reached: " + error);
                 links.remove(sentinel, link);
             }
         });
@@ -85,7 +84,7 @@ final class SentinelWatch extends RedisPubSubAdapter<String, String> {
     private void subscribe(StatefulRedisPubSubConnection<String, String> connection) {
         connection.async().subscribe(CHANNEL).whenComplete((ok, error) -> {
             if (error != null) {
-                LOG.log(System.Logger.Level.DEBUG, "A Sentinel tells nothing of switches: " + error);
+                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel tells nothing of switches: " + error);
             }
         });
     }

@@ -178,8 +178,7 @@ final class ServerConnections implements RedisConnections {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {
-            System.getLogger(ServerConnections.class.getName())
-                    .log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
+            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
         }
     }
 }

@@ -66,7 +66,7 @@ class ServerInfoTest {
     /** What is logged when a client connects. */
     private static List<String> warnings(RedisServer server) {
         List<String> said = new CopyOnWriteArrayList<>();
-        Logger logger = Logger.getLogger(RedisLockStoreProvider.class.getName());
+        Logger logger = Logger.getLogger("io.holdfast.redis");
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord logged) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Link {
 
-    private static final System.Logger LOG = System.getLogger(ZooKeeperLockStoreProvider.class.getName());
+    private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
     static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;

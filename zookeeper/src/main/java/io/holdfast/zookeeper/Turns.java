@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Turns {
 
-    private static final System.Logger LOG = System.getLogger(ZooKeeperLockStoreProvider.class.getName());
+    private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
 
     private final AtomicReference<CompletableFuture<?>> last =
             new AtomicReference<>(CompletableFuture.completedFuture(true));
