@@ -1,5 +1,17 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.commands.CommandsLockStore;
+import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.commands.CompareWays;
+import io.holdfast.redis.commands.NativeWays;
+import io.holdfast.redis.connect.DedicatedConnections;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.OpeningErrors;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.StoreContext;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;

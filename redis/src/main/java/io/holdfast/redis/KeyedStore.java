@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.server.LockKeys;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -26,7 +27,7 @@ import java.util.function.Supplier;
  * The border between lock names and Redis keys. The engine above speaks of names. The store below takes the key of a lock
  * for its name, in every command, message and error, so that slots, tags and channels follow from the key alone.
  */
-final class KeyedStore implements LockStore {
+public final class KeyedStore implements LockStore {
 
     private final LockStore below;
     private final LockKeys keys;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreContext;

@@ -1,6 +1,25 @@
 package io.holdfast.redis;
 
-import io.holdfast.redis.RedisSettings.Topology;
+import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.connect.ClusterConnections;
+import io.holdfast.redis.connect.DedicatedConnections;
+import io.holdfast.redis.connect.Heartbeat;
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.connect.ServerConnections;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.OpeningSteps;
+import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.lua.RedisProbe;
+import io.holdfast.redis.lua.Scripts;
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.OpeningErrors;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.redis.server.ServerInfo;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;

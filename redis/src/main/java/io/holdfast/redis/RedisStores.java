@@ -1,6 +1,9 @@
 package io.holdfast.redis;
 
-import io.holdfast.redis.RedisSettings.Topology;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.redis.server.RedisUris;
+import io.holdfast.redis.server.TlsFiles;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.lettuce.core.RedisURI;

@@ -3,6 +3,8 @@ package io.holdfast.redis;
 import static io.holdfast.redis.TestClient.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;

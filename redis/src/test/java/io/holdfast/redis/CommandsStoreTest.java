@@ -6,6 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.redis.commands.CommandsLockStore;
+import io.holdfast.redis.commands.CompareWays;
+import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;

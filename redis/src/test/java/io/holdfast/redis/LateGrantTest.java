@@ -41,7 +41,7 @@ class LateGrantTest {
                         .build()) {
             Lease lease = client.acquire("late");
             String id = holderId.get(10, TimeUnit.SECONDS);
-            server.command("PUBLISH", "holdfast:c:" + HolderId.client(id), "g " + id + " 1 0 30000 0 0 late");
+            server.command("PUBLISH", "holdfast:c:" + HolderId.client(id), "g " + id + " 1 0 30000 0 0 lock:late");
             assertThat(heard.await(10, TimeUnit.SECONDS)).isTrue();
 
             assertThat(lease.releaseAsync().toCompletableFuture().get(10, TimeUnit.SECONDS))

@@ -318,7 +318,7 @@ class LockClientTest {
                 () -> one.tryAcquire("immortal"),
                 () -> one.acquire("immortal"),
                 () -> one.getLock("immortal").tryLock(),
-                () -> one.getLock("immortal").tryLock(5, TimeUnit.MILLISECONDS),
+                () -> one.getLock("immortal").tryLock(500, TimeUnit.MILLISECONDS),
                 () -> one.getLock("immortal").lock(),
                 () -> one.tryAcquireAll(List.of("immortal"), LockOptions.defaults()),
                 () -> one.tryAcquireAll(List.of("free", "immortal"), LockOptions.defaults()));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.testkit.RedisServer;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;

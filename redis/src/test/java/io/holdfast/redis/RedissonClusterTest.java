@@ -3,6 +3,9 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.redis.connect.Allowed;
+import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.testkit.RedisCluster;

@@ -2,6 +2,15 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.commands.ConditionalDelete;
+import io.holdfast.redis.commands.NativeWays;
+import io.holdfast.redis.commands.WatchWay;
+import io.holdfast.redis.connect.DedicatedConnections;
+import io.holdfast.redis.connect.ServerConnections;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.FaultProxy;

@@ -5,6 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.redis.connect.Allowed;
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.RedisLockStore;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;

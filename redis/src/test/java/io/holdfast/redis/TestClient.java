@@ -26,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /** A client of the store as the engine is one: with an id, holder ids, and a listener; calls wait for their answers. */
-final class TestClient implements AutoCloseable, StoreListener {
+public final class TestClient implements AutoCloseable, StoreListener {
 
     static final long POLL_MILLIS = 1_000;
 
@@ -34,12 +34,12 @@ final class TestClient implements AutoCloseable, StoreListener {
     private static final long AWAIT_AT_LEAST_MILLIS = 10_000;
 
     final String id;
-    final LockStore store;
-    final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+    public final LockStore store;
+    public final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private final AtomicInteger numbers = new AtomicInteger();
 
     /** Opens a store whose keys are the names, unless the URI has a prefix: most tests look at the keys. */
-    TestClient(String uri) {
+    public TestClient(String uri) {
         this(context -> new RedisLockStoreProvider().open(URI.create(byName(uri)), context));
     }
 
@@ -53,18 +53,18 @@ final class TestClient implements AutoCloseable, StoreListener {
         return uri.substring(0, end) + (uri.contains("?") ? "&" : "?") + option + uri.substring(end);
     }
 
-    TestClient(Function<StoreContext, LockStore> opener) {
+    public TestClient(Function<StoreContext, LockStore> opener) {
         this(newId(), opener);
     }
 
-    TestClient(String id, Function<StoreContext, LockStore> opener) {
+    public TestClient(String id, Function<StoreContext, LockStore> opener) {
         this.id = id;
         store = opener.apply(new StoreContext(id, TimeSource.system()));
         store.listen(this);
     }
 
     /** The store that takes keys for names. */
-    LockStore below() {
+    public LockStore below() {
         return ((KeyedStore) store).below();
     }
 
@@ -72,58 +72,58 @@ final class TestClient implements AutoCloseable, StoreListener {
         return "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
     }
 
-    String newHolder() {
+    public String newHolder() {
         return id + ":" + numbers.incrementAndGet();
     }
 
-    AcquireRequest request(String name, String holder, long leaseMillis, boolean queue) {
+    public AcquireRequest request(String name, String holder, long leaseMillis, boolean queue) {
         return new AcquireRequest(name, holder, leaseMillis, queue, POLL_MILLIS);
     }
 
-    AcquireReply acquire(String name, String holder, long leaseMillis, boolean queue) {
+    public AcquireReply acquire(String name, String holder, long leaseMillis, boolean queue) {
         return get(store.acquire(request(name, holder, leaseMillis, queue)));
     }
 
     /** Acquires with a long lease and a new holder id; fails if somebody else holds the name. */
-    String hold(String name) {
+    public String hold(String name) {
         String holder = newHolder();
         assertThat(acquire(name, holder, 30_000, false)).isInstanceOf(AcquireReply.Granted.class);
         return holder;
     }
 
     /** Waits in the queue under a new holder id; fails if the name is free. */
-    String queue(String name) {
+    public String queue(String name) {
         String holder = newHolder();
         assertThat(acquire(name, holder, 30_000, true)).isInstanceOf(AcquireReply.Busy.class);
         return holder;
     }
 
-    RenewReply renew(String name, String holder, long leaseMillis) {
+    public RenewReply renew(String name, String holder, long leaseMillis) {
         return renew(name, holder, leaseMillis, 0, false);
     }
 
-    RenewReply renew(String name, String holder, long leaseMillis, long sequence, boolean exact) {
+    public RenewReply renew(String name, String holder, long leaseMillis, long sequence, boolean exact) {
         return get(store.renew(new RenewRequest(name, holder, leaseMillis, sequence, exact)));
     }
 
-    boolean release(String name, String holder) {
+    public boolean release(String name, String holder) {
         return get(store.release(new ReleaseRequest(name, holder, null))).wasHeld();
     }
 
-    ReleaseReply releaseAndRequeue(String name, String holder, String next) {
+    public ReleaseReply releaseAndRequeue(String name, String holder, String next) {
         return get(store.release(new ReleaseRequest(name, holder, request(name, next, 30_000, true))));
     }
 
-    boolean abandon(String name, String holder) {
+    public boolean abandon(String name, String holder) {
         return get(store.abandon(name, holder));
     }
 
-    StoreState inspect(String name) {
+    public StoreState inspect(String name) {
         return get(store.inspect(name));
     }
 
     /** Waits for this very message, skipping others, for at least ten seconds. */
-    void await(String message, long millis) {
+    public void await(String message, long millis) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.max(millis, AWAIT_AT_LEAST_MILLIS));
         try {
             while (true) {
@@ -139,7 +139,7 @@ final class TestClient implements AutoCloseable, StoreListener {
     }
 
     /** The answer, within ten seconds; the failure as it was. */
-    static <T> T get(CompletionStage<T> stage) {
+    public static <T> T get(CompletionStage<T> stage) {
         try {
             return stage.toCompletableFuture().get(10, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
@@ -152,7 +152,7 @@ final class TestClient implements AutoCloseable, StoreListener {
         }
     }
 
-    static StoreException failure(CompletionStage<?> stage) {
+    public static StoreException failure(CompletionStage<?> stage) {
         try {
             Object answer = get(stage);
             throw new AssertionError("answered " + answer);

@@ -1,5 +1,15 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.commands.CommandsLockStore;
+import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.connect.DedicatedConnections;
+import io.holdfast.redis.connect.Heartbeat;
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.redis.KeySpace.Kind;
+import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;

@@ -1,5 +1,13 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.connect.ServerConnections;
+import io.holdfast.redis.connect.ServerSubscriptions;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.ServerClock;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisConnectionException;

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.connect.Driver;
 import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.RedisException;

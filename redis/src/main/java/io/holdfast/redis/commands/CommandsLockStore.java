@@ -1,0 +1,385 @@
+package io.holdfast.redis.commands;
+
+import io.holdfast.redis.commands.ConditionalDelete.Deletion;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisMessages;
+import io.holdfast.redis.connect.SpreadListener;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewReply.Gone;
+import io.holdfast.spi.RenewReply.Renewed;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import io.lettuce.core.SetArgs;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The store without scripts. A lock is a string key whose value is the holder id; it is taken by {@code SET NX PX}, and
+ * every release and renewal is a comparison by the server ({@link CompareWays}).
+ *
+ * <p>There is no queue: a release tells all clients that wait for the name, and the first to ask gets it.
+ */
+public final class CommandsLockStore implements LockStore {
+
+    /** How often a command begins anew because the key changed under it. */
+    private static final int TRIES = 5;
+
+    /** For how long a client that lets others go first does not ask by itself. */
+    private static final long LEFT_FREE_MILLIS = 50;
+
+    /**
+     * What this store is made of by those who open it.
+     *
+     * @param random a number below the one it is given, by chance
+     */
+    public record Parts(
+            String server,
+            String clientId,
+            RedisConnections connections,
+            RedisKeys keys,
+            CompareWays ways,
+            RedisErrors errors,
+            RedisMessages messages,
+            TimeSource time,
+            LongUnaryOperator random) {}
+
+    private final Parts parts;
+    private final Runnable closing;
+    private final CompareWays ways;
+    private final CommandsTokens tokens;
+    private final CommandsHolds holds;
+    private final ForeignKeys foreign;
+    private final Acquisitions acquisitions = new Acquisitions();
+
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** @param closing closes the connections */
+    public CommandsLockStore(Parts parts, Runnable closing) {
+        this.parts = parts;
+        this.closing = closing;
+        this.ways = parts.ways();
+        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), parts.time());
+        this.foreign = new ForeignKeys(parts.connections(), parts.errors());
+        this.holds = new CommandsHolds(ways, foreign, parts.errors(), parts.time());
+    }
+
+    // --- taking ---
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        return acquisitions.next(request.holderId(), () -> guarded(request.name(), () -> take(request, TRIES)));
+    }
+
+    private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
+        long sent = parts.time().nanoTime();
+        String name = request.name();
+        SetArgs args = SetArgs.Builder.nx().px(request.leaseMillis());
+        return commands()
+                .set(name, request.holderId(), args)
+                .thenCompose(ok -> ok == null
+                        ? held(request, sent, triesLeft)
+                        : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
+    }
+
+    /** Somebody holds it; perhaps this id, from an execution whose answer was lost. */
+    private CompletionStage<AcquireReply> held(AcquireRequest request, long sent, int triesLeft) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletionStage<String> value = commands().get(name);
+        CompletionStage<Long> remaining = commands().pttl(name);
+        return foreign.holderOr(name, value)
+                .thenCombine(remaining, (holder, left) -> {
+                    if (holder == null || !CommandsHold.isOf(id, holder)) {
+                        return CompletableFuture.completedFuture(busy(request, holder, left));
+                    }
+                    return repeated(request, holder, sent, triesLeft);
+                })
+                .thenCompose(reply -> reply);
+    }
+
+    private CompletionStage<AcquireReply> repeated(AcquireRequest request, String value, long sent, int triesLeft) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletionStage<Long> base = tokens.current(name, id, streams());
+        if (CommandsHold.isChanged(value)) {
+            // Settings were made since. A repetition that comes late must not undo them.
+            return granted(request, base, value, parts.time().nanoTime() - request.leaseMillis() * 1_000_000);
+        }
+        return holds.lengthen(name, id, value, request.leaseMillis())
+                .thenCompose(done -> done
+                        ? granted(request, base, value, sent)
+                        : triesLeft > 1
+                                ? take(request, triesLeft - 1)
+                                : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name)));
+    }
+
+    /** @param sent when the lease began at the earliest, on the local clock */
+    private CompletionStage<AcquireReply> granted(
+            AcquireRequest request, CompletionStage<Long> base, String value, long sent) {
+        String name = request.name();
+        String id = request.holderId();
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        base.whenComplete((number, error) -> {
+            if (error == null) {
+                holds.begin(name, id, value, number, sent, request.leaseMillis());
+                parts.messages().redisson().unwatch(name, id);
+                outcome.complete(new Granted(number, 0));
+                return;
+            }
+            StoreException why = parts.errors().of(error);
+            if (why.outcome() != StoreException.Outcome.FATAL) {
+                // Held, but without a token there is no lease. The engine asks again under this id, or withdraws it; a
+                // withdrawal from here could be executed after that asking.
+                outcome.completeExceptionally(
+                        new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
+                return;
+            }
+            end(name, id, id, TRIES).whenComplete((deletion, failure) -> {
+                outcome.completeExceptionally(
+                        failure == null
+                                ? why
+                                : new StoreException(
+                                        StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
+            });
+        });
+        return outcome;
+    }
+
+    private AcquireReply busy(AcquireRequest request, @Nullable String value, long remaining) {
+        if (value == null) {
+            return new Busy(0, 0, "(somebody until now)");
+        }
+        String holder = value.equals(ForeignKeys.HASH) ? value : Holders.inString(value, remaining >= 0);
+        if (request.queue()) {
+            parts.messages().redisson().watch(request.name(), request.holderId());
+            tellContended(request, holder);
+        }
+        // -2: expired between the two questions.
+        return new Busy(remaining == -2 ? 0 : remaining, 0, holder);
+    }
+
+    /** A holder of Holdfast's own passes the lock on sooner when it knows that another client waits. */
+    private void tellContended(AcquireRequest request, String holder) {
+        String client = HolderId.client(holder);
+        if (ways.choice().publishes() && client.startsWith("hf-") && !client.equals(parts.clientId())) {
+            hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
+        }
+    }
+
+    // --- keeping ---
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        String name = request.name();
+        return guarded(name, () -> {
+                    CompletionStage<Integer> waiting = ways.choice().publishes()
+                            ? foreign.listeners(RedisKeys.redissonChannel(name))
+                            : CompletableFuture.completedFuture(0);
+                    return holds.renew(request, () -> tokens.current(name, request.holderId(), streams()))
+                            .thenCombine(waiting, CommandsLockStore::withWaiting);
+                })
+                .whenComplete((reply, error) -> {
+                    if (reply instanceof Gone) {
+                        parts.messages().redisson().unwatch(name, request.holderId());
+                    }
+                });
+    }
+
+    private static RenewReply withWaiting(RenewReply reply, int waiting) {
+        return reply instanceof Renewed renewed ? new Renewed(renewed.base(), waiting) : reply;
+    }
+
+    // --- ending ---
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        String name = request.name();
+        AcquireRequest again = request.requeue();
+        if (again == null) {
+            return guarded(name, () -> end(name, request.holderId()))
+                    .thenApply(deletion -> new ReleaseReply(deletion.done(), null));
+        }
+        CompletableFuture<AcquireReply> requeued = acquisitions.announce(again.holderId());
+        return guarded(name, () -> end(name, request.holderId()))
+                .whenComplete((deletion, error) -> {
+                    if (error != null || !deletion.done()) {
+                        acquisitions.cancel(again.holderId(), requeued);
+                    } else {
+                        acquisitions.begin(
+                                again.holderId(),
+                                requeued,
+                                () -> guarded(again.name(), () -> afterOthers(again, deletion)));
+                    }
+                })
+                .thenCompose(deletion -> deletion.done()
+                        ? requeued.thenApply(reply -> new ReleaseReply(true, reply))
+                        : CompletableFuture.completedFuture(new ReleaseReply(false, null)));
+    }
+
+    /** Those who were just told get the time to take it: else a client with many waiting threads would always win. */
+    private CompletionStage<AcquireReply> afterOthers(AcquireRequest again, Deletion deletion) {
+        if (deletion.heard() <= 0) {
+            return take(again, TRIES);
+        }
+        parts.messages().redisson().watch(again.name(), again.holderId());
+        return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "(left free for waiting clients)"));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return guarded(name, () -> end(name, holderId)).thenApply(Deletion::done);
+    }
+
+    /** Deletes the key if this id holds it, and tells those who wait. */
+    private CompletionStage<Deletion> end(String name, String id) {
+        CommandsHold hold = holds.remove(name, id);
+        // Not before: what is under way for this id may still begin to listen.
+        acquisitions.afterwards(id, () -> parts.messages().redisson().unwatch(name, id));
+        return end(name, id, hold == null ? id : hold.value, TRIES);
+    }
+
+    private CompletionStage<Deletion> end(String name, String id, String value, int triesLeft) {
+        String channel = RedisKeys.redissonChannel(name);
+        CompletionStage<Deletion> deleting = ways.delete(name, value, channel);
+        return foreign.notHeldOr(name, deleting, Deletion.NONE).thenCompose(deletion -> {
+            if (!deletion.done()) {
+                return lookAgain(name, id, value, triesLeft);
+            }
+            if (deletion.heard() != Deletion.NOT_TOLD || !ways.choice().publishes()) {
+                return CompletableFuture.completedFuture(deletion);
+            }
+            return hint(channel, RedisKeys.RELEASED).thenApply(heard -> new Deletion(true, heard));
+        });
+    }
+
+    /** A renewal of unknown outcome may have changed the value. */
+    private CompletionStage<Deletion> lookAgain(String name, String id, String value, int triesLeft) {
+        return foreign.value(name).thenCompose(found -> {
+            if (found == null || found.equals(value) || !CommandsHold.isOf(id, found)) {
+                return CompletableFuture.completedFuture(Deletion.NONE);
+            }
+            return triesLeft > 1
+                    ? end(name, id, found, triesLeft - 1)
+                    : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
+        });
+    }
+
+    /** @return how many heard; 0 if that is not known */
+    private CompletionStage<Integer> hint(String channel, String message) {
+        return commands().publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
+    }
+
+    // --- looking ---
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return guarded(
+                name,
+                () -> foreign.inspect(
+                        name, tokens, streams(), ways.choice().publishes() ? RedisKeys.redissonChannel(name) : null));
+    }
+
+    @Override
+    public CompletionStage<Boolean> forceRelease(String name) {
+        return guarded(
+                name,
+                () -> foreign.delete(name, ways, RedisKeys.redissonChannel(name))
+                        .thenCompose(deletion -> {
+                            boolean told = !deletion.done() || deletion.heard() != Deletion.NOT_TOLD;
+                            if (told || !ways.choice().publishes()) {
+                                return CompletableFuture.completedFuture(deletion.done());
+                            }
+                            return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
+                                    .thenApply(heard -> true);
+                        }));
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        parts.messages().listen(new SpreadListener(listener, parts.time(), parts.random()));
+    }
+
+    @Override
+    public String describe() {
+        return parts.server();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            parts.messages().stop();
+            closing.run();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return describe();
+    }
+
+    private RedisClusterAsyncCommands<String, String> commands() {
+        return parts.connections().commands();
+    }
+
+    /** For tests. */
+    public CompareWays.Choice choice() {
+        return ways.choice();
+    }
+
+    /** For tests: what is remembered of acquisitions and holds. */
+    public String left() {
+        return acquisitions.size() == 0 && holds.size() == 0
+                ? ""
+                : acquisitions.size() + " acquisitions, " + holds.size() + " holds at the store";
+    }
+
+    private boolean streams() {
+        return ways.choice().streams();
+    }
+
+    /** Runs a command unless the store is closed, and says what its failure means. */
+    private <T> CompletionStage<T> guarded(String name, Supplier<CompletionStage<T>> command) {
+        if (closed.get()) {
+            return CompletableFuture.failedFuture(parts.errors().closed(null));
+        }
+        CompletionStage<T> running;
+        try {
+            running = command.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(parts.errors().closed(e));
+        } catch (Error e) {
+            // Something may have been sent.
+            return CompletableFuture.failedFuture(parts.errors().of(e));
+        }
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        running.whenComplete((answer, error) -> {
+            if (error == null) {
+                parts.errors().executed();
+                outcome.complete(answer);
+            } else {
+                Throwable cause = RedisErrors.unwrap(error);
+                parts.connections().failed(name, cause == null ? error : cause);
+                outcome.completeExceptionally(parts.errors().of(error));
+            }
+        });
+        return outcome;
+    }
+}

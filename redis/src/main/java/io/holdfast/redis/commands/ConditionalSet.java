@@ -1,0 +1,14 @@
+package io.holdfast.redis.commands;
+
+import java.util.concurrent.CompletionStage;
+
+/** Sets value and expiry of a key if it has a certain value, in one step of the server. */
+public interface ConditionalSet {
+
+    /**
+     * Sets, always with an expiry.
+     *
+     * @return whether this very execution did; false if the key has another value or is not there
+     */
+    CompletionStage<Boolean> set(String key, String expected, String value, long millis);
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.redis.commands;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,82 @@
+package io.holdfast.redis.connect;
+
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection to one server for messages, always subscribed to the client's own channel. The driver subscribes again
+ * after a reconnect.
+ */
+public abstract class ClientChannel extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
+
+    private final String ownChannel;
+    private volatile @Nullable RedisPubSubAsyncCommands<String, String> commands;
+
+    /** Whether the connection was lost since the subscription was last confirmed. */
+    private volatile boolean missed;
+
+    public ClientChannel(String ownChannel) {
+        this.ownChannel = ownChannel;
+    }
+
+    /** Messages may have been lost; from now on they arrive again. Runs on an I/O thread. */
+    public abstract void resubscribed();
+
+    /** Begins to receive on this connection. The stage completes when the subscription is confirmed. */
+    public CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connection) {
+        connection.addListener((RedisPubSubListener<String, String>) this);
+        connection.addListener((RedisConnectionStateListener) this);
+        commands = connection.async();
+        return subscribeToOwn();
+    }
+
+    final CompletionStage<Void> subscribeToOwn() {
+        return subscribe(ownChannel);
+    }
+
+    /**
+     * Subscribes again, which changes nothing where the subscription stands: a sign of life that also mends a
+     * subscription which failed after a reconnect.
+     */
+    public final void subscribeAgain() {
+        var unused = subscribeToOwn();
+    }
+
+    /** Never completes before there is a connection, and after {@link #detach}. */
+    final CompletionStage<Void> subscribe(String channel) {
+        RedisPubSubAsyncCommands<String, String> connected = commands;
+        return connected == null ? new CompletableFuture<>() : connected.subscribe(channel);
+    }
+
+    final void unsubscribeFrom(String channel) {
+        RedisPubSubAsyncCommands<String, String> connected = commands;
+        if (connected != null) {
+            var unused = connected.unsubscribe(channel);
+        }
+    }
+
+    /** Sends nothing from now on. */
+    final void detach() {
+        commands = null;
+    }
+
+    @Override
+    public void subscribed(String channel, long count) {
+        if (missed && channel.equals(ownChannel)) {
+            missed = false;
+            resubscribed();
+        }
+    }
+
+    @Override
+    public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+        missed = true;
+    }
+}

@@ -1,0 +1,143 @@
+package io.holdfast.redis.connect;
+
+import io.holdfast.redis.server.RedisKeys;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Listens to Redisson's channel of a lock while one of our holder ids waits for a lock that Redisson holds: Redisson
+ * knows nothing of our queue, so its release tells nobody else.
+ *
+ * <p>One subscription for each channel, for as long as some id needs it. Without it, or if it fails, waiters poll.
+ */
+public final class RedissonReleases {
+
+    /** Sends SUBSCRIBE and UNSUBSCRIBE; does not block. */
+    interface Channels {
+        /**
+         * Subscribes; completes when it stands.
+         *
+         * @param name the lock that the channel belongs to
+         */
+        CompletionStage<Void> subscribe(String name, String channel);
+
+        void unsubscribe(String channel);
+    }
+
+    /** A channel listened to. Two lock names can share one: {@code x} and <code>{x}</code>. */
+    private static final class Subscription {
+        final Map<String, Set<String>> idsByName = new HashMap<>();
+        boolean sent;
+    }
+
+    private final Channels channels;
+    private final Consumer<String> released;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<String, Subscription> byChannel = new HashMap<>(); // by lock
+
+    /** Whether there is any; read without the lock, because most calls find none. */
+    private volatile boolean active;
+
+    /** @param released is given the name of a lock that may have become free */
+    RedissonReleases(Channels channels, Consumer<String> released) {
+        this.channels = channels;
+        this.released = released;
+    }
+
+    /** The id waits for this name, which Redisson holds. */
+    public void watch(String name, String holderId) {
+        String channel = RedisKeys.redissonChannel(name);
+        CompletionStage<Void> subscribing = null;
+        lock.lock();
+        try {
+            Subscription subscription = byChannel.computeIfAbsent(channel, c -> new Subscription());
+            subscription.idsByName.computeIfAbsent(name, n -> new HashSet<>()).add(holderId);
+            active = true;
+            if (!subscription.sent) {
+                subscription.sent = true;
+                // Sent under the lock, so that it cannot overtake an earlier UNSUBSCRIBE.
+                subscribing = channels.subscribe(name, channel);
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (subscribing != null) {
+            subscribing.whenComplete((ok, error) -> subscribed(channel, name, error));
+        }
+    }
+
+    /** The id does not wait for Redisson any more. */
+    public void unwatch(String name, String holderId) {
+        if (!active) {
+            return;
+        }
+        String channel = RedisKeys.redissonChannel(name);
+        lock.lock();
+        try {
+            Subscription subscription = byChannel.get(channel);
+            Set<String> ids = subscription == null ? null : subscription.idsByName.get(name);
+            if (subscription == null || ids == null || !ids.remove(holderId) || !ids.isEmpty()) {
+                return;
+            }
+            subscription.idsByName.remove(name);
+            if (subscription.idsByName.isEmpty()) {
+                byChannel.remove(channel);
+                active = !byChannel.isEmpty();
+                channels.unsubscribe(channel);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** A message on some channel. */
+    void message(String channel) {
+        List<String> names;
+        lock.lock();
+        try {
+            Subscription subscription = byChannel.get(channel);
+            if (subscription == null) {
+                // Subscribed again by the driver after a reconnect that swallowed our UNSUBSCRIBE.
+                channels.unsubscribe(channel);
+                return;
+            }
+            names = List.copyOf(subscription.idsByName.keySet());
+        } finally {
+            lock.unlock();
+        }
+        names.forEach(released);
+    }
+
+    public int size() {
+        lock.lock();
+        try {
+            return byChannel.size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void subscribed(String channel, String name, @Nullable Throwable error) {
+        if (error == null) {
+            // Redisson may have released between the answer "busy" and the subscription.
+            released.accept(name);
+            return;
+        }
+        lock.lock();
+        try {
+            Subscription subscription = byChannel.get(channel);
+            if (subscription != null) {
+                subscription.sent = false; // The next poll tries again.
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.holdfast.redis.connect;
+
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.RedisSettings;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Listens at each Sentinel for the announcement that there is a new master, and cuts the connections to all other
+ * servers then, which makes the driver ask for the master again. A help for the case that the old master neither answers
+ * nor ends its connections; everything works without it, later.
+ */
+public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
+
+    private static final String CHANNEL = "+switch-master";
+
+    private final RedisClient client;
+    private final RedisSettings settings;
+    private final Driver driver;
+
+    /** By Sentinel; one that could not be reached is not in it. */
+    private final Map<RedisURI, CompletionStage<StatefulRedisPubSubConnection<String, String>>> links =
+            new ConcurrentHashMap<>();
+
+    SentinelWatch(RedisClient client, RedisSettings settings, Driver driver) {
+        this.client = client;
+        this.settings = settings;
+        this.driver = driver;
+    }
+
+    /** Connects to the Sentinels that are not, and gives a sign of life to the others. Does not block. */
+    void beat() {
+        for (RedisURI sentinel : settings.node().getSentinels()) {
+            CompletionStage<StatefulRedisPubSubConnection<String, String>> link = links.get(sentinel);
+            if (link == null) {
+                connect(sentinel);
+            } else {
+                link.thenAccept(this::subscribe);
+            }
+        }
+    }
+
+    @Override
+    public void message(String channel, String message) {
+        // <master name> <old ip> <old port> <new ip> <new port>
+        String[] parts = message.split(" ", -1);
+        if (!channel.equals(CHANNEL)
+                || parts.length < 5
+                || !parts[0].equals(settings.node().getSentinelMasterId())) {
+            return;
+        }
+        driver.cut(address -> !settings.isSentinel(address) && !isAt(address, parts[3], parts[4]));
+    }
+
+    /** Does not resolve anything: this is an I/O thread. */
+    private static boolean isAt(InetSocketAddress address, String host, String port) {
+        InetAddress resolved = address.getAddress();
+        return String.valueOf(address.getPort()).equals(port)
+                && (address.getHostString().equals(host)
+                        || (resolved != null && resolved.getHostAddress().equals(host)));
+    }
+
+    private void connect(RedisURI sentinel) {
+        CompletionStage<StatefulRedisPubSubConnection<String, String>> link =
+                client.connectPubSubAsync(StringCodec.UTF8, sentinel);
+        links.put(sentinel, link);
+        link.whenComplete((connection, error) -> {
+            if (error == null) {
+                connection.addListener(this);
+                subscribe(connection);
+            } else {
+                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel cannot be reached: " + error);
+                links.remove(sentinel, link);
+            }
+        });
+    }
+
+    private void subscribe(StatefulRedisPubSubConnection<String, String> connection) {
+        connection.async().subscribe(CHANNEL).whenComplete((ok, error) -> {
+            if (error != null) {
+                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel tells nothing of switches: " + error);
+            }
+        });
+    }
+}

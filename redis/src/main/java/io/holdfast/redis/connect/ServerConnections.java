@@ -1,0 +1,188 @@
+package io.holdfast.redis.connect;
+
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.redis.server.ServerClock;
+import io.holdfast.spi.TimeSource;
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One server: one connection for commands, one for messages.
+ *
+ * <p>With {@code redis://}, the server of that address; its name is resolved again at each reconnect. With Sentinels, the
+ * one that they call the master when a connection is made.
+ *
+ * <p><b>A failover is noticed</b> because the connections to the old master end: it dies, or Sentinel closes them when it
+ * demotes it, or it does not answer for a heartbeat and the timeout; or because it refuses a command as a replica, or a
+ * Sentinel announces the switch: then the connections are cut here. What was on its way fails as unknown. Reconnecting
+ * asks the Sentinels (or the name server) again, at least every second.
+ */
+public final class ServerConnections implements RedisConnections {
+
+    /** Between two cuts: enough to reconnect and to be refused again. */
+    private static final long CUT_INTERVAL_NANOS = 250_000_000;
+
+    private final RedisSettings settings;
+    private final TimeSource time;
+    private final Driver driver;
+    private final RedisClient client;
+
+    /** For connections that must not become connections to another server. */
+    private final RedisClient faithful;
+
+    private final ServerClock clock;
+    private final @Nullable SentinelWatch sentinels;
+    private final AtomicLong lastCut;
+    private volatile @Nullable StatefulRedisConnection<String, String> connection;
+    private volatile @Nullable ServerSubscriptions subscriptions;
+
+    public ServerConnections(RedisSettings settings, TimeSource time) {
+        this.settings = settings;
+        this.time = time;
+        this.clock = new ServerClock(time);
+        this.lastCut = new AtomicLong(time.nanoTime() - CUT_INTERVAL_NANOS);
+        driver = new Driver(settings);
+        client = RedisClient.create(driver.resources(), settings.node());
+        client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
+        faithful = Driver.withoutReconnect(driver, settings);
+        sentinels = settings.topology() == Topology.SENTINEL ? new SentinelWatch(client, settings, driver) : null;
+    }
+
+    @Override
+    public CompletionStage<Void> connect(Runnable reconnected) {
+        SentinelWatch watch = sentinels;
+        if (watch != null) {
+            watch.beat();
+        }
+        return Handshakes.heard(() -> client.connectAsync(StringCodec.UTF8, settings.node()))
+                .thenAccept(connected -> {
+                    connected.addListener(new RedisConnectionStateListener() {
+                        @Override
+                        public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
+                            // Perhaps another server, or this one after its clock was set.
+                            clock.forget();
+                            reconnected.run();
+                        }
+                    });
+                    connection = connected;
+                });
+    }
+
+    @Override
+    public RedisClusterAsyncCommands<String, String> commands() {
+        StatefulRedisConnection<String, String> connected = connection;
+        if (connected == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return connected.async();
+    }
+
+    @Override
+    public List<RedisClusterAsyncCommands<String, String>> servers() {
+        return List.of(commands());
+    }
+
+    @Override
+    public CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key) {
+        return Handshakes.heard(() -> faithful.connectAsync(StringCodec.UTF8, settings.node()));
+    }
+
+    @Override
+    public CompletionStage<Void> subscribe(
+            RedisKeys keys, String clientId, Publishing publishing, RedisMessages messages) {
+        ServerSubscriptions created = new ServerSubscriptions(keys, clientId, messages, time);
+        subscriptions = created;
+        messages.from(created);
+        return connectMessages().thenCompose(created::attach);
+    }
+
+    /** A connection for messages, which comes back by itself. For who subscribes otherwise than {@link #subscribe} does. */
+    public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages() {
+        return Handshakes.heard(() -> client.connectPubSubAsync(StringCodec.UTF8, settings.node()));
+    }
+
+    @Override
+    public int group(String key) {
+        return 0;
+    }
+
+    @Override
+    public boolean reaches(String key) {
+        StatefulRedisConnection<String, String> connected = connection;
+        return connected != null && connected.isOpen();
+    }
+
+    @Override
+    public Object server(String key) {
+        return this;
+    }
+
+    @Override
+    public ServerClock clock(String key) {
+        return clock;
+    }
+
+    /** None: there is nowhere else to go, and the engine repeats by itself. */
+    @Override
+    public Duration patience() {
+        return Duration.ZERO;
+    }
+
+    @Override
+    public void failed(String key, Throwable error) {
+        String said = String.valueOf(error.getMessage());
+        if (said.contains("READONLY ") || said.contains("MASTERDOWN ")) {
+            long now = time.nanoTime();
+            long last = lastCut.get();
+            if (now - last >= CUT_INTERVAL_NANOS && lastCut.compareAndSet(last, now)) {
+                driver.cut(address -> !settings.isSentinel(address));
+            }
+        }
+    }
+
+    @Override
+    public void beat() {
+        var unused = commands().ping();
+        ServerSubscriptions messages = subscriptions;
+        if (messages != null) {
+            messages.beat();
+        }
+        if (sentinels != null) {
+            sentinels.beat();
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            CompletableFuture.allOf(
+                            faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
+                            client.shutdownAsync(0, 1, TimeUnit.SECONDS))
+                    .orTimeout(2, TimeUnit.SECONDS)
+                    // Whether or not anybody waits for the end of this: else threads are left.
+                    .whenComplete((ended, error) -> driver.shutdown())
+                    .get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
+        }
+    }
+}

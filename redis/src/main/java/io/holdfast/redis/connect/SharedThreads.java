@@ -1,0 +1,57 @@
+package io.holdfast.redis.connect;
+
+import io.lettuce.core.resource.ClientResources;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The driver's threads for the members of one quorum: made for the first who joins, ended when the last has left.
+ *
+ * <p>Thread-safe. Nothing that runs on them blocks, so a member that hangs does not hold up another: Lettuce 7 resolves
+ * host names without blocking (Lettuce 6 only with {@code netty-resolver-dns} on the class path).
+ */
+public final class SharedThreads {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable ClientResources resources; // by lock; there is one while there are users
+    private int users; // by lock
+
+    /** To be followed by one {@link #leave}. */
+    public ClientResources join() {
+        lock.lock();
+        try {
+            ClientResources present = resources;
+            if (present == null) {
+                present = ClientResources.builder()
+                        .threadFactoryProvider(new ThreadNames())
+                        .ioThreadPoolSize(2)
+                        .computationThreadPoolSize(2)
+                        .build();
+                resources = present;
+            }
+            users++;
+            return present;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Does not wait for the threads to end: one of them may be running this. */
+    public void leave() {
+        ClientResources ended = null;
+        lock.lock();
+        try {
+            users--;
+            if (users == 0) {
+                ended = resources;
+                resources = null;
+            }
+        } finally {
+            lock.unlock();
+        }
+        if (ended != null) {
+            var unused = ended.shutdown(0, 1, TimeUnit.SECONDS);
+        }
+    }
+}

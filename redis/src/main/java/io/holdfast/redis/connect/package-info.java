@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.redis.connect;
+
+import org.jspecify.annotations.NullMarked;

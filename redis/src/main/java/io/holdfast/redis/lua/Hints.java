@@ -1,0 +1,89 @@
+package io.holdfast.redis.lua;
+
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.spi.HolderId;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+
+/**
+ * Tells other clients what scripts may not tell them: that a lock is free, and that somebody waits. Sent after the fact
+ * and without waiting for an answer; one that is lost costs its receiver the time until its next poll.
+ */
+public final class Hints {
+
+    private final RedisConnections connections;
+    private final RedisKeys keys;
+    private final Publishing publishing;
+    private final RedisErrors errors;
+    private final String server;
+    private final AtomicBoolean refused = new AtomicBoolean();
+
+    Hints(RedisConnections connections, RedisKeys keys, Publishing publishing, RedisErrors errors, String server) {
+        this.connections = connections;
+        this.keys = keys;
+        this.publishing = publishing;
+        this.errors = errors;
+        this.server = server;
+    }
+
+    /** The lock was left free. Redisson's clients are told in each way in which a script would tell them. */
+    void released(String name, String firstWaiting) {
+        tell("r", firstWaiting, name);
+        String channel = RedisKeys.redissonChannel(name);
+        if (publishing.releasesPlain()) {
+            publish(channel, RedisKeys.RELEASED);
+        }
+        if (publishing.releasesSharded()) {
+            send(commands -> commands.spublish(channel, RedisKeys.RELEASED));
+        }
+    }
+
+    /** Somebody waits behind this holder. */
+    void contended(String name, String holderId) {
+        tell("c", holderId, name);
+    }
+
+    private void tell(String kind, String holderId, String name) {
+        String client = HolderId.client(holderId);
+        if (!client.isEmpty()) {
+            publish(keys.clientChannels() + client, kind + " " + holderId + " " + name);
+        }
+    }
+
+    private void publish(String channel, String message) {
+        send(commands -> commands.publish(channel, message));
+    }
+
+    private void send(Function<RedisClusterAsyncCommands<String, String>, CompletionStage<Long>> message) {
+        if (refused.get()) {
+            return;
+        }
+        try {
+            var unused = message.apply(connections.commands()).whenComplete((heard, error) -> {
+                if (error != null && isRefusal(error) && refused.compareAndSet(false, true)) {
+                    Log.LOG.log(
+                            System.Logger.Level.WARNING,
+                            server + " refuses PUBLISH, so waiting clients only poll, and are served late: "
+                                    + error.getMessage());
+                }
+            });
+        } catch (RuntimeException e) {
+            // Closed meanwhile: whoever waits polls.
+            Log.LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
+        }
+    }
+
+    /** For good; not while a slot moves or a server starts, say. */
+    private boolean isRefusal(Throwable error) {
+        return error instanceof RedisCommandExecutionException
+                && errors.of(error).outcome() == StoreException.Outcome.FATAL;
+    }
+}

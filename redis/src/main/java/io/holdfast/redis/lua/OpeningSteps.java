@@ -1,0 +1,93 @@
+package io.holdfast.redis.lua;
+
+import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.OpeningErrors;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RedisSettings.Topology;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** The steps in which a store, or a member of a quorum, is opened: each is waited for, and its failure says why. */
+public final class OpeningSteps {
+
+    private final RedisSettings settings;
+    private final OpeningErrors errors;
+
+    public OpeningSteps(RedisSettings settings, OpeningErrors errors) {
+        this.settings = settings;
+        this.errors = errors;
+    }
+
+    /** To a cluster in three steps, of which each may have to wait for a node that does not answer. */
+    public <T> T connect(CompletionStage<T> connecting) {
+        try {
+            return await(connecting, settings.topology() == Topology.CLUSTER ? 6 : 2);
+        } catch (ExecutionException e) {
+            throw errors.notConnected(e);
+        }
+    }
+
+    /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
+    public void load(
+            Collection<LuaScript> needed, Scripts scripts, List<RedisClusterAsyncCommands<String, String>> servers) {
+        List<CompletionStage<String>> loading = new ArrayList<>();
+        for (RedisClusterAsyncCommands<String, String> server : servers) {
+            for (LuaScript script : needed) {
+                loading.add(server.scriptLoad(scripts.text(script)));
+            }
+        }
+        for (CompletionStage<String> loaded : loading) {
+            try {
+                await(loaded);
+            } catch (ExecutionException e) {
+                Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + " does not load scripts ahead", e);
+            }
+        }
+    }
+
+    /**
+     * A server that refuses the messages is still good for locks: slower, not less safe.
+     *
+     * @param price what it costs, for the warning
+     * @param channels the channels that the user needs
+     */
+    public void subscribe(CompletionStage<Void> subscribing, String price, String channels) {
+        try {
+            await(subscribing);
+        } catch (ExecutionException e) {
+            if (!(RedisErrors.unwrap(e) instanceof RedisCommandExecutionException said)) {
+                throw errors.notConnected(e);
+            }
+            Log.LOG.log(
+                    System.Logger.Level.WARNING,
+                    settings.describe() + " refuses SUBSCRIBE, so " + price + ": " + said.getMessage()
+                            + " (allow the channels " + channels + ")");
+        }
+    }
+
+    /** Waits for a step. The driver has its own timeouts; this one is for the case that it forgets. */
+    public <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
+        return await(step, 2);
+    }
+
+    private <T extends @Nullable Object> T await(CompletionStage<T> step, int timeouts) throws ExecutionException {
+        try {
+            long millis = timeouts * settings.timeout().toMillis() + 1_000;
+            return step.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw errors.interrupted(e);
+        } catch (TimeoutException e) {
+            throw errors.noAnswer(e);
+        }
+    }
+}

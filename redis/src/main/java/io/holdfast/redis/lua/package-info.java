@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.redis.lua;
+
+import org.jspecify.annotations.NullMarked;

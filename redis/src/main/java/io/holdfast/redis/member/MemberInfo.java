@@ -1,0 +1,66 @@
+package io.holdfast.redis.member;
+
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.ServerInfo;
+import io.holdfast.spi.QuorumMember.Identity;
+import io.holdfast.spi.QuorumMember.Standing;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What a quorum's member says of itself.
+ *
+ * @param runId another one for each life of the process
+ * @param dataId the same for servers that replicate one another
+ * @param keptMillis for how long it has certainly kept its data: since its start, and not at all if they were flushed,
+ *     swapped or evicted since then, as nothing says when
+ * @param doubts sentences that follow its name
+ */
+public record MemberInfo(String runId, String dataId, long keptMillis, List<String> doubts) {
+
+    /** Commands after which the birth, and the locks with it, may be gone. Counted since the start, or a CONFIG RESETSTAT. */
+    private static final Pattern FLUSHED = Pattern.compile("(?m)^cmdstat_(flushall|flushdb|swapdb):");
+
+    static CompletionStage<MemberInfo> of(RedisConnections connections, RedisErrors errors) {
+        CompletableFuture<String> info = connections.commands().info().toCompletableFuture();
+        CompletableFuture<String> commands =
+                connections.commands().info("commandstats").toCompletableFuture();
+        return errors.told(info.thenCombine(commands, MemberInfo::parse));
+    }
+
+    static MemberInfo parse(String info, String commandStats) {
+        String uptime = field(info, "uptime_in_seconds");
+        boolean flushed =
+                FLUSHED.matcher(commandStats).find() || !List.of("", "0").contains(field(info, "evicted_keys"));
+        return new MemberInfo(
+                field(info, "run_id"),
+                field(info, "master_replid"),
+                flushed || uptime.isEmpty() ? 0 : Long.parseLong(uptime) * 1_000,
+                new ServerInfo(info).warningsForQuorum());
+    }
+
+    /** A birth counts if it is of the present life. */
+    Identity identity(Standing standing) {
+        return new Identity(
+                runId,
+                dataId,
+                runIdOf(standing.birth()).equals(runId) ? standing : new Standing("", 0),
+                keptMillis,
+                doubts);
+    }
+
+    /** The run id of the server that was given this birth; empty if there is none. */
+    private static String runIdOf(String birth) {
+        String[] parts = birth.split(":", -1);
+        return parts.length == 3 ? parts[1] : "";
+    }
+
+    private static String field(String info, String name) {
+        Matcher matcher = Pattern.compile("(?m)^" + name + ":([^\\r\\n]*)").matcher(info);
+        return matcher.find() ? matcher.group(1) : "";
+    }
+}

@@ -1,0 +1,47 @@
+package io.holdfast.redis.member;
+
+import io.holdfast.redis.connect.ClientChannel;
+import io.holdfast.spi.QuorumMember;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of one member of a quorum for this client: {@code r <rank> <name>}: released, and {@code c <id> <name>}:
+ * somebody waits behind this id.
+ */
+public final class MemberMessages extends ClientChannel {
+
+    private volatile QuorumMember.@Nullable Listener listener;
+
+    MemberMessages(String channel) {
+        super(channel);
+    }
+
+    void listen(QuorumMember.@Nullable Listener receiver) {
+        listener = receiver;
+    }
+
+    /** The connection for commands or the one for messages was lost, and is back. */
+    @Override
+    public void resubscribed() {
+        QuorumMember.Listener receiver = listener;
+        if (receiver != null) {
+            receiver.reconnected();
+        }
+    }
+
+    @Override
+    public void message(String from, String message) {
+        QuorumMember.Listener receiver = listener;
+        int space = message.indexOf(' ', 2);
+        if (receiver == null || space < 0) {
+            return;
+        }
+        String detail = message.substring(2, space);
+        String name = message.substring(space + 1);
+        if (message.startsWith("r ") && detail.matches("\\d")) {
+            receiver.released(name, Integer.parseInt(detail));
+        } else if (message.startsWith("c ")) {
+            receiver.contended(name, detail);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.holdfast.redis.member;
+
+import io.holdfast.redis.connect.Heartbeat;
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.ServerConnections;
+import io.holdfast.redis.connect.SharedThreads;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.OpeningSteps;
+import io.holdfast.redis.lua.Scripts;
+import io.holdfast.redis.server.OpeningErrors;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.spi.QuorumMember;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.util.concurrent.ExecutionException;
+
+/** Connects to one member of a quorum. Blocks. */
+public final class MemberOpening {
+
+    private final RedisSettings settings;
+    private final StoreContext context;
+    private final OpeningErrors openingErrors;
+    private final OpeningSteps steps;
+    private final RedisErrors commandErrors;
+    private final ServerConnections connections;
+    private final SharedThreads threads;
+
+    private MemberOpening(RedisSettings settings, SharedThreads threads, StoreContext context) {
+        this.settings = settings;
+        this.context = context;
+        this.openingErrors = new OpeningErrors(settings);
+        this.steps = new OpeningSteps(settings, openingErrors);
+        this.commandErrors = new RedisErrors(settings.describe(), settings.timeout());
+        this.threads = threads;
+        this.connections = new ServerConnections(settings.with(threads.join()), context.time());
+    }
+
+    public static QuorumMember open(RedisSettings settings, SharedThreads threads, StoreContext context) {
+        MemberOpening opening = new MemberOpening(settings, threads, context);
+        try {
+            return opening.open();
+        } catch (RuntimeException e) {
+            opening.disconnect();
+            throw e;
+        }
+    }
+
+    private void disconnect() {
+        connections.close();
+        threads.leave();
+    }
+
+    private QuorumMember open() {
+        RedisKeys keys = new RedisKeys(settings.internalPrefix());
+        MemberMessages messages = new MemberMessages(keys.clientChannels() + context.clientId());
+        steps.connect(connections.connect(messages::resubscribed));
+        Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
+        checkScripts(scripts, keys);
+        steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
+        // A server that forbids the messages can still vote; waiting clients find out by polls or from other members.
+        steps.subscribe(
+                connections.connectMessages().thenCompose(messages::attach),
+                "its releases are noticed late",
+                settings.internalPrefix() + ":c:*");
+        Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
+            messages.subscribeAgain();
+            var unused = connections.commands().ping();
+        });
+        heartbeat.start();
+        return new RedisQuorumMember(
+                context.clientId(), settings, keys, scripts, commandErrors, connections, messages, () -> {
+                    heartbeat.stop();
+                    disconnect();
+                });
+    }
+
+    /** Fails if the server runs no scripts for this user: a member is used by scripts alone. */
+    private void checkScripts(Scripts scripts, RedisKeys keys) {
+        try {
+            steps.await(scripts.run(
+                    LuaScript.QUORUM_LOOK,
+                    new String[] {keys.birth()},
+                    new String[0],
+                    (reply, outcome) -> outcome.complete(reply)));
+        } catch (ExecutionException e) {
+            StoreException failure = commandErrors.of(e);
+            if (failure.outcome() == StoreException.Outcome.FATAL
+                    && failure.getCause() instanceof RedisCommandExecutionException said) {
+                throw openingErrors.noScripts(String.valueOf(said.getMessage()), e);
+            }
+            throw failure;
+        }
+    }
+}

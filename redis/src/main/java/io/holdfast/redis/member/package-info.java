@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.redis.member;
+
+import org.jspecify.annotations.NullMarked;

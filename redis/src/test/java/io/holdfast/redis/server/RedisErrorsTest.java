@@ -1,0 +1,86 @@
+package io.holdfast.redis.server;
+
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCommandTimeoutException;
+import io.lettuce.core.RedisException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a failed command is said to have done, by the driver's exceptions. */
+public class RedisErrorsTest {
+
+    private static final RedisErrors ERRORS = new RedisErrors("redis://h:6379/0", Duration.ofMillis(2_500));
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "LOADING Redis is loading the dataset in memory | NOT_EXECUTED",
+                "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE. | NOT_EXECUTED",
+                "TRYAGAIN Multiple keys request during rehashing of slot | NOT_EXECUTED",
+                "READONLY You can't write against a read only replica. script: 1, on @user_script:1. | NOT_EXECUTED",
+                "ERR Error running script (call to f_1): @user_script:9: @user_script: 9: -OOM command not allowed when used memory > 'maxmemory'. | NOT_EXECUTED",
+                "NOREPLICAS Not enough good replicas to write. | NOT_EXECUTED",
+                "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'. | NOT_EXECUTED",
+                "CLUSTERDOWN Hash slot not served | NOT_EXECUTED",
+                "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. | NOT_EXECUTED",
+                "ERR max number of clients reached | NOT_EXECUTED",
+                "no upstream host | NOT_EXECUTED",
+                "upstream failure | UNKNOWN",
+                "NOPERM User app has no permissions to run the 'pexpire' command script: 5fa, on @user_script:87. | UNKNOWN",
+                "WRONGTYPE Operation against a key holding the wrong kind of value script: 5fa, on @user_script:87. | UNKNOWN",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: Unknown Redis command called from Lua script | UNKNOWN",
+                "ERR unknown command 'PEXPIRE' script: 5fa, on @user_script:87. | UNKNOWN",
+                "OOM command not allowed when used memory > 'maxmemory'. script: 5fa, on @user_script:87. | NOT_EXECUTED",
+                "NOAUTH Authentication required. | FATAL",
+                "WRONGPASS invalid username-password pair or user is disabled. | FATAL",
+                "NOPERM this user has no permissions to run the 'evalsha' command or its subcommand | FATAL",
+                "NOPERM No permissions to access the 'OOM BUSY' key | FATAL",
+                "WRONGTYPE Operation against a key holding the wrong kind of value | FATAL",
+                "ERR unknown command 'EVALSHA' | FATAL",
+                "ERR no such thing as BUSYNESS or a LOADINGDOCK | FATAL",
+            })
+    void refusalsAreToldApart(String said, StoreException.Outcome outcome) {
+        StoreException error = ERRORS.of(new RedisCommandExecutionException(said));
+        assertThat(error.outcome()).isEqualTo(outcome);
+        assertThat(error).hasMessageStartingWith("redis://h:6379/0 refused: ");
+    }
+
+    @Test
+    void aWrappedRefusalIsShownWithoutItsWrapping() {
+        assertThat(ERRORS.of(
+                        new RedisCommandExecutionException("ERR Error running script (call to f_1): @user_script:9:"
+                                + " @user_script: 9: -OOM command not allowed when used memory > 'maxmemory'.")))
+                .hasMessage("redis://h:6379/0 refused: OOM command not allowed when used memory > 'maxmemory'."
+                        + " (raise its maxmemory, or remove keys)");
+    }
+
+    @Test
+    void theDriversExceptionsAreToldApart() {
+        StoreException timeout = ERRORS.of(new CompletionException(new RedisCommandTimeoutException("too long")));
+        assertThat(timeout).hasMessage("redis://h:6379/0 did not answer within 2.5 s");
+        assertThat(timeout.outcome()).isEqualTo(UNKNOWN);
+        assertThat(outcome(new RedisException("Connection disconnected"))).isEqualTo(UNKNOWN);
+        assertThat(outcome(new RedisException("Connection closed"))).isEqualTo(UNKNOWN);
+        assertThat(outcome(new IOException("Connection reset by peer"))).isEqualTo(UNKNOWN);
+        assertThat(outcome(new CancellationException())).isEqualTo(UNKNOWN);
+        assertThat(outcome(new ClassCastException("not a list"))).isEqualTo(UNKNOWN);
+        assertThat(outcome(new RedisException("Currently not connected. Commands are rejected.")))
+                .isEqualTo(NOT_EXECUTED);
+        assertThat(outcome(new RedisException("Connection is closed"))).isEqualTo(NOT_EXECUTED);
+    }
+
+    private static StoreException.Outcome outcome(Throwable error) {
+        return ERRORS.of(error).outcome();
+    }
+}

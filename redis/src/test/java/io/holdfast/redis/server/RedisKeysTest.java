@@ -1,0 +1,146 @@
+package io.holdfast.redis.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+public class RedisKeysTest {
+
+    private static final RedisKeys KEYS = new RedisKeys("holdfast");
+
+    /** The format that is stored: a change here breaks a fleet of mixed versions. */
+    @ParameterizedTest
+    @CsvSource({
+        "order:refund:12345, holdfast:{order:refund:12345}:q:order:refund:12345",
+        "'a{b}c', 'holdfast:{b}:q:a{b}c'",
+        "'{{a}', 'holdfast:{{a}:q:{{a}'",
+        "'a{b', 'holdfast:{a{b}:q:a{b'",
+        "'a}b', 'holdfast:{4w2}:q:a}b'",
+        "'a{}b', 'holdfast:{5dc}:q:a{}b'",
+        "'{}{x}', 'holdfast:{im}:q:{}{x}'",
+    })
+    void namesOfKeysStayAsTheyAre(String name, String queue) {
+        assertThat(KEYS.of(name))
+                .containsExactly(name, queue, queue.replaceFirst(":q:", ":s:"), queue.replaceFirst(":q:", ":b:"));
+        assertThat(KEYS.queue(name)).isEqualTo(queue);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"", "{}", "}", "{", "}{", "{}}", "{{}}", "{}{a}", "a{}{b}", "a}{b}", "}}}", "é}", "{€}", "锁}"})
+    void oddNamesShareOneSlot(String name) {
+        assertSharesSlot(name);
+    }
+
+    @Test
+    void randomNamesShareOneSlot() {
+        long seed = System.nanoTime();
+        Random random = new Random(seed);
+        String alphabet = "ab:{}{}é€锁 ";
+        for (int i = 0; i < 20_000; i++) {
+            StringBuilder name = new StringBuilder();
+            for (int length = 1 + random.nextInt(12); length > 0; length--) {
+                name.append(alphabet.charAt(random.nextInt(alphabet.length())));
+            }
+            assertSharesSlot(name.toString());
+        }
+    }
+
+    @Test
+    void keysOfDifferentLocksDiffer() {
+        Set<String> seen = new HashSet<>();
+        for (String name : new String[] {"a", "{a}", "a{a}", "q:a", "a}", "{}a", "a:q:a", "{a}:q:a"}) {
+            for (String key : KEYS.of(name)) {
+                assertThat(seen.add(key)).as("%s of %s", key, name).isTrue();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "a, redisson_lock__channel:{a}",
+        "a}b, redisson_lock__channel:{a}b}",
+        "'a{b', 'redisson_lock__channel:a{b'",
+        "'a{b}', 'redisson_lock__channel:a{b}'",
+        "'{}', 'redisson_lock__channel:{}'",
+    })
+    void redissonChannelsFollowItsRule(String name, String channel) {
+        assertThat(RedisKeys.redissonChannel(name)).isEqualTo(channel);
+    }
+
+    /** Java 17 takes the locale's charset where none is named: ASCII in many containers. */
+    @Test
+    void slotsDoNotDependOnTheLocale() throws Exception {
+        Process child = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-Dfile.encoding=US-ASCII",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Slots.class.getName())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        try {
+            // What it prints is less than a pipe holds.
+            assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
+            assertThat(new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).lines())
+                    .containsExactly(
+                            Integer.toString(slot("\u00fc1")),
+                            Integer.toString(slot("\u00f61")),
+                            KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+        } finally {
+            child.destroyForcibly();
+        }
+    }
+
+    /** Runs in the child. */
+    static final class Slots {
+
+        private Slots() {}
+
+        public static void main(String[] args) {
+            System.out.println(RedisKeys.slot("\u00fc1"));
+            System.out.println(RedisKeys.slot("\u00f61"));
+            System.out.println(KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+        }
+    }
+
+    private static void assertSharesSlot(String name) {
+        int slot = slot(name);
+        assertThat(RedisKeys.slot(name)).isEqualTo(slot);
+        for (String key : KEYS.of(name)) {
+            assertThat(slot(key)).as("slot of \"%s\" for \"%s\"", key, name).isEqualTo(slot);
+        }
+    }
+
+    /** The rule and the checksum of the cluster specification, bit by bit, to check Lettuce's table as well. */
+    private static int slot(String key) {
+        byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+        int from = 0;
+        int to = bytes.length;
+        int open = key.indexOf('{');
+        int close = open < 0 ? -1 : key.indexOf('}', open + 1);
+        if (close > open + 1) {
+            from = key.substring(0, open + 1).getBytes(StandardCharsets.UTF_8).length;
+            to = key.substring(0, close).getBytes(StandardCharsets.UTF_8).length;
+        }
+        int crc = 0;
+        for (int i = from; i < to; i++) {
+            crc ^= (bytes[i] & 0xff) << 8;
+            for (int bit = 0; bit < 8; bit++) {
+                crc = (crc & 0x8000) != 0 ? (crc << 1) ^ 0x1021 : crc << 1;
+            }
+            crc &= 0xffff;
+        }
+        return crc % 16_384;
+    }
+}
