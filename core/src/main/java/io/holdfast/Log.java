@@ -3,7 +3,7 @@ package io.holdfast;
 /** Holds the one logger of the lock engine, {@code io.holdfast.LockClient}, so that an operator has one name to set. */
 final class Log {
 
-    static final System.Logger LOG = System.getLogger(LockClient.class.getName());
+    public static final System.Logger LOG = System.getLogger(LockClient.class.getName());
 
     private Log() {}
 }

@@ -18,7 +18,8 @@ final class Quoted {
         return names.stream().map(Quoted::name).collect(Collectors.joining(", "));
     }
 
-    static String holder(String holderId) {
-        return '"' + Names.printable(holderId) + '"';
+    /** A holder id in quotes; a description of what else holds, which has blanks, without. */
+    static String holder(String holder) {
+        return holder.indexOf(' ') < 0 ? name(holder) : Names.printable(holder);
     }
 }

@@ -50,7 +50,7 @@ class CommandsSimulationTest {
         long from = switch (bug) {
             case RENEWAL_WITHOUT_COMPARISON -> 245;
             case WATCH_IS_FORGOTTEN -> 70;
-            case TOKENS_WITHOUT_THE_LAST -> 90;
+            case TOKENS_WITHOUT_THE_LAST -> 1;
             default -> FIRST_FOR_BUGS;
         };
         SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, bug));

@@ -99,7 +99,14 @@ class BadInputTest {
     @Test
     void unknownScheme() {
         assertRefused(
-                64, "store URI scheme: \"carrier-pigeon\"", "exec", "--store", "carrier-pigeon:x", "n", "--", "false");
+                64,
+                "store URI scheme: \"carrier-pigeon\"",
+                "exec",
+                "--store",
+                "carrier-pigeon://x",
+                "n",
+                "--",
+                "false");
     }
 
     @Test

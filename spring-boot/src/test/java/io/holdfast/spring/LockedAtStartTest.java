@@ -257,7 +257,7 @@ class LockedAtStartTest {
             UnknownIndex     | there is no parameter "p1"
             BadDuration      | waitTime: "10"
             WordForDuration  | leaseTime: "soon"
-            ShortLease       | at least PT0.1S
+            ShortLease       | at least 100 ms
             BothLengths      | holdAtMost
             LongerThanLease  | longer than leaseTime
             NoFallback       | fallback "elsewhere" is not there

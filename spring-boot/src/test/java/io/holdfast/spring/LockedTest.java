@@ -353,7 +353,7 @@ class LockedTest {
                     Lease held = other.tryAcquire("busy").orElseThrow()) {
                 assertThatThrownBy(work::thrown)
                         .isInstanceOf(LockTimeoutException.class)
-                        .hasMessageContaining("[busy]")
+                        .hasMessageContaining("\"busy\"")
                         .hasMessageContaining("50 ms");
                 assertThat(work.skipped()).isEmpty();
                 assertThat(work.skippedToNull()).isNull();

@@ -147,6 +147,7 @@ public final class RedisProbe {
 
     /** A no that another way may get round; not that the server is loading, say. */
     private static boolean isRefusal(StoreException e) {
-        return e.outcome() == StoreException.Outcome.FATAL && e.getCause() instanceof RedisCommandExecutionException;
+        return e.outcome() != StoreException.Outcome.NOT_EXECUTED
+                && e.getCause() instanceof RedisCommandExecutionException;
     }
 }

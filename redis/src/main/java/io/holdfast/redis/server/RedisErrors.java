@@ -68,7 +68,7 @@ public final class RedisErrors {
      * outcome is unknown. An error that a script returns is another matter: it found that before it wrote.
      */
     private static final Pattern IN_SCRIPT =
-            Pattern.compile("Error running script|script: [0-9a-f]+, on @?user_script:\\d+");
+            Pattern.compile("Error running script|script: (?:[0-9a-f]+, )?on @?user_script:\\d+");
 
     /**
      * Refusals that hold for a whole run of a script, or meet its first write only: nothing was written then.

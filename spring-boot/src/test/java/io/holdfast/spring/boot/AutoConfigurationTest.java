@@ -158,7 +158,7 @@ class AutoConfigurationTest {
                 "holdfast.lease-time=1ms",
                 "holdfast.store-timeout=-1s",
                 "holdfast.hand-off.tenure=-1s",
-                "holdfast.store=memroy:x")) {
+                "holdfast.store=memroy://x")) {
             Contexts.memory("wrong").withPropertyValues(wrong).run(context -> {
                 FailureAnalysis analysis = new LockSettingsFailureAnalyzer().analyze(context.getStartupFailure());
                 assertThat(analysis).as(wrong).isNotNull();

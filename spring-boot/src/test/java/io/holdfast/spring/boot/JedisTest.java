@@ -46,7 +46,7 @@ class JedisTest {
                             assertThat(context.getBean(RedisConnectionFactory.class)
                                             .getConnection()
                                             .keyCommands()
-                                            .exists("order:1".getBytes(StandardCharsets.UTF_8)))
+                                            .exists("lock:order:1".getBytes(StandardCharsets.UTF_8)))
                                     .isTrue();
                             assertThat(lease.isValid()).isTrue();
                         }
