@@ -46,9 +46,9 @@ final class QuorumLockStore implements LockStore {
     private final Members members;
     private final Examinations examinations;
     private final Wakeups wakeups;
-    private final Undoing undoing;
+    private final QuorumCompensation undoing;
     private final Votes votes;
-    private final Renewing renewing;
+    private final QuorumRenewal renewing;
     private final ProposalClock proposals;
     private final String clientId;
     private final AtomicLong rounds = new AtomicLong();
@@ -68,9 +68,9 @@ final class QuorumLockStore implements LockStore {
         this.examinations = examinations;
         this.wakeups = wakeups;
         this.clientId = clientId;
-        this.undoing = new Undoing(members);
+        this.undoing = new QuorumCompensation(members);
         this.votes = new Votes(members, undoing);
-        this.renewing = new Renewing(members, votes, this::gone);
+        this.renewing = new QuorumRenewal(members, votes, this::gone);
         this.proposals = new ProposalClock(members.time());
     }
 

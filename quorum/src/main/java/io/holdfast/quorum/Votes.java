@@ -15,9 +15,9 @@ import java.util.concurrent.CompletionStage;
 final class Votes {
 
     private final Members members;
-    private final Undoing undoing;
+    private final QuorumCompensation undoing;
 
-    Votes(Members members, Undoing undoing) {
+    Votes(Members members, QuorumCompensation undoing) {
         this.members = members;
         this.undoing = undoing;
     }

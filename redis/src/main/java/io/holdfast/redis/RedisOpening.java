@@ -8,9 +8,9 @@ import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.ServerConnections;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.OpeningSteps;
-import io.holdfast.redis.lua.RedisLockStore;
 import io.holdfast.redis.lua.RedisProbe;
 import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.Log;
@@ -145,7 +145,7 @@ final class RedisOpening {
         return commands != null
                 ? commands.store(
                         keys, messages, below -> ThreadLocalRandom.current().nextLong(below), closing)
-                : new RedisLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
+                : new LuaLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
     }
 
     /** Sharded messages only where every node knows them: otherwise some grants would reach nobody. */

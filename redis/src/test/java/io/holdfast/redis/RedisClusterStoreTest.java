@@ -3,7 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
@@ -176,8 +176,7 @@ class RedisClusterStoreTest {
             assertThat(a.abandon(name, holder)).isFalse();
             assertThat(TestClient.get(acquired)).isInstanceOf(Busy.class);
             assertThat(a.inspect(name).waiting()).isZero();
-            assertThat(((RedisLockStore) a.below()).messages().redisson().size())
-                    .isZero();
+            assertThat(((LuaLockStore) a.below()).messages().redisson().size()).isZero();
         } finally {
             node.command("DEL", name);
         }

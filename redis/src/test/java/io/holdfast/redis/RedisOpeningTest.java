@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.sun.net.httpserver.HttpServer;
 import io.holdfast.redis.commands.CommandsLockStore;
-import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStoreProvider;
@@ -190,7 +190,7 @@ class RedisOpeningTest {
     void theModeFollowsTheRights() {
         server.command("ACL", "SETUSER", "either", "on", ">pw", "~*", "&*", "+@all");
         String uri = "redis://either:pw@127.0.0.1:" + server.port();
-        assertThat(opened(uri)).isInstanceOf(RedisLockStore.class);
+        assertThat(opened(uri)).isInstanceOf(LuaLockStore.class);
         assertThat(opened(uri + "?mode=commands")).isInstanceOf(CommandsLockStore.class);
         server.command("ACL", "SETUSER", "either", "-evalsha", "-eval", "-script");
         assertThat(opened(uri)).isInstanceOf(CommandsLockStore.class);

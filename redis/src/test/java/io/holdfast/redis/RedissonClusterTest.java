@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.redis.connect.Allowed;
-import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -108,7 +108,7 @@ class RedissonClusterTest {
         String name = "theirs-" + channels + mode + hints;
         try (TestClient ours = new TestClient(cluster.uri() + "?redissonChannels=" + channels)) {
             if (hints) {
-                ((RedisLockStore) ours.below()).scripts().restrict(new Allowed(true, false, true));
+                ((LuaLockStore) ours.below()).scripts().restrict(new Allowed(true, false, true));
             }
             String held = ours.hold(name);
             CompletableFuture<Long> theirs = CompletableFuture.supplyAsync(

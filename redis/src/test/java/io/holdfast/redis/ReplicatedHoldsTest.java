@@ -3,7 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.redis.lua.RedisLockStore;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -140,8 +140,7 @@ class ReplicatedHoldsTest {
             assertThat(a.abandon("overtaken", holder)).isFalse();
             assertThat(TestClient.get(second)).isInstanceOf(Busy.class);
             assertThat(a.inspect("overtaken").waiting()).isZero();
-            assertThat(((RedisLockStore) a.below()).messages().redisson().size())
-                    .isZero();
+            assertThat(((LuaLockStore) a.below()).messages().redisson().size()).isZero();
             TestClient.failure(first);
         } finally {
             servers.cutReplication(false);

@@ -7,8 +7,8 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.redis.connect.Allowed;
 import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
-import io.holdfast.redis.lua.RedisLockStore;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;
@@ -245,10 +245,10 @@ class RestrictedServiceTest {
     }
 
     private static Allowed allowed(TestClient client) {
-        return ((RedisLockStore) client.below()).scripts().allowed();
+        return ((LuaLockStore) client.below()).scripts().allowed();
     }
 
     private static void restrict(TestClient client, Allowed allowed) {
-        ((RedisLockStore) client.below()).scripts().restrict(allowed);
+        ((LuaLockStore) client.below()).scripts().restrict(allowed);
     }
 }

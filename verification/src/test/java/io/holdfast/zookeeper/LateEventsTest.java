@@ -37,7 +37,7 @@ class LateEventsTest {
             ZooKeeperSettings.parse(URI.create("zookeeper://simulated/locks?timeout=500ms")),
             new StoreContext("c1", time),
             connector,
-            () -> new Contacts(time));
+            () -> new SessionClock(time));
 
     @Test
     void the_end_of_a_session_does_not_end_the_next_one_that_was_found_before_it_was_told() {

@@ -287,9 +287,9 @@ public final class SimEnsemble {
                 .orElseThrow();
     }
 
-    private Line line(String name) {
+    private QueueSnapshot line(String name) {
         Object found = newest().children(path(name)).value();
-        return Line.of(
+        return QueueSnapshot.of(
                 found instanceof List<?> nodes
                         ? nodes.stream().map(String::valueOf).toList()
                         : List.of());
@@ -301,19 +301,19 @@ public final class SimEnsemble {
 
     /** Whose it is, or null. */
     public @Nullable String holder(String name) {
-        Line line = line(name);
+        QueueSnapshot line = line(name);
         return line.isEmpty() ? null : line.holder();
     }
 
     /** Of the node that holds; zero if there is none. */
     public long base(String name) {
-        Line line = line(name);
+        QueueSnapshot line = line(name);
         return line.isEmpty() ? 0 : stat(name, line.node(0)).getCzxid();
     }
 
     /** The session of the node that holds; zero if there is none. */
     public long session(String name) {
-        Line line = line(name);
+        QueueSnapshot line = line(name);
         return line.isEmpty() ? 0 : stat(name, line.node(0)).getEphemeralOwner();
     }
 
@@ -327,7 +327,7 @@ public final class SimEnsemble {
 
     /** What there is in a lock's folder. */
     public String waiting(String name) {
-        Line line = line(name);
+        QueueSnapshot line = line(name);
         List<String> nodes = new ArrayList<>();
         for (int i = 0; i < line.size(); i++) {
             nodes.add(line.node(i));
@@ -338,7 +338,7 @@ public final class SimEnsemble {
     /** Deletes the node that holds, if there is a leader; false if there is none. */
     public boolean deleteFirst(String name) {
         int leader = leader();
-        Line line = line(name);
+        QueueSnapshot line = line(name);
         SimLeadership leadership = leader < 0 ? null : members.get(leader).leadership();
         if (leadership == null || line.isEmpty()) {
             return line.isEmpty();

@@ -3,14 +3,14 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.TimeSource;
 
 /** Takes every write for something that the leader counts from. */
-final class WrongContacts extends Contacts {
+final class WrongContacts extends SessionClock {
 
     private WrongContacts(TimeSource time) {
         super(time);
     }
 
-    static Contacts of(EnsembleBug bug, TimeSource time) {
-        return bug == EnsembleBug.PROMISE_FROM_THE_WRITE ? new WrongContacts(time) : new Contacts(time);
+    static SessionClock of(EnsembleBug bug, TimeSource time) {
+        return bug == EnsembleBug.PROMISE_FROM_THE_WRITE ? new WrongContacts(time) : new SessionClock(time);
     }
 
     @Override

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the first,
  * and its time is counted from the sending of that write.
  *
- * <p>Commands and events take {@link Turns}; all fields that are not final belong to whoever's turn it is, except {@link
+ * <p>Commands and events take {@link SerialQueue}; all fields that are not final belong to whoever's turn it is, except {@link
  * #heldIn}.
  */
 final class Contender {
@@ -39,11 +39,11 @@ final class Contender {
 
     private final Folder folder;
     private final String holderId;
-    private final Turns turns = new Turns();
+    private final SerialQueue turns = new SerialQueue();
     private final Lifetime lifetime;
-    private final Sight sight;
+    private final SuccessorWatch sight;
     private final OwnNode node;
-    private final Rest rest;
+    private final RetryPause rest;
 
     private boolean finished;
     private @Nullable AcquireRequest wanted;
@@ -60,7 +60,7 @@ final class Contender {
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(folder.time(), () -> turns.event(this::endIfOver));
-        this.sight = new Sight(
+        this.sight = new SuccessorWatch(
                 folder,
                 holderId,
                 work -> turns.event(() -> {
@@ -68,7 +68,7 @@ final class Contender {
                     return done();
                 }));
         this.node = new OwnNode(folder, holderId, turns, this::nodeGone, this::nextInLine);
-        this.rest = new Rest(folder.time());
+        this.rest = new RetryPause(folder.time());
     }
 
     // --- commands ---
@@ -219,11 +219,11 @@ final class Contender {
                 now.create(node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
         // Sent at once: it is executed after the create, and sees its node.
         CompletableFuture<List<String>> listed = now.children(folder.path(), null);
-        return Stages.then(created, (made, error) -> {
+        return StageChain.then(created, (made, error) -> {
             if (made != null) {
                 node.made(made.path());
                 return listed.thenCompose(nodes -> {
-                    Line line = Line.of(nodes);
+                    QueueSnapshot line = QueueSnapshot.of(nodes);
                     if (!node.isIn(now, line)) {
                         return attempt(request, attempts - 1);
                     }
@@ -260,7 +260,7 @@ final class Contender {
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request));
         CompletableFuture<Integer> behind = waiting >= 0
                 ? CompletableFuture.completedFuture(waiting)
-                : folder.look(now).thenApply(Line::waiting);
+                : folder.look(now).thenApply(QueueSnapshot::waiting);
         return written.thenCompose(stat -> stat == null
                 ? attempt(request, attempts - 1)
                 : behind.thenCompose(count -> again || now.shows(promise)
@@ -305,7 +305,7 @@ final class Contender {
             // A look asks for no length: what the node says of it stays true.
             long lease = request.isLook() ? lifetime.remainingMillis() : request.leaseMillis();
             CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, lease));
-            CompletableFuture<Line> line = folder.look(now);
+            CompletableFuture<QueueSnapshot> line = folder.look(now);
             return written.thenCompose(stat -> stat == null
                     ? CompletableFuture.completedFuture(new RenewReply.Gone())
                     : !again && !now.shows(promise)
@@ -346,12 +346,12 @@ final class Contender {
             CompletableFuture<String> replaced = now.replace(
                     other.node.path(), node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
             CompletableFuture<List<String>> listed = now.children(folder.path(), null);
-            return Stages.then(replaced, (path, error) -> {
+            return StageChain.then(replaced, (path, error) -> {
                 if (path != null) {
                     other.finish();
                     node.made(path);
                     return listed.thenCompose(nodes -> {
-                                Line line = Line.of(nodes);
+                                QueueSnapshot line = QueueSnapshot.of(nodes);
                                 return node.isIn(now, line) && node.place() == Place.QUEUED
                                         ? CompletableFuture.<AcquireReply>completedFuture(node.busy(now, line))
                                         : attempt(request, CREATE_ATTEMPTS);
@@ -411,7 +411,7 @@ final class Contender {
         // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
-        CompletableFuture<Line> looked = folder.look(now);
+        CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return written.thenCompose(stat -> stat == null
                 ? done()
                 : looked.thenApply(line -> {

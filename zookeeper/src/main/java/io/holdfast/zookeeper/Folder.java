@@ -99,13 +99,13 @@ final class Folder {
     // --- nodes ---
 
     /** Those who hold or wait, as the server knows that we are connected to; it may not have heard the latest. */
-    CompletableFuture<Line> look(Session session) {
+    CompletableFuture<QueueSnapshot> look(Session session) {
         return session.children(path, null).handle((nodes, error) -> {
             if (error == null) {
-                return Line.of(nodes);
+                return QueueSnapshot.of(nodes);
             }
             if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                return Line.of(List.of());
+                return QueueSnapshot.of(List.of());
             }
             throw new CompletionException(error);
         });
@@ -115,9 +115,9 @@ final class Folder {
      * Those who hold or wait, with everything that was done before this was asked; unless the server follows a leader that has
      * been replaced and does not know it yet, which answers all the same.
      */
-    CompletableFuture<Line> lookAtNewest(Session session) {
+    CompletableFuture<QueueSnapshot> lookAtNewest(Session session) {
         CompletableFuture<Boolean> synced = session.sync(path);
-        CompletableFuture<Line> line = look(session);
+        CompletableFuture<QueueSnapshot> line = look(session);
         // The connection may end between the two: then another server is asked, which may be behind.
         return synced.thenCompose(newest -> line);
     }
@@ -128,10 +128,10 @@ final class Folder {
      *
      * @param nobody the name of a node that there never is
      */
-    CompletableFuture<Line> lookWithMajority(Session session, String nobody) {
+    CompletableFuture<QueueSnapshot> lookWithMajority(Session session, String nobody) {
         // What cannot be done takes its place in the order of all writes, too.
         CompletableFuture<Boolean> refused = session.delete(path(nobody));
-        CompletableFuture<Line> line = look(session);
+        CompletableFuture<QueueSnapshot> line = look(session);
         return refused.handle((deleted, error) -> {
                     if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                         throw new CompletionException(error);
@@ -160,7 +160,7 @@ final class Folder {
     }
 
     private static CompletableFuture<Boolean> make(Session session, String path, int attempts) {
-        return Stages.then(session.create(path, new byte[0], CreateMode.CONTAINER), (created, error) -> {
+        return StageChain.then(session.create(path, new byte[0], CreateMode.CONTAINER), (created, error) -> {
             int slash = path.lastIndexOf('/');
             if (error == null || ZooKeeperErrors.is(error, Code.NODEEXISTS)) {
                 return CompletableFuture.completedFuture(true);
@@ -171,7 +171,7 @@ final class Folder {
             }
             if (ZooKeeperErrors.is(error, Code.NOAUTH)) {
                 // Servers look at the rights to the node above before they see that this one is there.
-                return Stages.then(
+                return StageChain.then(
                         session.children(path, null),
                         (nodes, missing) -> missing == null
                                 ? CompletableFuture.completedFuture(true)

@@ -37,8 +37,8 @@ final class OwnNode {
 
     private final Folder folder;
     private final String holderId;
-    private final Turns turns;
-    private final Outlook outlook;
+    private final SerialQueue turns;
+    private final PredecessorView outlook;
     private final Runnable gone;
     private final Function<Session, CompletableFuture<Boolean>> next;
 
@@ -57,13 +57,13 @@ final class OwnNode {
     OwnNode(
             Folder folder,
             String holderId,
-            Turns turns,
+            SerialQueue turns,
             Runnable gone,
             Function<Session, CompletableFuture<Boolean>> next) {
         this.folder = folder;
         this.holderId = holderId;
         this.turns = turns;
-        this.outlook = new Outlook(folder.time());
+        this.outlook = new PredecessorView(folder.time());
         this.gone = gone;
         this.next = next;
     }
@@ -116,7 +116,7 @@ final class OwnNode {
     }
 
     /** Learns from the line where it is. False if it is not there any more. */
-    boolean isIn(Session now, Line line) {
+    boolean isIn(Session now, QueueSnapshot line) {
         int index = line.indexOf(name());
         if (index < 0) {
             forget();
@@ -158,7 +158,7 @@ final class OwnNode {
     // --- what a waiter is told ---
 
     /** For one that is in the line, but not the first. */
-    Busy busy(Session now, Line line) {
+    Busy busy(Session now, QueueSnapshot line) {
         int ahead = Math.max(0, line.indexOf(name()) - 1);
         return outlook.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), folder.connection());
     }
@@ -228,7 +228,7 @@ final class OwnNode {
     }
 
     private String prefix(Session now) {
-        return Line.prefix(holderId, now.id());
+        return QueueSnapshot.prefix(holderId, now.id());
     }
 
     private String name() {

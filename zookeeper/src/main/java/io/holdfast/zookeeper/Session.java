@@ -24,13 +24,13 @@ final class Session {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final Handle handle;
-    private final Contacts contacts;
-    private final Pulse pulse;
+    private final SessionClock contacts;
+    private final PauseDetector pulse;
     private final Deletions deletions = new Deletions(this);
     private final long id;
 
     /** @param handle of a session that is established */
-    Session(Handle handle, Contacts contacts, Pulse pulse) {
+    Session(Handle handle, SessionClock contacts, PauseDetector pulse) {
         this.handle = handle;
         this.contacts = contacts;
         this.pulse = pulse;
@@ -64,7 +64,7 @@ final class Session {
      * For how long the session surely lives after a write that is sent now, if it is committed; counted from now.
      *
      * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one that
-     * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link Contacts}.
+     * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link SessionClock}.
      */
     Promise promise() {
         long timeout = timeoutMillis();

@@ -44,7 +44,7 @@ final class ZooKeeperLockStore implements LockStore {
     private final TimeSource time;
     private final ZooKeeperErrors errors;
     private final Link link;
-    private final Pulse pulse;
+    private final PauseDetector pulse;
     private final CommandTimeouts timeouts;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -52,15 +52,15 @@ final class ZooKeeperLockStore implements LockStore {
 
     /** Not connected yet. */
     ZooKeeperLockStore(
-            ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<Contacts> contacts) {
+            ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> contacts) {
         this.settings = settings;
         this.time = context.time();
         this.errors = new ZooKeeperErrors(settings);
         // The link knows no session yet, and asks for the pulse when it does.
-        AtomicReference<Pulse> beating = new AtomicReference<>();
+        AtomicReference<PauseDetector> beating = new AtomicReference<>();
         this.link = new Link(
                 connector, errors, handle -> new Session(handle, contacts.get(), requireNonNull(beating.get())));
-        this.pulse = new Pulse(time, link::timeoutMillis);
+        this.pulse = new PauseDetector(time, link::timeoutMillis);
         beating.set(pulse);
         this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
         link.listen(() -> listener.reconnected(), this::sessionOver);
@@ -71,7 +71,7 @@ final class ZooKeeperLockStore implements LockStore {
                 settings,
                 context,
                 new CuratorConnector(settings, Link.CLOSE_MILLIS),
-                () -> new Contacts(context.time()));
+                () -> new SessionClock(context.time()));
         try {
             Session session = store.link.connect(settings.connectMillis());
             // A folder without a lock may vanish between the two.
@@ -131,7 +131,7 @@ final class ZooKeeperLockStore implements LockStore {
                 return CompletableFuture.completedFuture(
                         new StoreState(line.holder(), session.timeoutMillis(), 0, line.waiting()));
             }
-            return Stages.then(session.read(folder.path(line.node(0))), (node, error) -> {
+            return StageChain.then(session.read(folder.path(line.node(0))), (node, error) -> {
                 if (node != null) {
                     return CompletableFuture.completedFuture(new StoreState(
                             line.holder(),
@@ -170,7 +170,7 @@ final class ZooKeeperLockStore implements LockStore {
                                 + "\" changes hands faster than it can be taken away (expected: another try)",
                         null));
             }
-            return Stages.then(session.delete(folder.path(line.node(0))), (deleted, error) -> {
+            return StageChain.then(session.delete(folder.path(line.node(0))), (deleted, error) -> {
                 if (error == null) {
                     return CompletableFuture.completedFuture(true);
                 }

@@ -42,6 +42,6 @@ class BusyInspectionTest {
     }
 
     private static String node(int number) {
-        return Line.prefix("c:" + number, 1) + String.format("%010d", number);
+        return QueueSnapshot.prefix("c:" + number, 1) + String.format("%010d", number);
     }
 }

@@ -50,7 +50,7 @@ final class OneHandle implements Connector {
                 ZooKeeperSettings.parse(URI.create("zookeeper://nowhere/locks")),
                 new StoreContext("c", time),
                 connector,
-                () -> new Contacts(time));
+                () -> new SessionClock(time));
         connector.states.accept(ConnectionState.CONNECTED);
         return store;
     }

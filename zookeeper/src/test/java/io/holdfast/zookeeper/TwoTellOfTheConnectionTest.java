@@ -57,7 +57,7 @@ class TwoTellOfTheConnectionTest {
                     sessions.incrementAndGet();
                     second.countDown();
                     await(second);
-                    return new Contacts(time);
+                    return new SessionClock(time);
                 });
         Thread curator = new Thread(() -> states.accept(ConnectionState.CONNECTED));
         curator.start();

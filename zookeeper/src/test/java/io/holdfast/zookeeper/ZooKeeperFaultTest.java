@@ -210,7 +210,7 @@ class ZooKeeperFaultTest {
             await().until(() -> stranger.getState().isConnected());
             stranger.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
             stranger.create(
-                    folder + "/" + NodeNames.encode(name) + "/" + Line.prefix("c2:1", stranger.getSessionId()),
+                    folder + "/" + NodeNames.encode(name) + "/" + QueueSnapshot.prefix("c2:1", stranger.getSessionId()),
                     new byte[0],
                     ZooDefs.Ids.CREATOR_ALL_ACL,
                     CreateMode.EPHEMERAL_SEQUENTIAL);

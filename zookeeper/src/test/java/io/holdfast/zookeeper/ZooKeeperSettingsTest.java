@@ -137,8 +137,8 @@ class ZooKeeperSettingsTest {
 
     @Test
     void a_line_is_in_the_order_of_creation_also_where_the_number_turns_negative() {
-        Line line =
-                Line.of(List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
+        QueueSnapshot line = QueueSnapshot.of(
+                List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
         assertThat(line.size()).isEqualTo(4);
         assertThat(List.of(line.node(0), line.node(1), line.node(2), line.node(3)))
                 .containsExactly("a~1~2147483646", "b~1~2147483647", "c~1~-2147483647", "d~1~-2147483646");

@@ -1,6 +1,6 @@
 package io.holdfast.redis.commands;
 
-import io.holdfast.redis.connect.Stages;
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.spi.AcquireReply;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -39,7 +39,7 @@ public final class Acquisitions {
     /** Begins what was announced. */
     void begin(
             String id, CompletableFuture<AcquireReply> announced, Supplier<CompletionStage<AcquireReply>> acquisition) {
-        Stages.begin(acquisition).whenComplete((reply, error) -> {
+        StageGuard.begin(acquisition).whenComplete((reply, error) -> {
             last.remove(id, announced);
             if (error == null) {
                 announced.complete(reply);

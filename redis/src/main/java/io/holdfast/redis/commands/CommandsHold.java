@@ -1,6 +1,6 @@
 package io.holdfast.redis.commands;
 
-import io.holdfast.redis.connect.Stages;
+import io.holdfast.redis.connect.StageGuard;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,7 +69,7 @@ public final class CommandsHold {
             lock.unlock();
         }
         before.whenComplete((result, error) -> {
-            Stages.begin(step).whenComplete((answer, failure) -> {
+            StageGuard.begin(step).whenComplete((answer, failure) -> {
                 if (failure != null) {
                     done.completeExceptionally(failure);
                 } else {

@@ -84,7 +84,7 @@ public final class DedicatedConnections {
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
         Object server = servers.apply(key);
         return take(server, key)
-                .thenCompose(connection -> Stages.begin(() -> user.apply(connection))
+                .thenCompose(connection -> StageGuard.begin(() -> user.apply(connection))
                         .whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null)));
     }
 

@@ -28,7 +28,7 @@ public final class Handshakes {
     }
 
     private static <T> void connect(Supplier<CompletionStage<T>> connecting, int tries, CompletableFuture<T> outcome) {
-        Stages.begin(connecting).whenComplete((connection, error) -> {
+        StageGuard.begin(connecting).whenComplete((connection, error) -> {
             if (error == null) {
                 outcome.complete(connection);
             } else if (tries > 1 && OpeningErrors.says(LOST, error)) {

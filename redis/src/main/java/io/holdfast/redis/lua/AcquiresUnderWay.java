@@ -1,6 +1,6 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Stages;
+import io.holdfast.redis.connect.StageGuard;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,7 +20,7 @@ public final class AcquiresUnderWay {
     public <T> CompletionStage<T> during(String id, Supplier<CompletionStage<T>> acquire) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         byId.put(id, outcome);
-        Stages.begin(acquire).whenComplete((reply, error) -> {
+        StageGuard.begin(acquire).whenComplete((reply, error) -> {
             // Before anybody hears of it: who withdraws because of the answer comes after it.
             byId.remove(id, outcome);
             if (error == null) {

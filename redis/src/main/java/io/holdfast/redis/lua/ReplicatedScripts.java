@@ -1,7 +1,7 @@
 package io.holdfast.redis.lua;
 
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.Stages;
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisSettings;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -174,7 +174,7 @@ public final class ReplicatedScripts {
         private void send(StatefulRedisConnection<String, String> connection, List<Task> group) {
             List<CompletableFuture<List<Object>>> replies = new ArrayList<>();
             for (Task task : group) {
-                replies.add(Stages.begin(() -> scripts.run(connection.async(), task.script, task.keys, task.args))
+                replies.add(StageGuard.begin(() -> scripts.run(connection.async(), task.script, task.keys, task.args))
                         .toCompletableFuture());
             }
             var unused = CompletableFuture.allOf(replies.toArray(new CompletableFuture<?>[0]))
@@ -245,7 +245,7 @@ public final class ReplicatedScripts {
                 List<List<Object>> grants,
                 boolean last) {
             CompletionStage<Long> waited =
-                    Stages.begin(() -> connection.async().waitForReplication(needed, patience.toMillis()));
+                    StageGuard.begin(() -> connection.async().waitForReplication(needed, patience.toMillis()));
             waited.whenComplete((replicas, error) -> {
                 int has = replicas == null ? 0 : replicas.intValue();
                 if (error != null) {
@@ -270,7 +270,7 @@ public final class ReplicatedScripts {
             // On the connection of the acquisitions, so in their order: the engine asks again under the same id, and a
             // withdrawal that was executed after that would end a hold whose lease was handed out.
             String[] args = {task.args[0], task.args[1], task.args[2]};
-            Stages.begin(() -> scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args))
+            StageGuard.begin(() -> scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args))
                     .whenComplete((held, error) -> task.reply.completeExceptionally(
                             errors.notReplicated(has, needed, patience, error == null)));
         }

@@ -3,7 +3,7 @@ package io.holdfast.redis.lua;
 import io.holdfast.redis.connect.Allowed;
 import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.Stages;
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisNoScriptException;
@@ -109,7 +109,7 @@ public final class Scripts {
         dispatch(commands, CommandType.EVALSHA, Objects.requireNonNull(now.digests.get(script)), keys, args)
                 .whenComplete((answer, error) -> {
                     if (error instanceof RedisNoScriptException) {
-                        Stages.begin(() -> dispatchText(commands, now, script, keys, args))
+                        StageGuard.begin(() -> dispatchText(commands, now, script, keys, args))
                                 .whenComplete((second, again) -> complete(reply, second, again));
                     } else {
                         complete(reply, answer, error);

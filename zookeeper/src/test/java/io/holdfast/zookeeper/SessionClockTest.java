@@ -7,12 +7,12 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** From when on the leader surely counts a session's time; the session is 12 s. */
-class ContactsTest {
+class SessionClockTest {
 
     private static final long TIMEOUT = 12_000;
 
     private final VirtualTime time = new VirtualTime();
-    private final Contacts contacts = new Contacts(time);
+    private final SessionClock contacts = new SessionClock(time);
 
     @Test
     void who_was_only_heard_by_pings_gets_a_quarter() {

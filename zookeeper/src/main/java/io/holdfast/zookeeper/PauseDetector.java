@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * own thread sends its pings; that cannot be seen otherwise, also not by the connection: after a pause of up to a whole session it
  * stands, if anything waited in the socket.
  */
-final class Pulse {
+final class PauseDetector {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -29,7 +29,7 @@ final class Pulse {
     private volatile TimeSource.@Nullable Timer timer;
 
     /** @param timeoutMillis of the session, zero as long as it is not known */
-    Pulse(TimeSource time, LongSupplier timeoutMillis) {
+    PauseDetector(TimeSource time, LongSupplier timeoutMillis) {
         this.time = time;
         this.timeoutMillis = timeoutMillis;
         armed = Moment.now(time);

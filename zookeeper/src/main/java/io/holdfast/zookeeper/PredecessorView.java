@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All but {@link #watchStands} belongs to the contender's turn.
  */
-final class Outlook {
+final class PredecessorView {
 
     /** So many signs of life in a row are taken without a look: the longest that a missed message can cost. */
     private static final int POLLS_PER_LOOK = 5;
@@ -29,7 +29,7 @@ final class Outlook {
     /** The node whose deletion the server will tell. Set by its answer, on any thread. */
     private volatile String watched = "";
 
-    Outlook(TimeSource time) {
+    PredecessorView(TimeSource time) {
         this.time = time;
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>All but {@link #stop} runs in the contender's turn.
  */
-final class Sight {
+final class SuccessorWatch {
 
     private static final long FIRST_LOOK_NANOS = 10_000_000;
     private static final long NEXT_LOOK_NANOS = 50_000_000;
@@ -49,7 +49,7 @@ final class Sight {
     private volatile boolean stopped;
     private volatile TimeSource.@Nullable Timer timer;
 
-    Sight(Folder folder, String holderId, Consumer<Runnable> turn) {
+    SuccessorWatch(Folder folder, String holderId, Consumer<Runnable> turn) {
         this.folder = folder;
         this.holderId = holderId;
         this.turn = turn;
@@ -152,7 +152,7 @@ final class Sight {
             lookIn(AFTER_FAILURE_NANOS);
             return;
         }
-        Line line = Line.of(nodes == null ? List.of() : nodes);
+        QueueSnapshot line = QueueSnapshot.of(nodes == null ? List.of() : nodes);
         if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
             lost.run();
             return;

@@ -33,13 +33,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What is special about Redis: commands, keys, foreign keys, messages. The rest is in the contract. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.testkit.RedisServer#available")
-public class RedisLockStoreTest {
+public class LuaLockStoreTest {
 
     private static RedisServer server;
     private TestClient a;
     private TestClient b;
 
-    RedisLockStoreTest(Installation installation) {}
+    LuaLockStoreTest(Installation installation) {}
 
     @BeforeParameterizedClassInvocation
     static void startServer(Installation installation) {

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Gives votes back: sends the release of a claim to a member again until the member confirms, or until the vote must
  * have expired. In the background; nobody waits for it.
  */
-final class Undoing {
+final class QuorumCompensation {
 
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
@@ -23,7 +23,7 @@ final class Undoing {
     private final AtomicInteger pending = new AtomicInteger();
     private volatile boolean closed;
 
-    Undoing(Members members) {
+    QuorumCompensation(Members members) {
         this.time = members.time();
         // A request for the lock may still be executed a little later; then its lease begins.
         this.patienceNanos = members.settings().quarantineMillis() * 1_000_000 + RETRY_MAX_NANOS;

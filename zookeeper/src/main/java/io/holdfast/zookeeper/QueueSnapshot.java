@@ -8,13 +8,13 @@ import org.jspecify.annotations.Nullable;
  * Those who hold or wait, in their order: the nodes in a lock's folder. A node is called {@code <holder id>~<session>~<number>};
  * the servers number them in the order of creation. Nodes with other names are not ours, and not looked at.
  */
-final class Line {
+final class QueueSnapshot {
 
     private record Entry(String node, String holderId, int number) {}
 
     private final List<Entry> entries;
 
-    private Line(List<Entry> entries) {
+    private QueueSnapshot(List<Entry> entries) {
         this.entries = entries;
     }
 
@@ -23,7 +23,7 @@ final class Line {
         return NodeNames.encode(holderId) + "~" + Long.toHexString(session) + "~";
     }
 
-    static Line of(List<String> nodes) {
+    static QueueSnapshot of(List<String> nodes) {
         List<Entry> entries = new ArrayList<>(nodes.size());
         for (String node : nodes) {
             int first = node.indexOf('~');
@@ -41,7 +41,7 @@ final class Line {
         }
         // The number is 32 bits wide and goes on below zero; those that are there together are never that far apart.
         entries.sort((a, b) -> Integer.compare(a.number - b.number, 0));
-        return new Line(entries);
+        return new QueueSnapshot(entries);
     }
 
     int size() {

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}), and which acquires are under
  * way. Stages complete on the driver's I/O thread.
  */
-public final class RedisLockStore implements LockStore {
+public final class LuaLockStore implements LockStore {
 
     /** Those behind the first few of the queue are not woken by Redisson's releases: they would ask in vain. */
     private static final int LISTENERS_AHEAD_MAX = 2;
@@ -50,7 +50,7 @@ public final class RedisLockStore implements LockStore {
     private final RedisConnections connections;
     private final RedisMessages messages;
     private final Hints hints;
-    private final Renewals renewals;
+    private final BatchRenewals renewals;
     private final TogetherScript together;
     private final Runnable closing;
 
@@ -61,7 +61,7 @@ public final class RedisLockStore implements LockStore {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
-    public RedisLockStore(
+    public LuaLockStore(
             RedisSettings settings,
             RedisKeys keys,
             Scripts scripts,
@@ -76,7 +76,7 @@ public final class RedisLockStore implements LockStore {
         this.connections = connections;
         this.messages = messages;
         this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
-        this.renewals = new Renewals(keys, scripts, errors, connections, messages.redisson());
+        this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
         this.together = new TogetherScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;
         this.replicated =

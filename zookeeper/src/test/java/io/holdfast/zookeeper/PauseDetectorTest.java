@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /** Whether a pause is noticed; where timers cannot be late, the wall clock goes on alone, as in a suspension. */
-class PulseTest {
+class PauseDetectorTest {
 
     private final VirtualTime time = new VirtualTime();
     private final AtomicLong timeout = new AtomicLong(12_000);
 
     @Test
     void is_steady_without_a_pause_and_three_quarters_of_a_session_after_one() {
-        Pulse pulse = new Pulse(time, timeout::get);
+        PauseDetector pulse = new PauseDetector(time, timeout::get);
         elapse(5_000);
         assertThat(pulse.isSteady()).isTrue();
         time.stepWall(Duration.ofSeconds(2));
@@ -30,7 +30,7 @@ class PulseTest {
     @Test
     void a_pause_is_noticed_though_the_session_was_to_be_longer() {
         timeout.set(600_000);
-        Pulse pulse = new Pulse(time, timeout::get);
+        PauseDetector pulse = new PauseDetector(time, timeout::get);
         elapse(100);
         timeout.set(20_000);
         assertThat(pulse.isSteady()).isTrue();
@@ -45,7 +45,7 @@ class PulseTest {
     @Test
     void a_pause_is_noticed_just_before_the_session_is_known() {
         timeout.set(0);
-        Pulse pulse = new Pulse(time, timeout::get);
+        PauseDetector pulse = new PauseDetector(time, timeout::get);
         elapse(120);
         time.stepWall(Duration.ofSeconds(15));
         elapse(120);
@@ -59,7 +59,7 @@ class PulseTest {
     @Test
     void is_steady_from_the_beginning_of_a_session() {
         timeout.set(0);
-        Pulse pulse = new Pulse(time, timeout::get);
+        PauseDetector pulse = new PauseDetector(time, timeout::get);
         elapse(100);
         timeout.set(4_000);
         for (int i = 0; i < 400; i++) {

@@ -20,7 +20,7 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>Thread-safe; keeps no state.
  */
-public final class Renewals {
+public final class BatchRenewals {
 
     /** More in one command would keep the server's other clients waiting noticeably. */
     private static final int RENEWALS_PER_COMMAND = 128;
@@ -31,7 +31,7 @@ public final class Renewals {
     private final RedisConnections connections;
     private final RedissonReleases redisson;
 
-    Renewals(
+    BatchRenewals(
             RedisKeys keys,
             Scripts scripts,
             RedisErrors errors,

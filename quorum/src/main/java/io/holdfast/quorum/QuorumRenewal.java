@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  * against it, and then the engine still asks for the answer before the old deadline. At the instant of a filled majority
  * nobody else can have one. Nothing is filled in when a majority says that the hold is gone: it was ended by somebody.
  */
-final class Renewing {
+final class QuorumRenewal {
 
     private final Members members;
     private final Votes votes;
@@ -32,7 +32,7 @@ final class Renewing {
     /** Told of holds that a majority does not know any more. */
     private final Consumer<QuorumHold> onGone;
 
-    Renewing(Members members, Votes votes, Consumer<QuorumHold> onGone) {
+    QuorumRenewal(Members members, Votes votes, Consumer<QuorumHold> onGone) {
         this.members = members;
         this.votes = votes;
         this.onGone = onGone;

@@ -4,12 +4,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** What {@link CompletionStage} lacks. */
-public final class Stages {
+/** Begins commands so that whatever they throw fails their stage. */
+public final class StageGuard {
 
-    private Stages() {}
+    private StageGuard() {}
 
-    /** What the command returns, or a failed stage with whatever it throws: also an error, or who waits would wait for ever. */
+    /** Returns the stage of the command; a failed one if the command throws anything, even an error, so that no waiter hangs. */
     public static <T> CompletionStage<T> begin(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();

@@ -9,13 +9,13 @@ import org.jspecify.annotations.Nullable;
  * Waits of a contender in its turn, until more can be promised. They may take a quarter of a session together, and a withdrawal has its
  * turn after them; so it ends them.
  */
-final class Rest {
+final class RetryPause {
 
     private final TimeSource time;
     private volatile boolean ended;
     private volatile @Nullable CompletableFuture<Boolean> present;
 
-    Rest(TimeSource time) {
+    RetryPause(TimeSource time) {
         this.time = time;
     }
 

@@ -1,14 +1,13 @@
 package io.holdfast.zookeeper;
 
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link CompletionStage} lacks. */
-final class Stages {
+/** Chains stages over success and failure alike. */
+final class StageChain {
 
-    private Stages() {}
+    private StageChain() {}
 
     /** Goes on with another stage, whether the first one has a value or an error. */
     @SuppressWarnings("FutureReturnValueIgnored") // the inner one is the outcome

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Work done one after the other, in the order of the calls, though each takes several answers of a server. What it reads
  * and writes needs no lock. Nobody waits: the work runs on the calling thread, or on that which ended the work before.
  */
-final class Turns {
+final class SerialQueue {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
 

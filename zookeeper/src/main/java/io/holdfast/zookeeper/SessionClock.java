@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe. Not final: the simulation has one that is wrong.
  */
-class Contacts {
+class SessionClock {
 
     /** So many of them cover half a session, as they are kept a thirty-second of it apart. */
     private static final int KEPT = 17;
@@ -33,7 +33,7 @@ class Contacts {
     private int next; // where the next one goes, by lock
     private @Nullable Moment written; // by lock; when the last write was sent that the leader has answered
 
-    Contacts(TimeSource time) {
+    SessionClock(TimeSource time) {
         this.time = time;
     }
 
@@ -84,7 +84,7 @@ class Contacts {
      * paused: then only pings, which are not seen here, were answered, each third of the timeout; and before the one that the
      * leader may not know of, there was another no more than half the timeout earlier.
      *
-     * @param steady whether the {@link Pulse} was, so that there were pings
+     * @param steady whether the {@link PauseDetector} was, so that there were pings
      */
     long promiseMillis(long timeoutMillis, boolean steady) {
         long least = steady ? timeoutMillis / 4 : 0;
