@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -14,7 +15,8 @@ import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease that was handed out.
+ * The engine's part of a lease that was handed out. The user has a {@link LeaseHandle} for it, unless a thread owns the
+ * lease.
  *
  * <p>Possible state transitions:
  *
@@ -25,8 +27,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant: {@code isValid()} ⇒ state is HELD and neither the hold's deadline nor the lease's own limit has passed.
  * The clock is asked each time, so validity ends in time even if no thread of ours runs.
+ *
+ * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
+ * callbacks. So when the handle has been collected, the user cannot release the lease any more. This object is the weak
+ * reference to the handle, and does not have one, because some clients keep very many leases.
  */
-final class ActiveLease implements Lease {
+final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     enum State {
         HELD,
@@ -73,8 +79,14 @@ final class ActiveLease implements Lease {
      */
     private volatile @Nullable Holds holds; // made once
 
-    /** Which one of the leases on its hold it is. */
-    private final int handOff;
+    /** Which one of the leases on its hold it is. A char, as in {@link Hold}: an int would make each lease larger. */
+    private final char handOff;
+
+    /** Where the caller asked for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
+    final @Nullable Throwable acquisition;
+
+    /** Whether it was reported as forgotten. */
+    private boolean reportedForgotten; // by the engine's lock
 
     private volatile String lostWhy = "";
     private volatile State state = State.HELD; // changed through STATE only
@@ -87,21 +99,42 @@ final class ActiveLease implements Lease {
      */
     private @Nullable CompletableFuture<Boolean> ended;
 
+    /** Makes the lease that a waiter is granted; {@code handle} is null if a thread owns the lease. */
     ActiveLease(
             Hold hold,
-            int handOff,
             long grantedNanos,
             long limitNanos,
             boolean renewed,
-            @Nullable Thread owner,
-            long takenBy) {
+            Waiter waiter,
+            @Nullable LeaseHandle handle) {
+        super(handle);
         this.hold = hold;
-        this.handOff = handOff;
+        this.handOff = (char) hold.nextHandOff();
         this.grantedNanos = grantedNanos;
         this.limitNanos = limitNanos;
         this.renewed = renewed;
-        this.owner = owner;
-        this.takenBy = takenBy;
+        this.owner = waiter.owner;
+        this.takenBy = waiter.threadId();
+        this.acquisition = waiter.acquisition;
+    }
+
+    /** Returns the user's handle while there is one, so that an observer does not need to know this class. */
+    Lease asSeen() {
+        LeaseHandle handle = get();
+        return handle == null ? this : handle;
+    }
+
+    /**
+     * Tells the engine, once, that a lease without an end of its own cannot be released by its user any more. A lease with
+     * an end of its own is reported as lost when it ends.
+     */
+    boolean noticeForgotten() {
+        if (reportedForgotten || owner != null || !renewed || limitNanos != NO_LIMIT || state != State.HELD) {
+            return false;
+        }
+        // Not get(): while a collector is marking, that would keep the handle until the next collection.
+        reportedForgotten = refersTo(null);
+        return reportedForgotten;
     }
 
     @Override

@@ -65,7 +65,7 @@ final class AllOrNone {
     /** Empty if the wait time passed. */
     Optional<MultiLease> await() throws InterruptedException {
         while (true) {
-            List<ActiveLease> held = new ArrayList<>(names.size());
+            List<Lease> held = new ArrayList<>(names.size());
             boolean complete = false;
             try {
                 List<Waiter> together = engine.submitTogether(names, () -> together(true));
@@ -91,11 +91,11 @@ final class AllOrNone {
     }
 
     /** By one command. If not all were taken, nothing is held. */
-    private boolean awaitTogether(List<Waiter> waiters, List<ActiveLease> held) throws InterruptedException {
+    private boolean awaitTogether(List<Waiter> waiters, List<Lease> held) throws InterruptedException {
         LockException failure = null;
         for (int i = 0; i < waiters.size(); i++) {
             try {
-                waiters.get(i).awaitOptional().ifPresent(lease -> held.add((ActiveLease) lease));
+                waiters.get(i).awaitOptional().ifPresent(held::add);
             } catch (LockException e) {
                 failure = e;
             } catch (InterruptedException e) {
@@ -125,7 +125,8 @@ final class AllOrNone {
             return;
         }
         try {
-            waiter.awaitUninterruptibly().ifPresent(lease -> ((ActiveLease) lease).releaseQuietly());
+            waiter.awaitUninterruptibly()
+                    .ifPresent(lease -> LeaseHandle.active(lease).releaseQuietly());
         } catch (LockException nothingWasTaken) {
             // That is all that is wanted.
         }
@@ -136,7 +137,7 @@ final class AllOrNone {
         return Waiter.together(optionsFor(List.of()), blocking, waitNanos > 0, time.nanoTime());
     }
 
-    private boolean awaitRound(List<ActiveLease> held) throws InterruptedException {
+    private boolean awaitRound(List<Lease> held) throws InterruptedException {
         for (String name : names) {
             if (isInVain(held)) {
                 return false;
@@ -155,7 +156,7 @@ final class AllOrNone {
             if (lease.isEmpty()) {
                 return false;
             }
-            held.add((ActiveLease) lease.get());
+            held.add(lease.get());
         }
         return allValid(held);
     }
@@ -183,7 +184,7 @@ final class AllOrNone {
         }
 
         private void round() {
-            List<ActiveLease> held = new ArrayList<>(names.size());
+            List<Lease> held = new ArrayList<>(names.size());
             List<Waiter> together;
             try {
                 together = engine.submitTogether(names, () -> together(false));
@@ -203,7 +204,7 @@ final class AllOrNone {
             all.whenComplete((nothing, why) -> {
                 for (CompletableFuture<Optional<Lease>> step : steps) {
                     if (!step.isCompletedExceptionally()) {
-                        step.join().ifPresent(lease -> held.add((ActiveLease) lease));
+                        step.join().ifPresent(held::add);
                     }
                 }
                 Throwable cause = why instanceof CompletionException ? why.getCause() : why;
@@ -212,7 +213,7 @@ final class AllOrNone {
             });
         }
 
-        private void takenTogether(List<Waiter> together, List<ActiveLease> held) {
+        private void takenTogether(List<Waiter> together, List<Lease> held) {
             if (held.size() == names.size()) {
                 proceed(held);
             } else if (lastFailure instanceof LeaseLostException undelivered) {
@@ -233,7 +234,7 @@ final class AllOrNone {
             }
         }
 
-        private void next(List<ActiveLease> held) {
+        private void next(List<Lease> held) {
             if (isInVain(held)) {
                 again(held);
                 return;
@@ -262,13 +263,13 @@ final class AllOrNone {
                 if (lease.isEmpty()) {
                     again(held);
                 } else {
-                    held.add((ActiveLease) lease.get());
+                    held.add(lease.get());
                     proceed(held);
                 }
             });
         }
 
-        private void proceed(List<ActiveLease> held) {
+        private void proceed(List<Lease> held) {
             if (held.size() < names.size()) {
                 next(held);
             } else if (!allValid(held)) {
@@ -279,7 +280,7 @@ final class AllOrNone {
             }
         }
 
-        private void again(List<ActiveLease> held) {
+        private void again(List<Lease> held) {
             Throwable failure = lastFailure;
             if (failure != null && isOver()) {
                 fail(held, failure);
@@ -293,7 +294,7 @@ final class AllOrNone {
             }
         }
 
-        private void fail(List<ActiveLease> held, Throwable why) {
+        private void fail(List<Lease> held, Throwable why) {
             LeaseGroup.releaseQuietly(held);
             result.completeExceptionally(why);
         }
@@ -322,7 +323,7 @@ final class AllOrNone {
     }
 
     /** Whether to ask for the next name would be too late, or for nothing. */
-    private boolean isInVain(List<ActiveLease> held) {
+    private boolean isInVain(List<Lease> held) {
         return !held.isEmpty() && ((waitNanos > 0 && isOver()) || !allValid(held));
     }
 
@@ -351,8 +352,8 @@ final class AllOrNone {
         return failingNanos < engine.settings().storeTimeoutNanos;
     }
 
-    private static boolean allValid(List<ActiveLease> held) {
-        return held.stream().allMatch(ActiveLease::isValid);
+    private static boolean allValid(List<Lease> held) {
+        return held.stream().allMatch(Lease::isValid);
     }
 
     private boolean isOver() {
@@ -364,10 +365,10 @@ final class AllOrNone {
     }
 
     /** For the next name: what is left of the wait, and no longer than what is held may last at all. */
-    private LockOptions optionsFor(List<ActiveLease> held) {
+    private LockOptions optionsFor(List<Lease> held) {
         long most = waitNanos == Waiter.NO_DEADLINE ? Waiter.NO_DEADLINE : Math.max(0, remainingNanos());
-        for (ActiveLease lease : held) {
-            most = Math.min(most, lease.mostRemainingNanos());
+        for (Lease lease : held) {
+            most = Math.min(most, LeaseHandle.active(lease).mostRemainingNanos());
         }
         return most == Waiter.NO_DEADLINE ? options : options.waitAtMost(Duration.ofNanos(most));
     }

@@ -40,10 +40,15 @@ final class BoundedLog {
 
     /** Logs a line in full, or counts it. */
     void log(Supplier<String> line) {
+        log(line, null);
+    }
+
+    /** Logs a line with a stack in full, or counts it. */
+    void log(Supplier<String> line, @Nullable Throwable stack) {
         if (admits()) {
-            write(line.get());
+            Log.LOG.log(level, line, stack);
         } else {
-            count(line);
+            count(line, stack);
         }
     }
 
@@ -74,6 +79,10 @@ final class BoundedLog {
 
     /** Counts a line that was not admitted. */
     void count(Supplier<String> line) {
+        count(line, null);
+    }
+
+    private void count(Supplier<String> line, @Nullable Throwable stack) {
         lock.lock();
         try {
             others++;
@@ -83,7 +92,7 @@ final class BoundedLog {
         } finally {
             lock.unlock();
         }
-        Log.LOG.log(DEBUG, line);
+        Log.LOG.log(DEBUG, line, stack);
     }
 
     /** Logs the number of the others, if there are any. */

@@ -78,4 +78,7 @@ interface Effects {
 
     /** A renewal of the hold was confirmed. */
     void renewalSucceeded(Hold hold);
+
+    /** The lease is held and renewed without end, and nothing refers to its handle any more. Called once for a lease. */
+    void forgotten(ActiveLease lease);
 }

@@ -14,6 +14,15 @@ import org.jspecify.annotations.Nullable;
 /** What the builder, and a simulation, can set. Changed only before the engine is made from a {@link #snapshot()}. */
 final class EngineSettings {
 
+    /**
+     * The system property that makes each lease remember where it was acquired. It is no setting of the builder, so that a
+     * leak can be found without a change of the program, and where a framework builds the client.
+     */
+    static final String TRACE_LEASES = "holdfast.traceLeases";
+
+    /** Whether each lease that no thread owns remembers where it was acquired. */
+    boolean tracesLeases = Boolean.getBoolean(TRACE_LEASES);
+
     TimeSource time = TimeSource.system();
     long leaseNanos = Duration.ofSeconds(30).toNanos();
     long storeTimeoutNanos = Duration.ofSeconds(5).toNanos();
@@ -62,6 +71,7 @@ final class EngineSettings {
 
     EngineSettings snapshot() {
         EngineSettings copy = new EngineSettings();
+        copy.tracesLeases = tracesLeases;
         copy.time = time;
         copy.leaseNanos = leaseNanos;
         copy.storeTimeoutNanos = storeTimeoutNanos;

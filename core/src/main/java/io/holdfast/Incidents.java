@@ -13,7 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs what an operator must know of a client's leases: each loss, and when renewals begin to fail and succeed again.
+ * Logs what an operator must know of a client's leases: each loss, each forgotten lease, and when renewals begin to fail
+ * and succeed again.
  * What logs is called with no lock of a name held, as a log may be slow.
  *
  * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@link Hold#renewalFailing}); an
@@ -25,6 +26,7 @@ final class Incidents {
     private final TimeSource time;
     private final String clientId;
     private final BoundedLog losses;
+    private final BoundedLog forgotten;
     private final BoundedLog outages;
     private final BoundedLog recoveries;
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
@@ -42,6 +44,11 @@ final class Incidents {
                 time,
                 n -> n + " more leases were lost within " + DurationText.of(BoundedLog.WINDOW)
                         + " (level DEBUG names them, and a LockListener hears of each)");
+        forgotten = new BoundedLog(
+                WARNING,
+                time,
+                n -> n + " more leases were found forgotten within " + DurationText.of(BoundedLog.WINDOW)
+                        + " (level DEBUG names them)");
         outages = new BoundedLog(WARNING, time, n -> "Renewals began to fail " + n + " times" + within);
         recoveries = new BoundedLog(INFO, time, n -> "Renewals succeeded again " + n + " times" + within);
     }
@@ -62,6 +69,20 @@ final class Incidents {
         } else {
             losses.write(line);
         }
+    }
+
+    /** Nothing in this program refers to the user's part of the lease any more, and the engine renews the lease without end. */
+    void forgotten(ActiveLease lease) {
+        forgotten.log(
+                () -> "The lease on " + Quoted.name(lease.name()) + " with token " + lease.fencingToken()
+                        + " is held and renewed, but nothing in this program refers to it any more, so nothing will"
+                        + " release it (expected: release() or try-with-resources; a program that means to hold the lock"
+                        + " to its end keeps the lease in a field"
+                        + (lease.acquisition == null
+                                ? "; the system property " + EngineSettings.TRACE_LEASES
+                                        + "=true adds where the lease was acquired)"
+                                : ")"),
+                lease.acquisition);
     }
 
     private String present(@Nullable StoreState state) {
@@ -121,6 +142,7 @@ final class Incidents {
     /** The client is closed: what is known is logged now. */
     void close() {
         losses.flush();
+        forgotten.flush();
         outages.flush();
         recoveries.flush();
     }

@@ -15,6 +15,10 @@ import java.util.concurrent.CompletionStage;
  * <p>A lease is not reentrant: a thread that acquires a name on which it holds a lease waits for itself. Pass the lease on
  * to the code that needs it, or use {@link LockClient#getLock}, which is reentrant.
  *
+ * <p>Release every lease: a lease that the program forgets stays held and renewed until its client is closed. When a garbage
+ * collection has found that nothing refers to such a lease, the client logs this once; the system property {@code
+ * holdfast.traceLeases=true} adds the place of the acquisition.
+ *
  * <p>Thread-safe. {@code toString()} shows name, token and state.
  */
 public interface Lease extends AutoCloseable {

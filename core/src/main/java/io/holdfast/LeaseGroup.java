@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,33 +13,33 @@ import org.jspecify.annotations.Nullable;
 /** Leases that were acquired together. */
 final class LeaseGroup implements MultiLease {
 
-    private final List<ActiveLease> leases;
+    private final List<Lease> leases;
 
-    LeaseGroup(List<ActiveLease> leases) {
+    LeaseGroup(List<Lease> leases) {
         this.leases = List.copyOf(leases);
     }
 
     @Override
     public List<Lease> leases() {
-        return List.copyOf(leases);
+        return leases;
     }
 
     @Override
     public Lease lease(String name) {
-        for (ActiveLease lease : leases) {
+        for (Lease lease : leases) {
             if (lease.name().equals(name)) {
                 return lease;
             }
         }
         throw new IllegalArgumentException("lock name: " + Quoted.name(name) + " (expected: one of "
-                + Quoted.names(leases.stream().map(ActiveLease::name).toList()) + ")");
+                + Quoted.names(leases.stream().map(Lease::name).toList()) + ")");
     }
 
     @Override
     public boolean isValid() {
         // Each is asked, so that the engine hears of every one that is over.
         boolean valid = true;
-        for (ActiveLease lease : leases) {
+        for (Lease lease : leases) {
             valid &= lease.isValid();
         }
         return valid;
@@ -46,21 +47,22 @@ final class LeaseGroup implements MultiLease {
 
     @Override
     public Duration remaining() {
-        return leases.stream()
-                .map(ActiveLease::remaining)
-                .min(Duration::compareTo)
-                .orElse(Duration.ZERO);
+        return leases.stream().map(Lease::remaining).min(Duration::compareTo).orElse(Duration.ZERO);
     }
 
     @Override
     public void ensureValid() {
-        leases.forEach(ActiveLease::ensureValid);
+        leases.forEach(Lease::ensureValid);
     }
 
     @Override
     public void onLost(Consumer<? super Lease> callback) {
         java.util.Objects.requireNonNull(callback, "callback");
-        leases.forEach(lease -> lease.onLost(() -> callback.accept(lease)));
+        for (Lease each : leases) {
+            // The engine keeps the callback, which must not keep the handle of a lease that is forgotten.
+            ActiveLease lease = LeaseHandle.active(each);
+            lease.onLost(() -> callback.accept(lease.asSeen()));
+        }
     }
 
     @Override
@@ -109,8 +111,8 @@ final class LeaseGroup implements MultiLease {
     }
 
     /** Those that are still held; nobody saw the group, so nobody needs to hear of a loss. */
-    static void releaseQuietly(List<ActiveLease> leases) {
-        leases.forEach(ActiveLease::releaseQuietly);
+    static void releaseQuietly(List<Lease> leases) {
+        leases.forEach(lease -> LeaseHandle.active(lease).releaseQuietly());
     }
 
     @Override
@@ -121,7 +123,12 @@ final class LeaseGroup implements MultiLease {
     private List<ActiveLease.Ending> endAll(Duration holdAtLeast) {
         Limits.checkWait("holdAtLeast", holdAtLeast);
         List<ActiveLease.Ending> endings = new ArrayList<>();
-        leases.forEach(lease -> endings.add(lease.end(holdAtLeast)));
+        try {
+            leases.forEach(lease -> endings.add(LeaseHandle.active(lease).end(holdAtLeast)));
+        } finally {
+            // The leases are not forgotten while they are being released.
+            Reference.reachabilityFence(this);
+        }
         return endings;
     }
 

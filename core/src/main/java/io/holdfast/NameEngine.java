@@ -197,7 +197,7 @@ final class NameEngine extends EventLock implements Effects {
             }
             return new LocalLock(
                     name,
-                    Optional.ofNullable(lease),
+                    Optional.ofNullable(lease).map(ActiveLease::asSeen),
                     Duration.ofNanos(lease == null ? 0 : Math.max(0, now - lease.grantedNanos)),
                     state.waiting(),
                     Duration.ofNanos(first == null ? 0 : Math.max(0, now - first.arrivedNanos)));
@@ -428,7 +428,7 @@ final class NameEngine extends EventLock implements Effects {
         conclude(waiter, Waiter.State.GRANTED);
         // Before the waiter can run: it may ask at once whether it holds.
         current = lease;
-        later(() -> waiter.complete(lease, null));
+        later(() -> waiter.complete(null));
         if (waiter.logged) {
             String line = text(waiter).gotIt();
             later(() -> engine.longWaits().log(line));
@@ -468,7 +468,7 @@ final class NameEngine extends EventLock implements Effects {
         conclude(waiter, outcome);
         Duration waited = Duration.ofNanos(settings().time.nanoTime() - waiter.arrivedNanos);
         LockException error = why != null ? why : text(waiter).notAcquired();
-        later(() -> waiter.complete(null, error));
+        later(() -> waiter.complete(error));
         if (waiter.logged) {
             String line = text(waiter)
                     .gotItNot(
@@ -508,6 +508,11 @@ final class NameEngine extends EventLock implements Effects {
     @Override
     public void renewalSucceeded(Hold hold) {
         renewalFailsNoMore(hold, true);
+    }
+
+    @Override
+    public void forgotten(ActiveLease lease) {
+        later(() -> engine.incidents().forgotten(lease));
     }
 
     private void renewalFailsNoMore(Hold hold, boolean renewed) {

@@ -254,6 +254,9 @@ final class Tenure {
         if (length == Upkeep.NOTHING_DUE) {
             return null;
         }
+        if (lease != null && lease.noticeForgotten()) {
+            state.effects.forgotten(lease);
+        }
         // Who waits elsewhere matters only to those who pass the lock on here.
         boolean counted = !state.nobodyWaits() || due.wasHandedOn();
         if (counted) {
@@ -354,8 +357,7 @@ final class Tenure {
         long now = time().nanoTime();
         long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
         boolean renewed = next.options.leaseFor().isEmpty();
-        ActiveLease granted =
-                new ActiveLease(held, held.nextHandOff(), now, limit, renewed, next.owner, next.threadId());
+        ActiveLease granted = next.leaseOn(held, now, limit, renewed);
         lease = granted;
         upkeep().begin(held, granted, !state.nobodyWaits(), now);
         watch(held);

@@ -76,12 +76,18 @@ final class Waiter {
     /** The thread that is parked for the outcome; null for a stage. */
     private final @Nullable Thread parked;
 
-    private final @Nullable CompletableFuture<ActiveLease> future;
+    private final @Nullable CompletableFuture<Lease> future;
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEngine engine;
 
-    private @Nullable ActiveLease lease; // published by done
+    /** Where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
+    @Nullable
+    Throwable acquisition; // by the engine's lock
+
+    /** What the caller gets: a handle, or the engine's own lease if a thread owns it. */
+    private @Nullable Lease lease; // by the engine's lock; published with the outcome
+
     private @Nullable LockException error; // published by done
     private volatile boolean done;
 
@@ -120,8 +126,26 @@ final class Waiter {
         return waiter;
     }
 
+    /** Called by the thread that asks. */
     void submittedTo(NameEngine engine) {
         this.engine = engine;
+        if (owner == null && engine.settings().tracesLeases) {
+            acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
+        }
+    }
+
+    /** Makes the lease that this waiter is granted. */
+    ActiveLease leaseOn(Hold hold, long grantedNanos, long limitNanos, boolean renewed) {
+        ActiveLease granted;
+        if (owner == null) {
+            LeaseHandle handle = new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this);
+            lease = handle;
+            granted = handle.lease;
+        } else {
+            granted = new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
+            lease = granted;
+        }
+        return granted;
     }
 
     boolean makesOneAttempt() {
@@ -160,17 +184,16 @@ final class Waiter {
         return parked.getName().isEmpty() ? "Thread #" + threadId() : "Thread " + Quoted.name(parked.getName());
     }
 
-    /** Publishes the outcome; once. */
-    void complete(@Nullable ActiveLease granted, @Nullable LockException why) {
+    /** Publishes the outcome, once: an error, or the lease that this waiter was granted. */
+    void complete(@Nullable LockException why) {
         if (future != null) {
-            if (granted != null) {
-                future.complete(granted);
+            if (why == null) {
+                future.complete(requireNonNull(lease));
             } else {
-                future.completeExceptionally(requireNonNull(why));
+                future.completeExceptionally(why);
             }
             return;
         }
-        lease = granted;
         error = why;
         done = true;
         LockSupport.unpark(parked);
@@ -256,7 +279,7 @@ final class Waiter {
     }
 
     /** The outcome of a waiter that is done. */
-    ActiveLease leaseOrThrow() {
+    Lease leaseOrThrow() {
         LockException why = error;
         if (why == null) {
             return requireNonNull(lease);
@@ -309,7 +332,7 @@ final class Waiter {
             }
         });
         // Dependents of the stage are the user's code: never on the store's thread.
-        CompletionStage<ActiveLease> outcome = requireNonNull(future);
+        CompletionStage<Lease> outcome = requireNonNull(future);
         Duration within = options.leaseFor().orElse(Duration.ofNanos(engine.settings().leaseNanos));
         outcome.whenComplete((granted, why) -> engine.callbacks()
                 .deliver(
@@ -318,7 +341,7 @@ final class Waiter {
                                 otherwise.accept(stage, why);
                             } else if (!stage.complete(value.apply(granted))) {
                                 // Cancelled in the last moment: nobody else will ever release it.
-                                granted.releaseQuietly();
+                                LeaseHandle.active(granted).releaseQuietly();
                             }
                         },
                         () -> {
@@ -326,7 +349,7 @@ final class Waiter {
                                 otherwise.accept(stage, why);
                             } else {
                                 // Nobody has seen it, so nobody else would stop its renewal.
-                                granted.releaseQuietly();
+                                LeaseHandle.active(granted).releaseQuietly();
                                 otherwise.accept(stage, undelivered(granted, within));
                             }
                         },
@@ -335,7 +358,7 @@ final class Waiter {
         return stage;
     }
 
-    private static LeaseLostException undelivered(ActiveLease lease, Duration within) {
+    private static LeaseLostException undelivered(Lease lease, Duration within) {
         return new LeaseLostException("The lease on " + lease.name() + " with token " + lease.fencingToken()
                 + " was released: the callback executor did not begin to deliver it within " + within
                 + " (expected: an executor that runs every task, and is shut down after the client is closed)");

@@ -29,6 +29,9 @@ abstract class EngineFixture {
     /** What user code ran, in order: callbacks and listener calls run at once here. */
     final List<String> events = new ArrayList<>();
 
+    /** What tests have only the engine's part of: without this it might be reported as forgotten. */
+    private final List<Lease> kept = new ArrayList<>();
+
     final ProbeStore store = probe("one");
     final LockClient client = client("one", store, settings -> {});
 
@@ -56,10 +59,12 @@ abstract class EngineFixture {
         return made;
     }
 
-    /** The lease, which must be there. */
-    static ActiveLease now(CompletionStage<Lease> stage) {
+    /** Returns the engine's part of the lease, which must be there, and keeps the user's part. */
+    ActiveLease now(CompletionStage<Lease> stage) {
         assertThat(stage.toCompletableFuture()).isCompleted();
-        return (ActiveLease) stage.toCompletableFuture().join();
+        Lease lease = stage.toCompletableFuture().join();
+        kept.add(lease);
+        return LeaseHandle.active(lease);
     }
 
     static CompletableFuture<Lease> acquire(LockClient client, String name, LockOptions options) {

@@ -122,8 +122,19 @@ class PartlyPromisedTest extends EngineFixture {
         StoreListener listener = Objects.requireNonNull(shy.listener);
         listener.lost("a", "somebody else's");
         assertThat(lease.isValid()).isTrue();
-        listener.lost("a", ((ActiveLease) lease).hold.holderId());
+        listener.lost("a", LeaseHandle.active(lease).hold.holderId());
         assertThat(lease.isValid()).isFalse();
         assertThat(events).containsExactly("lost");
+    }
+
+    @Test
+    void a_forgotten_lease_with_an_end_of_its_own_is_not_reported_before_that() throws Exception {
+        try (Warnings warnings = new Warnings()) {
+            careful.tryAcquire("a", DEFAULTS.leaseFor(ofSeconds(3))).ifPresent(lease -> {});
+            System.gc();
+            advance(2_000);
+
+            assertThat(warnings.said()).isEmpty();
+        }
     }
 }

@@ -141,7 +141,7 @@ class RetentionTest extends EngineFixture {
     @Test
     void a_client_shows_what_it_holds_and_waits_for() {
         assertThat(client.localLocks()).isEmpty();
-        Lease lease = now(acquire(client, "b"));
+        Lease lease = acquire(client, "b").join();
         advance(500);
         CompletableFuture<Lease> next = acquire(client, "b");
         Lease foreign = now(acquire(other, "a"));

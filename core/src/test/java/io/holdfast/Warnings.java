@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
 import java.util.logging.Level;
@@ -42,6 +43,14 @@ final class Warnings extends Handler implements AutoCloseable {
                 .filter(entry ->
                         entry.getLevel().equals(level) && entry.getMessage().contains(part))
                 .map(LogRecord::getMessage)
+                .toList();
+    }
+
+    /** Returns the stacks that were logged with a line. */
+    List<Throwable> stacks() {
+        return entries.stream()
+                .map(LogRecord::getThrown)
+                .filter(Objects::nonNull)
                 .toList();
     }
 

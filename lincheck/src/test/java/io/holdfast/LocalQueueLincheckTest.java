@@ -170,7 +170,7 @@ class LocalQueueLincheckTest {
             while (!waiter.isDone()) {
                 LockSupport.park(this);
             }
-            ActiveLease lease = waiter.leaseOrThrow();
+            Lease lease = waiter.leaseOrThrow();
             int sum = addOne();
             lease.release();
             return sum;

@@ -43,7 +43,7 @@ enum ReentryBug {
             return engine.localLocks().stream()
                     .filter(local -> local.name().equals(name()))
                     .flatMap(local -> local.lease().stream())
-                    .map(ActiveLease.class::cast)
+                    .map(LeaseHandle::active)
                     .filter(lease -> lease.owner != null && lease.isHeldNow())
                     .findFirst();
         }

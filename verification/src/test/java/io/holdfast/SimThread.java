@@ -8,7 +8,7 @@ final class SimThread {
     private final Simulation simulation;
     private final SimProcess process;
     private final Waiter waiter;
-    private final BiConsumer<@Nullable ActiveLease, @Nullable Throwable> outcome;
+    private final BiConsumer<@Nullable Lease, @Nullable Throwable> outcome;
     private boolean woken;
 
     /** It was interrupted; perhaps after it had been woken, and before its turn came. */
@@ -18,7 +18,7 @@ final class SimThread {
             Simulation simulation,
             SimProcess process,
             Waiter waiter,
-            BiConsumer<@Nullable ActiveLease, @Nullable Throwable> outcome) {
+            BiConsumer<@Nullable Lease, @Nullable Throwable> outcome) {
         this.simulation = simulation;
         this.process = process;
         this.waiter = waiter;
@@ -43,7 +43,7 @@ final class SimThread {
             return;
         }
         simulation.threads.remove(this);
-        ActiveLease lease = null;
+        Lease lease = null;
         LockException why = null;
         try {
             lease = waiter.leaseOrThrow();

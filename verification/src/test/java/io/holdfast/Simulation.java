@@ -234,7 +234,7 @@ final class Simulation {
         } else {
             CompletionStage<Lease> stage = process.client.acquireAsync(name, use.options);
             givesUp(process, () -> stage.toCompletableFuture().cancel(false));
-            stage.whenComplete((lease, error) -> use.outcome((ActiveLease) lease, error));
+            stage.whenComplete((lease, error) -> use.outcome(lease, error));
         }
     }
 
@@ -265,7 +265,7 @@ final class Simulation {
         givesUp(user.process, () -> stage.toCompletableFuture().cancel(false));
         stage.whenComplete((leases, error) -> {
             for (Use use : uses) {
-                use.outcome(leases == null ? null : (ActiveLease) leases.lease(use.name), error);
+                use.outcome(leases == null ? null : leases.lease(use.name), error);
             }
         });
     }
@@ -319,14 +319,15 @@ final class Simulation {
             return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
         }
 
-        void outcome(@Nullable ActiveLease lease, @Nullable Throwable error) {
+        void outcome(@Nullable Lease acquired, @Nullable Throwable error) {
             process.waitsNoLonger(isBrief());
             checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
-            if (lease == null) {
+            if (acquired == null) {
                 recorder.refused(who, requireNonNull(error));
                 goOn();
                 return;
             }
+            ActiveLease lease = LeaseHandle.active(acquired);
             recorder.log("%s: has %s, token %d", who, name, lease.fencingToken());
             recorder.event(Kind.GRANTED, who, "token", lease.fencingToken());
             checks.granted(process, who, lease);
@@ -335,10 +336,11 @@ final class Simulation {
                 checks.ended(lease);
                 recorder.event(Kind.LOST, who);
             });
-            work(lease);
+            work(acquired, lease);
         }
 
-        private void work(ActiveLease lease) {
+        /** The timer refers to what the user has, so no collection of garbage decides what happens next. */
+        private void work(Lease acquired, ActiveLease lease) {
             long register = recorder.read(who, name, lease.fencingToken());
             long counter = recorder.readCounter(name);
             long length = random.nextInt(5) == 0 ? random.nextLong(3 * SimProcess.LEASE_MILLIS) : random.nextLong(100);
@@ -355,7 +357,7 @@ final class Simulation {
             }
             process.time.schedule(length * 1_000_000, () -> {
                 write.run();
-                release(lease);
+                release(acquired, lease);
             });
         }
 
@@ -371,11 +373,11 @@ final class Simulation {
             then.run();
         }
 
-        private void release(ActiveLease lease) {
+        private void release(Lease acquired, ActiveLease lease) {
             recorder.log("%s: releases %s, token %d", who, name, lease.fencingToken());
             checks.ended(lease);
             recorder.event(Kind.RELEASE, who);
-            lease.releaseAsync().whenComplete((nothing, lost) -> {
+            acquired.releaseAsync().whenComplete((nothing, lost) -> {
                 recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
                 goOn();
             });

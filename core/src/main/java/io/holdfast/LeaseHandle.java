@@ -1,0 +1,99 @@
+package io.holdfast;
+
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * A lease as its user has it. The engine keeps the {@link ActiveLease} behind it and refers to this object only weakly, so
+ * that a lease that its user forgot is noticed.
+ *
+ * <p>Each method that ends the lease keeps this object reachable until it returns: a lease that is being released is not
+ * forgotten.
+ */
+final class LeaseHandle implements Lease {
+
+    final ActiveLease lease;
+
+    LeaseHandle(Hold hold, long grantedNanos, long limitNanos, boolean renewed, Waiter waiter) {
+        // The engine gets a weak reference to an object under construction, and only asks whether it has been
+        // collected.
+        this.lease = new ActiveLease(hold, grantedNanos, limitNanos, renewed, waiter, this);
+    }
+
+    /** Returns the engine's part of a lease that a user has. */
+    static ActiveLease active(Lease lease) {
+        return lease instanceof LeaseHandle handle ? handle.lease : (ActiveLease) lease;
+    }
+
+    @Override
+    public String name() {
+        return lease.name();
+    }
+
+    @Override
+    public long fencingToken() {
+        return lease.fencingToken();
+    }
+
+    @Override
+    public boolean isValid() {
+        return lease.isValid();
+    }
+
+    @Override
+    public Duration remaining() {
+        return lease.remaining();
+    }
+
+    @Override
+    public void ensureValid() {
+        lease.ensureValid();
+    }
+
+    @Override
+    public void onLost(Runnable callback) {
+        lease.onLost(callback);
+    }
+
+    @Override
+    public void release() {
+        try {
+            lease.release();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public void release(Duration holdAtLeast) {
+        try {
+            lease.release(holdAtLeast);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public CompletionStage<Void> releaseAsync() {
+        try {
+            return lease.releaseAsync();
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+        try {
+            return lease.releaseAsync(holdAtLeast);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return lease.toString();
+    }
+}
