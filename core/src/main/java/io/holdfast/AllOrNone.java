@@ -304,13 +304,14 @@ final class AllOrNone {
         String wait = DurationText.of(Duration.ofNanos(waitNanos));
         String locks = names.size() == 1 ? "lock " : "locks ";
         String be = names.size() == 1 ? " is" : " are";
-        if (waitNanos > 0 && !answered) {
-            return new LockTimeoutException("The store did not answer within " + wait + " whether the " + locks
-                    + Quoted.names(names) + be + " free");
-        }
-        return new LockTimeoutException("The " + locks + Quoted.names(names)
-                + (names.size() == 1 ? " was not free" : " were not free together")
-                + (waitNanos == 0 ? "" : " within " + wait));
+        String message = waitNanos > 0 && !answered
+                ? "The store did not answer within " + wait + " whether the " + locks + Quoted.names(names) + be
+                        + " free"
+                : "The " + locks + Quoted.names(names)
+                        + (names.size() == 1 ? " was not free" : " were not free together")
+                        + (waitNanos == 0 ? "" : " within " + wait);
+        Duration waited = Duration.ofNanos(Math.max(0, time.nanoTime() - startNanos));
+        return new LockTimeoutException(message, names, waited, null);
     }
 
     private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {

@@ -60,6 +60,10 @@ final class Attempt {
     /** An answer has said that the name is held. */
     boolean busy;
 
+    /** By what, as the last such answer said. */
+    @Nullable
+    String holder;
+
     /** Who waited here before it began waited behind a hold of this client. */
     boolean afterTenure;
 

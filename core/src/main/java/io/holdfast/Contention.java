@@ -57,6 +57,12 @@ final class Contention {
         return attempt != null && attempt.wasBusyFor(waiter);
     }
 
+    /** What held the lock when the store last answered; null if that is not known. */
+    @Nullable
+    String holder() {
+        return attempt == null ? null : attempt.holder;
+    }
+
     /** Starts to contend if somebody waits: a hold of this client has just ended. */
     void beginAfterTenure() {
         begin();
@@ -282,6 +288,7 @@ final class Contention {
         answered.afterTooLate = false;
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
+        answered.holder = busy.holder();
         state.effects.heldBy(busy.holder());
         if (busy.remainingMillis() == Busy.NO_EXPIRY) {
             lookTwice(answered, busy);
@@ -310,6 +317,7 @@ final class Contention {
                         + DurationText.of(Duration.ofNanos(answered.leaseNanos))
                         + ", and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",
+                state.effects.store(),
                 null);
     }
 
@@ -334,6 +342,7 @@ final class Contention {
                         + " without expiry, so it may never become free"
                         + " (expected: a key with a time to live; remove the key if it is left over, or use another"
                         + " name)",
+                state.effects.store(),
                 null);
     }
 
@@ -350,7 +359,7 @@ final class Contention {
     private void failed(Attempt answered, StoreException error) {
         answered.lastError = error;
         answered.mayBeKnown |= error.outcome() == StoreException.Outcome.UNKNOWN;
-        LockStoreException why = new LockStoreException(error);
+        LockStoreException why = new LockStoreException(error, state.effects.store());
         Waiter first = state.firstWaiter();
         if (first != null && first.makesOneAttempt()) {
             state.waiters().remove(first);

@@ -68,7 +68,7 @@ public interface DistributedLock extends Lock {
     int getHoldCount();
 
     /** How long the calling thread's hold is certainly valid if no renewal succeeds; zero if it does not hold. Local. */
-    Duration remainingLease();
+    Duration remaining();
 
     /**
      * The fencing token of the calling thread's hold.

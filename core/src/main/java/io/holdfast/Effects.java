@@ -12,6 +12,9 @@ interface Effects {
     /** What they are about. */
     String name();
 
+    /** Describes the store, without secrets. */
+    String store();
+
     /** Sends the attempt's acquire; answered by {@link NameState#acquired}. */
     void sendAcquire(Attempt attempt);
 

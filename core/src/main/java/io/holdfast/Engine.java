@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -138,7 +139,7 @@ final class Engine {
                 state.remainingMillis() == AcquireReply.Busy.NO_EXPIRY
                         ? Optional.empty()
                         : Optional.of(Duration.ofMillis(state.remainingMillis())),
-                state.base() == 0 ? Optional.empty() : Optional.of(state.base() << 16),
+                state.base() == 0 ? OptionalLong.empty() : OptionalLong.of(state.base() << 16),
                 state.waiting());
     }
 
@@ -306,11 +307,11 @@ final class Engine {
     }
 
     /** For the calling thread; bounded by the store's command timeout. */
-    private static <T> T await(CompletionStage<T> reply) {
+    private <T> T await(CompletionStage<T> reply) {
         try {
             return reply.toCompletableFuture().join();
         } catch (CompletionException e) {
-            throw new LockStoreException(StoreErrors.of(e));
+            throw new LockStoreException(StoreErrors.of(e), store.describe());
         }
     }
 

@@ -1,11 +1,17 @@
 package io.holdfast;
 
-/** The lease ended before it was released: what was done under it may have overlapped with another holder's work. */
+/**
+ * Thrown when a lease ended before it was released: the work under it may have overlapped with another holder's work.
+ *
+ * <p>It is no {@link IllegalMonitorStateException}, even when {@link DistributedLock#unlock()} throws it. The loss is no mistake
+ * of the thread, and a catch block that ignores such mistakes must not hide it.
+ */
 public final class LeaseLostException extends LockException {
 
     private static final long serialVersionUID = 1;
 
-    LeaseLostException(String message) {
+    /** Creates an exception; public so that tests can throw it. */
+    public LeaseLostException(String message) {
         super(message, null);
     }
 }

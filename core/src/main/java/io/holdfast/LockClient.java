@@ -18,7 +18,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process's entry to a store of locks. Make one per process and store, share it, and close it at the end.
+ * The entry of a process to a store of locks. Make one for each process and store, share it, and close it at the end.
  *
  * <pre>{@code
  * try (LockClient locks = LockClient.connect("redis://127.0.0.1:6379")) {
@@ -38,12 +38,24 @@ import org.jspecify.annotations.Nullable;
  * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. Once the client is
  * closed, whatever needs the store throws {@link LockClientClosedException}. Thread-safe.
  *
+ * <table>
+ *   <caption>The forms of acquiring</caption>
+ *   <tr><th></th><th>blocking</th><th>asynchronous</th></tr>
+ *   <tr><td>waits</td><td>{@code acquire(name [, wait | options])}</td><td>{@code acquireAsync}, the same</td></tr>
+ *   <tr><td>answers empty</td><td>{@code tryAcquire(name [, wait | options])}</td><td>{@code tryAcquireAsync}, the same</td></tr>
+ *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
+ *       <td>{@code acquireAllAsync(names [, options])}</td></tr>
+ *   <tr><td>under a lambda, released in any case</td><td>{@code run}, {@code call(name [, options], task)},
+ *       {@code tryRun(name [, wait], task)}; {@code runChecked}, {@code callChecked} for checked exceptions</td>
+ *       <td>{@code callAsync(name [, options], task)}</td></tr>
+ * </table>
+ *
  * <p>One rule holds for all asynchronous forms: a mistake of the caller (null, a bad name or length) is thrown at once;
  * everything else (a closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by
  * {@code …Async} methods without an executor run on the client's callback executor. A lease whose delivery the callback
  * executor has not begun within the length of the lease is released, and the stage fails with {@link LeaseLostException}.
  */
-public final class LockClient implements AutoCloseable {
+public final class LockClient extends AcquireForms implements AutoCloseable {
 
     private final Engine engine;
 
@@ -72,14 +84,9 @@ public final class LockClient implements AutoCloseable {
         return Limits.checkName(name);
     }
 
-    /** A builder; it needs a {@link Builder#uri} or a {@link Builder#store}. */
+    /** Returns a new builder; it needs a {@link Builder#uri} or a {@link Builder#store}. */
     public static Builder builder() {
         return new Builder();
-    }
-
-    /** Acquires with {@link LockOptions#defaults()}: waits as long as needed, interruptibly. */
-    public Lease acquire(String name) throws InterruptedException {
-        return acquire(name, LockOptions.defaults());
     }
 
     /**
@@ -90,6 +97,7 @@ public final class LockClient implements AutoCloseable {
      * @throws LockStoreException if the store failed
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      */
+    @Override
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return engine.submit(name, options, WaitMode.PATIENT, null).await();
@@ -100,6 +108,7 @@ public final class LockClient implements AutoCloseable {
      *
      * @throws LockStoreException if the store failed
      */
+    @Override
     public Optional<Lease> tryAcquire(String name) {
         return engine.submit(name, LockOptions.defaults(), WaitMode.TRY, null).awaitUninterruptibly();
     }
@@ -111,14 +120,10 @@ public final class LockClient implements AutoCloseable {
      * @throws LockStoreException if the store failed
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      */
+    @Override
     public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return engine.submit(name, options, WaitMode.TRY, null).awaitOptional();
-    }
-
-    /** {@link #acquireAsync(String, LockOptions)} with {@link LockOptions#defaults()}. */
-    public CompletionStage<Lease> acquireAsync(String name) {
-        return acquireAsync(name, LockOptions.defaults());
     }
 
     /**
@@ -126,11 +131,13 @@ public final class LockClient implements AutoCloseable {
      * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing it otherwise
      * ({@code orTimeout}), withdraws the wait.
      */
+    @Override
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
         return staged(() -> engine.submitAsync(name, options, WaitMode.PATIENT).stage());
     }
 
     /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
+    @Override
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
         return staged(() -> engine.submitAsync(name, options, WaitMode.TRY).optionalStage());
     }
@@ -157,6 +164,7 @@ public final class LockClient implements AutoCloseable {
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      * @throws IllegalArgumentException if there is no name, or a bad one
      */
+    @Override
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
         Waiter.ensureNotInterrupted();
@@ -168,6 +176,7 @@ public final class LockClient implements AutoCloseable {
      *
      * @return empty if they were not free together
      */
+    @Override
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.TRY);
@@ -179,6 +188,7 @@ public final class LockClient implements AutoCloseable {
      * As {@link #acquireAll}, without a thread that waits. Cancelling the stage's {@code toCompletableFuture()}, or completing it
      * otherwise, withdraws the wait and releases what is held so far.
      */
+    @Override
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
         CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
@@ -204,36 +214,13 @@ public final class LockClient implements AutoCloseable {
         return stage;
     }
 
-    /**
-     * Runs a task under the lock; a checked exception of the task passes through unchanged.
-     *
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
-     * @throws LockTimeoutException if the wait time passed; the task has not run then
-     */
-    public <E extends Exception> void run(String name, LockOptions options, LeaseTask<E> task)
-            throws E, InterruptedException {
-        requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options)) {
-            task.run(lease);
-        }
-    }
-
-    /** As {@link #run}, for a task with a result. */
-    public <T extends @Nullable Object, E extends Exception> T call(
-            String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
-        requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options)) {
-            return task.call(lease);
-        }
-    }
-
-    /** A name as a {@link java.util.concurrent.locks.Lock}. Cheap: a view without state of its own. */
+    /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state of its own, so it costs nothing. */
     public DistributedLock getLock(String name) {
         return new ThreadLock(engine, Limits.checkName(name));
     }
 
     /**
-     * What the store knows of a name now. One command.
+     * Returns what the store knows of a name now. Costs one command.
      *
      * @throws LockStoreException if the store failed
      */
@@ -241,19 +228,20 @@ public final class LockClient implements AutoCloseable {
         return engine.inspect(Limits.checkName(name));
     }
 
-    /** The names that this client holds or waits for now, sorted. Local, costs no command. */
+    /** Returns the names that this client holds or waits for now, sorted. Costs no command. */
     public List<LocalLock> localLocks() {
         return engine.localLocks();
     }
 
-    /** What this client's store is, without secrets, for messages and tools. */
+    /** Returns a description of this client's store, without secrets, for messages and tools. */
     public String describeStore() {
         return engine.store().describe();
     }
 
     /**
-     * Asks the store whether locks can be taken now, and how its parts do: of a quorum how many members vote, of ZooKeeper the
-     * state of the session. One command to each server, also to those that do not answer: for health pages, not for each request.
+     * Asks the store whether locks can be taken now, and for the state of its parts: how many members of a quorum vote, the state
+     * of a ZooKeeper session. Costs one command to each server, even to one that does not answer: for health pages, not for each
+     * request.
      *
      * @throws LockStoreException if the store does not answer
      */
@@ -262,15 +250,15 @@ public final class LockClient implements AutoCloseable {
     }
 
     /**
-     * By how much the most overdue renewal of this client's leases is late: since when it should have been confirmed. Zero if all
-     * are in time. A lease is renewed after a third of it, so it is lost when this comes near two thirds. Local, costs no command.
+     * Returns the delay of the most overdue renewal, or zero. A lease is renewed after a third of its length, so it is lost when this
+     * delay comes near two thirds. Costs no command.
      */
     public Duration renewalLag() {
         return engine.renewalLag();
     }
 
     /**
-     * Ends whatever hold there is on a name, here or elsewhere, without asking its owner. A lease of this client is lost when
+     * Ends whatever hold there is on a name, in this client or elsewhere, without asking its owner. A lease of this client is lost when
      * this returns true; an owner elsewhere finds out within a third of a lease. Waiters of this client ask the store anew.
      *
      * @return true if there was one
@@ -282,7 +270,7 @@ public final class LockClient implements AutoCloseable {
 
     /**
      * Releases what is held, fails what waits with {@link LockClientClosedException}, waits a bounded time for the store
-     * to confirm, and closes the store. Leases still in use by their owners become lost. Again: does nothing.
+     * to confirm, and closes the store. Leases still in use are lost. Idempotent.
      */
     @Override
     public void close() {
@@ -311,22 +299,22 @@ public final class LockClient implements AutoCloseable {
 
         Builder() {}
 
-        /** The URI of the store; its scheme selects the module. */
+        /** Sets the URI of the store; its scheme selects the module. */
         public Builder uri(String uri) {
             this.uri = requireNonNull(uri, "uri");
             return this;
         }
 
-        /** A store made by the caller, which the client closes when it is closed. */
+        /** Sets a store that the caller made. The client closes it when it is closed. */
         public Builder store(LockStore store) {
             requireNonNull(store, "store");
             return store(context -> store);
         }
 
         /**
-         * A store that is opened for this client: for stores that are configured in code instead of by a URI. The client
-         * closes it when it is closed. What the opener throws, {@link #build} throws; a {@code StoreException} as {@link
-         * LockStoreException}.
+         * Sets what opens the store for this client: for stores that are configured in code instead of by a URI. The client closes
+         * the store when it is closed. {@link #build} throws what the opener throws, a {@code StoreException} as
+         * {@link LockStoreException}.
          */
         public Builder store(Function<? super StoreContext, ? extends LockStore> opener) {
             this.opener = requireNonNull(opener, "opener");
@@ -334,8 +322,8 @@ public final class LockClient implements AutoCloseable {
         }
 
         /**
-         * The length of a lease that is renewed: after the death of its process a lock is free again within this time.
-         * 30 seconds by default; at least 100 ms. A lease is renewed when a third of it has passed.
+         * Sets the length of a lease that is renewed; 30 seconds by default. After the death of its process a lock is free again
+         * within this time. A lease is renewed when a third of it has passed.
          *
          * @throws IllegalArgumentException if shorter than 100 ms or longer than a year
          */
@@ -345,8 +333,8 @@ public final class LockClient implements AutoCloseable {
         }
 
         /**
-         * How long a waiter puts up with a store that fails before it gets a {@link LockStoreException}, counted from
-         * the last good answer. 5 seconds by default. A waiter whose own time ends before does not wait that long.
+         * Sets how long a waiter tolerates store failures before it gets a {@link LockStoreException}, counted from the last good
+         * answer; 5 seconds by default. A waiter whose own time ends earlier does not wait that long.
          *
          * @throws IllegalArgumentException if negative or longer than 100 years
          */
@@ -356,19 +344,19 @@ public final class LockClient implements AutoCloseable {
             return this;
         }
 
-        /** Runs callbacks and completes stages. By default, daemon threads made as needed. */
+        /** Sets the executor that runs callbacks and completes stages; by default, daemon threads that are made as needed. */
         public Builder callbackExecutor(Executor executor) {
             settings.callbackExecutor = requireNonNull(executor, "executor");
             return this;
         }
 
-        /** Is told what happens to the locks. */
+        /** Sets a listener that receives the client's lock events. */
         public Builder listener(LockListener listener) {
             settings.listener = requireNonNull(listener, "listener");
             return this;
         }
 
-        /** Where all time comes from; {@link TimeSource#system()} by default. For tests. */
+        /** Sets the source of all time; {@link TimeSource#system()} by default. For tests. */
         public Builder timeSource(TimeSource time) {
             settings.time = requireNonNull(time, "time");
             return this;
@@ -381,7 +369,7 @@ public final class LockClient implements AutoCloseable {
         }
 
         /**
-         * Opens a client. Again: another one, with the same settings.
+         * Opens a client. Each call opens a new client with the same settings.
          *
          * @throws IllegalArgumentException if the URI is malformed or of an unknown scheme
          * @throws IllegalStateException if there is neither a URI nor a store, or both

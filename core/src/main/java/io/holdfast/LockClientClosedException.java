@@ -1,11 +1,12 @@
 package io.holdfast;
 
-/** The client was closed while the lock was waited for, or before. */
+/** Thrown when the client was closed before the call, or while the caller waited. */
 public final class LockClientClosedException extends LockException {
 
     private static final long serialVersionUID = 1;
 
-    LockClientClosedException(String message) {
+    /** Creates an exception; public so that tests can throw it. */
+    public LockClientClosedException(String message) {
         super(message, null);
     }
 }

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What the store said of a name. Old by the time it is read: good for people and tools, not for decisions.
@@ -17,7 +18,7 @@ public record LockState(
         String name,
         Optional<String> holder,
         Optional<Duration> remaining,
-        Optional<Long> fencingToken,
+        OptionalLong fencingToken,
         int waitingClients) {
 
     public boolean isLocked() {

@@ -1,14 +1,50 @@
 package io.holdfast;
 
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
 /**
- * The lock was held by others for as long as the caller was willing to wait; or the store had not answered by then, which the
- * message says. Nothing is left behind.
+ * Thrown when a wait for a lock ended without it: others held it for all of that time, or the store had not answered by then,
+ * which the message says. Nothing is left behind.
  */
 public final class LockTimeoutException extends LockException {
 
     private static final long serialVersionUID = 1;
 
-    LockTimeoutException(String message) {
+    private final List<String> lockNames;
+    private final Duration waited;
+    private final @Nullable String holder;
+
+    /**
+     * Creates an exception; public so that tests can throw it.
+     *
+     * @param lockNames the names that were asked for
+     * @param waited how long the caller waited; zero for one attempt
+     * @param holder what held the lock last, as {@link LockState#holder()} shows it; null if that is not known
+     */
+    public LockTimeoutException(
+            String message, Collection<String> lockNames, Duration waited, @Nullable String holder) {
         super(message, null);
+        this.lockNames = List.copyOf(lockNames);
+        this.waited = waited;
+        this.holder = holder;
+    }
+
+    /** Returns the names that were asked for, in the order in which they are taken. */
+    public List<String> lockNames() {
+        return lockNames;
+    }
+
+    /** Returns how long the caller waited; zero or nearly so for one attempt. */
+    public Duration waited() {
+        return waited;
+    }
+
+    /** Returns what held the lock when the store last answered, as {@link LockState#holder()} shows it; empty if not known. */
+    public Optional<String> holder() {
+        return Optional.ofNullable(holder);
     }
 }

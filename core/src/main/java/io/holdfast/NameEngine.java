@@ -49,6 +49,11 @@ final class NameEngine extends EventLock implements Effects {
         return name;
     }
 
+    @Override
+    public String store() {
+        return engine.store().describe();
+    }
+
     TimeSource time() {
         return settings().time;
     }
@@ -458,6 +463,7 @@ final class NameEngine extends EventLock implements Effects {
                         + error.getMessage()
                         + " (expected: a store that answers; this client asks again in the background, and the lock"
                         + " becomes free when its present lease ends if that fails)",
+                store(),
                 error)));
         Duration held = Duration.ofNanos(settings().time.nanoTime() - lease.grantedNanos);
         tell(l -> l.released(name, lease.fencingToken(), held));
@@ -575,7 +581,12 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     private WaitText text(Waiter waiter) {
-        return new WaitText(name, waiter, state.lease(), settings().time.nanoTime());
+        return new WaitText(
+                name,
+                waiter,
+                state.lease(),
+                state.holderElsewhere(),
+                settings().time.nanoTime());
     }
 
     private AcquireRequest request(Attempt attempt) {

@@ -163,7 +163,7 @@ final class NameState {
         }
         if (waiter.state == Waiter.State.PENDING) {
             waiters().remove(waiter);
-            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
+            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.store()));
         }
         contention().failedTogether(attempt, error);
     }
@@ -368,11 +368,17 @@ final class NameState {
         contention().giveUpIfNobodyWaits();
     }
 
+    /** What held the lock when the store last answered; null if that is not known. */
+    @Nullable
+    String holderElsewhere() {
+        return contention().holder();
+    }
+
     void timedOut(Waiter waiter) {
         StoreException error = contention().lastError();
         if (error != null) {
             // The store failed for the last part of the wait: not known to be busy (design rule 11).
-            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error));
+            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.store()));
         } else {
             waiter.foundBusy = tenure.isActive() || contention().wasBusyFor(waiter);
             effects.ended(waiter, Waiter.State.TIMED_OUT, null);

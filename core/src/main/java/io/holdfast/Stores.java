@@ -35,7 +35,7 @@ final class Stores {
         for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class, Stores.class.getClassLoader())) {
             known.addAll(provider.schemes());
             if (provider.schemes().contains(scheme)) {
-                return open(c -> provider.open(uri, c), context);
+                return open(c -> provider.open(uri, c), context, "a " + scheme + " store that could not be opened");
             }
         }
         String module = MODULES.get(scheme);
@@ -52,10 +52,15 @@ final class Stores {
     }
 
     static LockStore open(Function<? super StoreContext, ? extends LockStore> opener, StoreContext context) {
+        return open(opener, context, "a store that could not be opened");
+    }
+
+    private static LockStore open(
+            Function<? super StoreContext, ? extends LockStore> opener, StoreContext context, String store) {
         try {
             return opener.apply(context);
         } catch (StoreException e) {
-            throw new LockStoreException(e);
+            throw new LockStoreException(e, store);
         }
     }
 

@@ -105,7 +105,7 @@ class ThreadLock implements DistributedLock {
     }
 
     @Override
-    public Duration remainingLease() {
+    public Duration remaining() {
         ActiveLease mine = ownedBy(Thread.currentThread());
         return mine == null ? Duration.ZERO : mine.remaining();
     }

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Says why a waiter does not have the lock, for its exception and for the log. */
@@ -10,13 +11,18 @@ final class WaitText {
     private final String name;
     private final Waiter waiter;
     private final @Nullable ActiveLease here;
+    private final @Nullable String elsewhere;
     private final long nowNanos;
 
-    /** @param here the lease of this client that is out on the name, if there is one */
-    WaitText(String name, Waiter waiter, @Nullable ActiveLease here, long nowNanos) {
+    /**
+     * @param here the lease of this client that is out on the name, if there is one
+     * @param elsewhere what held the lock when the store last answered, if that is known
+     */
+    WaitText(String name, Waiter waiter, @Nullable ActiveLease here, @Nullable String elsewhere, long nowNanos) {
         this.name = name;
         this.waiter = waiter;
         this.here = here;
+        this.elsewhere = elsewhere;
         this.nowNanos = nowNanos;
     }
 
@@ -24,22 +30,33 @@ final class WaitText {
     LockTimeoutException notAcquired() {
         String lock = "The lock " + Quoted.name(name);
         if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
-            return new LockTimeoutException(lock + " is held by " + holder());
+            return timeout(lock + " is held by " + holder());
         }
         String wait = waiter.options.waitAtMost().map(DurationText::of).orElse("the whole wait");
         if (!waiter.foundBusy && waiter.state == Waiter.State.TIMED_OUT) {
-            return new LockTimeoutException(
+            return timeout(
                     "The store did not answer within " + wait + " whether the lock " + Quoted.name(name) + " is free");
         }
+        return timeout(isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait + last());
+    }
+
+    private LockTimeoutException timeout(String message) {
+        Duration waited = Duration.ofNanos(Math.max(0, nowNanos - waiter.arrivedNanos));
         return new LockTimeoutException(
-                isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait);
+                message, List.of(name), waited, here == null ? elsewhere : here.hold.holderId());
+    }
+
+    private String last() {
+        return here != null || elsewhere == null ? "" : ", last by " + Quoted.holder(elsewhere);
     }
 
     /** For a wait that goes on. */
     String waitsForLong() {
         return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
                 + age(waiter.arrivedNanos)
-                + (here == null ? ", which another client holds" : ", which is held by " + holder());
+                + (here == null
+                        ? elsewhere == null ? "" : ", held by " + Quoted.holder(elsewhere)
+                        : ", which is held by " + holder());
     }
 
     /** For a wait that was long, and got the lock. */
@@ -56,7 +73,7 @@ final class WaitText {
     private String holder() {
         ActiveLease held = here;
         if (held == null) {
-            return "somebody else";
+            return elsewhere == null ? "somebody else" : Quoted.holder(elsewhere);
         }
         String since = age(held.grantedNanos);
         if (isOwn()) {

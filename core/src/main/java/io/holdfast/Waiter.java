@@ -290,13 +290,18 @@ final class Waiter {
     /** The exception with the stack of the waiting thread, since it was made elsewhere and may be shared. */
     private static LockException rethrown(LockException why) {
         String message = String.valueOf(why.getMessage());
-        if (why instanceof LockTimeoutException) {
-            return new LockTimeoutException(message);
+        if (why instanceof LockTimeoutException timeout) {
+            return new LockTimeoutException(
+                    message,
+                    timeout.lockNames(),
+                    timeout.waited(),
+                    timeout.holder().orElse(null));
         }
         if (why instanceof LockClientClosedException) {
             return new LockClientClosedException(message);
         }
-        return new LockStoreException(message, why.getCause());
+        String store = why instanceof LockStoreException failed ? failed.store() : "";
+        return new LockStoreException(message, store, why.getCause());
     }
 
     /** Of one that has ended: whether what it ended with is known from a good answer of the store. */

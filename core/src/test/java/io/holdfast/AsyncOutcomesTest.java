@@ -34,8 +34,8 @@ class AsyncOutcomesTest extends EngineFixture {
             assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAsync(" "));
             assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquireAsync(" ", DEFAULTS));
             assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAllAsync(List.of(" "), DEFAULTS));
-            assertThatNullPointerException().isThrownBy(() -> client.acquireAsync("a", null));
-            assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAsync("a", null));
+            assertThatNullPointerException().isThrownBy(() -> client.acquireAsync("a", (LockOptions) null));
+            assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAsync("a", (LockOptions) null));
             assertThatNullPointerException().isThrownBy(() -> client.acquireAllAsync(List.of("a"), null));
             client.close();
         }

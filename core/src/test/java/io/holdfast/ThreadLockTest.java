@@ -116,7 +116,7 @@ class ThreadLockTest {
     @Test
     void a_lease_of_its_own_ends_and_the_next_thread_gets_the_lock() throws Exception {
         lock.lock(300, TimeUnit.MILLISECONDS);
-        assertThat(lock.remainingLease()).isPositive();
+        assertThat(lock.remaining()).isPositive();
         assertThat(inThread(() -> {
                     boolean got = lock.tryLock(5, TimeUnit.SECONDS);
                     lock.unlock();
@@ -224,21 +224,6 @@ class ThreadLockTest {
     @Test
     void has_no_conditions() {
         assertThatThrownBy(lock::newCondition).isInstanceOf(UnsupportedOperationException.class);
-    }
-
-    @Test
-    void lambda_forms_release_and_pass_exceptions_through() throws Exception {
-        assertThat(client.<Long, RuntimeException>call("a", LockOptions.defaults(), Lease::fencingToken))
-                .isPositive();
-        assertThatThrownBy(() -> client.run("a", LockOptions.defaults(), lease -> {
-                    throw new java.io.IOException("the user's");
-                }))
-                .isInstanceOf(java.io.IOException.class);
-        assertThat(lock.isLocked()).isFalse();
-        assertThatThrownBy(() -> client.run("a", LockOptions.defaults(), lease -> {
-                    other.forceRelease("a");
-                }))
-                .isInstanceOf(LeaseLostException.class);
     }
 
     @Test

@@ -156,8 +156,8 @@ final class RegistryLock implements DistributedLock {
     }
 
     @Override
-    public Duration remainingLease() {
-        return lock.remainingLease();
+    public Duration remaining() {
+        return lock.remaining();
     }
 
     @Override

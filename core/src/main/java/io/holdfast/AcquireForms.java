@@ -1,0 +1,245 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** The forms of {@link LockClient}'s methods that are made of others: without options, with a wait, under a lambda. */
+abstract sealed class AcquireForms permits LockClient {
+
+    public abstract Lease acquire(String name, LockOptions options) throws InterruptedException;
+
+    public abstract Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
+
+    public abstract Optional<Lease> tryAcquire(String name);
+
+    public abstract CompletionStage<Lease> acquireAsync(String name, LockOptions options);
+
+    public abstract CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options);
+
+    public abstract MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException;
+
+    public abstract Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
+            throws InterruptedException;
+
+    public abstract CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options);
+
+    // --- without options, or with a wait alone ---
+
+    /** Acquires the lock, waiting as long as needed. As {@link #acquire(String, LockOptions)} with the defaults. */
+    public Lease acquire(String name) throws InterruptedException {
+        return acquire(name, LockOptions.defaults());
+    }
+
+    /**
+     * Acquires the lock, waiting for at most this long; zero means one attempt.
+     *
+     * @throws LockTimeoutException if the wait time passed
+     * @throws IllegalArgumentException if the wait is negative or longer than 100 years
+     */
+    public Lease acquire(String name, Duration wait) throws InterruptedException {
+        return acquire(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /**
+     * Acquires the lock if that is possible within this time; zero means one attempt.
+     *
+     * @return empty if others held the lock for all of that time, or the store did not answer within it
+     * @throws IllegalArgumentException if the wait is negative or longer than 100 years
+     */
+    public Optional<Lease> tryAcquire(String name, Duration wait) throws InterruptedException {
+        return tryAcquire(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /** Acquires the lock without a thread that waits. As {@link #acquireAsync(String, LockOptions)} with the defaults. */
+    public CompletionStage<Lease> acquireAsync(String name) {
+        return acquireAsync(name, LockOptions.defaults());
+    }
+
+    /** As {@link #acquire(String, Duration)}, without a thread that waits. */
+    public CompletionStage<Lease> acquireAsync(String name, Duration wait) {
+        return acquireAsync(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /** As {@link #tryAcquire(String)}, without a thread that waits. */
+    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name) {
+        return tryAcquireAsync(name, LockOptions.defaults());
+    }
+
+    /** As {@link #tryAcquire(String, Duration)}, without a thread that waits. */
+    public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration wait) {
+        return tryAcquireAsync(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /** Acquires several locks together, waiting as long as needed. As with the default options. */
+    public MultiLease acquireAll(Collection<String> names) throws InterruptedException {
+        return acquireAll(names, LockOptions.defaults());
+    }
+
+    /** Acquires several locks together if all are free now. As with the default options. */
+    public Optional<MultiLease> tryAcquireAll(Collection<String> names) throws InterruptedException {
+        return tryAcquireAll(names, LockOptions.defaults());
+    }
+
+    /** Acquires several locks together, without a thread that waits. As with the default options. */
+    public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names) {
+        return acquireAllAsync(names, LockOptions.defaults());
+    }
+
+    // --- under a lambda: the lease is released in any case ---
+
+    /**
+     * Runs a task under the lock, waiting as long as needed, and releases it.
+     *
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     */
+    public void run(String name, Consumer<? super Lease> task) throws InterruptedException {
+        run(name, LockOptions.defaults(), task);
+    }
+
+    /**
+     * Runs a task under the lock and releases it. A task that throws checked exceptions: {@link #runChecked}.
+     *
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LockTimeoutException if the wait time passed; the task has not run then
+     */
+    public void run(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
+        requireNonNull(task, "task");
+        this.<RuntimeException>runChecked(name, options, task::accept);
+    }
+
+    /** As {@link #run(String, Consumer)}, for a task with a result. */
+    public <T extends @Nullable Object> T call(String name, Function<? super Lease, ? extends T> task)
+            throws InterruptedException {
+        return call(name, LockOptions.defaults(), task);
+    }
+
+    /** As {@link #run(String, LockOptions, Consumer)}, for a task with a result. */
+    public <T extends @Nullable Object> T call(
+            String name, LockOptions options, Function<? super Lease, ? extends T> task) throws InterruptedException {
+        requireNonNull(task, "task");
+        return this.<T, RuntimeException>callChecked(name, options, task::apply);
+    }
+
+    /**
+     * Runs a task under the lock if it is free now, and releases it.
+     *
+     * @return whether the task ran
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     */
+    public boolean tryRun(String name, Consumer<? super Lease> task) {
+        requireNonNull(task, "task");
+        return run(tryAcquire(name), task);
+    }
+
+    /**
+     * Runs a task under the lock if that is possible within this time, and releases it.
+     *
+     * @return whether the task ran
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     */
+    public boolean tryRun(String name, Duration wait, Consumer<? super Lease> task) throws InterruptedException {
+        requireNonNull(task, "task");
+        return run(tryAcquire(name, wait), task);
+    }
+
+    private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {
+        acquired.ifPresent(lease -> {
+            try (lease) {
+                task.accept(lease);
+            }
+        });
+        return acquired.isPresent();
+    }
+
+    /** As {@link #run(String, LockOptions, Consumer)}; a checked exception of the task passes through unchanged. */
+    public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
+            throws E, InterruptedException {
+        requireNonNull(task, "task");
+        try (Lease lease = acquire(name, options)) {
+            task.run(lease);
+        }
+    }
+
+    /** As {@link #call(String, LockOptions, Function)}; a checked exception of the task passes through unchanged. */
+    public <T extends @Nullable Object, E extends Exception> T callChecked(
+            String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
+        requireNonNull(task, "task");
+        try (Lease lease = acquire(name, options)) {
+            return task.call(lease);
+        }
+    }
+
+    /** As {@link #callAsync(String, LockOptions, Function)} with the defaults. */
+    public <T extends @Nullable Object> CompletionStage<T> callAsync(
+            String name, Function<? super Lease, ? extends CompletionStage<T>> task) {
+        return callAsync(name, LockOptions.defaults(), task);
+    }
+
+    /**
+     * Runs an asynchronous task under the lock, and releases it when the stage of the task ends, however it ends. The task
+     * begins on the client's callback executor.
+     *
+     * <p>Completing the returned stage from outside ({@code cancel}, {@code orTimeout}) withdraws the wait. A task that has
+     * begun goes on, and keeps the lock until its stage ends: a release under work that still runs would not protect it.
+     *
+     * @return the outcome of the task, after the release; {@link LeaseLostException} if the lease was lost meanwhile
+     */
+    public <T extends @Nullable Object> CompletionStage<T> callAsync(
+            String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
+        requireNonNull(task, "task");
+        CompletableFuture<Lease> acquired = acquireAsync(name, options).toCompletableFuture();
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        CompletionStage<T> ended = outcome;
+        ended.whenComplete((value, why) -> acquired.cancel(false));
+        CompletionStage<Lease> granted = acquired;
+        granted.whenComplete((lease, why) -> {
+            if (why != null) {
+                outcome.completeExceptionally(unwrapped(why));
+            } else if (outcome.isDone()) {
+                var unused = lease.releaseAsync();
+            } else {
+                begun(task, lease)
+                        .whenComplete((value, failure) -> lease.releaseAsync()
+                                .whenComplete((nothing, loss) -> end(outcome, value, failure, loss)));
+            }
+        });
+        return outcome;
+    }
+
+    private static <T extends @Nullable Object> CompletionStage<T> begun(
+            Function<? super Lease, ? extends CompletionStage<T>> task, Lease lease) {
+        try {
+            return requireNonNull(task.apply(lease), "the stage that the task returns");
+        } catch (Throwable e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private static <T extends @Nullable Object> void end(
+            CompletableFuture<T> outcome, T value, @Nullable Throwable failure, @Nullable Throwable loss) {
+        if (failure != null) {
+            Throwable why = unwrapped(failure);
+            if (loss != null) {
+                why.addSuppressed(unwrapped(loss));
+            }
+            outcome.completeExceptionally(why);
+        } else if (loss != null) {
+            outcome.completeExceptionally(unwrapped(loss));
+        } else {
+            outcome.complete(value);
+        }
+    }
+
+    private static Throwable unwrapped(Throwable why) {
+        return why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
+    }
+}
