@@ -67,7 +67,7 @@ public final class KeyedStore implements LockStore {
                         below.acquireTogether(requests.stream().map(this::keyed).toList()))
                 .thenApply(reply -> {
                     String busy = reply.isTaken() ? null : keys.nameOf(reply.busy());
-                    return busy == null ? reply : TogetherReply.busy(busy);
+                    return busy == null ? reply : TogetherReply.busy(busy, reply.remainingMillis());
                 });
     }
 

@@ -322,8 +322,12 @@ class LockClientTest {
                 () -> one.getLock("immortal").lock(),
                 () -> one.tryAcquireAll(List.of("immortal"), LockOptions.defaults()),
                 () -> one.tryAcquireAll(List.of("free", "immortal"), LockOptions.defaults()));
-        for (Work way : ways) {
-            assertThatThrownBy(way::run).isInstanceOf(LockStoreException.class).hasMessageContaining("without expiry");
+        for (int i = 0; i < ways.size(); i++) {
+            Work way = ways.get(i);
+            assertThatThrownBy(way::run)
+                    .as("way %d", i)
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("without expiry");
         }
         assertThat(two.tryAcquire("free")).isPresent();
     }
