@@ -98,6 +98,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      */
     @Override
+    @CheckReturnValue
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return engine.submit(name, options, WaitMode.PATIENT, null).await();
@@ -109,6 +110,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * @throws LockStoreException if the store failed
      */
     @Override
+    @CheckReturnValue
     public Optional<Lease> tryAcquire(String name) {
         return engine.submit(name, LockOptions.defaults(), WaitMode.TRY, null).awaitUninterruptibly();
     }
@@ -121,6 +123,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * @throws InterruptedException if interrupted while waiting; nothing is left behind then
      */
     @Override
+    @CheckReturnValue
     public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return engine.submit(name, options, WaitMode.TRY, null).awaitOptional();
@@ -132,12 +135,14 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * ({@code orTimeout}), withdraws the wait.
      */
     @Override
+    @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name, LockOptions options) {
         return staged(() -> engine.submitAsync(name, options, WaitMode.PATIENT).stage());
     }
 
     /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
     @Override
+    @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
         return staged(() -> engine.submitAsync(name, options, WaitMode.TRY).optionalStage());
     }
@@ -165,6 +170,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * @throws IllegalArgumentException if there is no name, or a bad one
      */
     @Override
+    @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
         Waiter.ensureNotInterrupted();
@@ -177,6 +183,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * @return empty if they were not free together
      */
     @Override
+    @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.TRY);
@@ -189,6 +196,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * otherwise, withdraws the wait and releases what is held so far.
      */
     @Override
+    @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
         CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();

@@ -259,7 +259,7 @@ class AllOrNoneTest extends EngineFixture {
         CountDownLatch done = new CountDownLatch(1);
         Thread thread = new Thread(() -> {
             try {
-                client.acquireAll(List.of("a", "b"), DEFAULTS);
+                var unused = client.acquireAll(List.of("a", "b"), DEFAULTS);
             } catch (Throwable e) {
                 thrown.set(e);
             }

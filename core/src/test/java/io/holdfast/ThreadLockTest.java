@@ -170,8 +170,9 @@ class ThreadLockTest {
                 lock::lockInterruptibly,
                 () -> lock.tryLock(1, TimeUnit.MINUTES),
                 () -> lock.tryLock(1_000, 10, TimeUnit.SECONDS),
-                () -> client.acquire("a"),
-                () -> client.tryAcquire("a", LockOptions.defaults().waitAtMost(Duration.ofMinutes(1))),
+                () -> client.acquire("a").release(),
+                () -> client.tryAcquire("a", LockOptions.defaults().waitAtMost(Duration.ofMinutes(1)))
+                        .ifPresent(Lease::release),
                 () -> client.run("a", LockOptions.defaults(), lease -> {}));
         for (InterruptibleCall form : forms) {
             FutureTask<Boolean> waiting = new FutureTask<>(() -> {

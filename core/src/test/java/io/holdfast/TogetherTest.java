@@ -227,7 +227,7 @@ class TogetherTest extends EngineFixture {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         Thread thread = new Thread(() -> {
             try {
-                client.acquireAll(NAMES, DEFAULTS);
+                var unused = client.acquireAll(NAMES, DEFAULTS);
             } catch (Throwable e) {
                 thrown.set(e);
             }

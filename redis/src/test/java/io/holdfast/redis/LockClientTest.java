@@ -295,7 +295,7 @@ class LockClientTest {
 
     @Test
     void closing_releases_what_is_held() throws Exception {
-        one.acquire("closed");
+        var unused = one.acquire("closed");
         one.close();
 
         assertThat(two.tryAcquire("closed")).isPresent();
@@ -311,6 +311,7 @@ class LockClientTest {
     }
 
     @Test
+    @SuppressWarnings("CheckReturnValue") // each throws
     void a_key_without_expiry_is_reported_and_not_waited_for_without_bound() {
         server.command("SET", "immortal", "x");
 
