@@ -11,10 +11,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import io.holdfast.CheckReturnValue;
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.MultiLease;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -145,6 +150,24 @@ class ArchitectureTest {
                 .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS, ZOOKEEPER)
                 .should()
                 .notHaveModifier(JavaModifier.SYNCHRONIZED)
+                .check(product);
+    }
+
+    /** So that a compiler sees a call that drops its lease. */
+    @Test
+    void whatHandsOutALeaseIsMarked() {
+        methods()
+                .that()
+                .areDeclaredIn(LockClient.class)
+                .and()
+                .arePublic()
+                .and(DescribedPredicate.<JavaMethod>describe(
+                        "return a lease",
+                        method -> method.getReturnType().getAllInvolvedRawTypes().stream()
+                                .anyMatch(type ->
+                                        type.isEquivalentTo(Lease.class) || type.isEquivalentTo(MultiLease.class))))
+                .should()
+                .beAnnotatedWith(CheckReturnValue.class)
                 .check(product);
     }
 
