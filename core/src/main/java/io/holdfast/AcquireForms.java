@@ -15,26 +15,35 @@ import org.jspecify.annotations.Nullable;
 /** The forms of {@link LockClient}'s methods that are made of others: without options, with a wait, under a lambda. */
 abstract sealed class AcquireForms permits LockClient {
 
+    @CheckReturnValue
     public abstract Lease acquire(String name, LockOptions options) throws InterruptedException;
 
+    @CheckReturnValue
     public abstract Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
 
+    @CheckReturnValue
     public abstract Optional<Lease> tryAcquire(String name);
 
+    @CheckReturnValue
     public abstract CompletionStage<Lease> acquireAsync(String name, LockOptions options);
 
+    @CheckReturnValue
     public abstract CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options);
 
+    @CheckReturnValue
     public abstract MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException;
 
+    @CheckReturnValue
     public abstract Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException;
 
+    @CheckReturnValue
     public abstract CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options);
 
     // --- without options, or with a wait alone ---
 
     /** Acquires the lock, waiting as long as needed. As {@link #acquire(String, LockOptions)} with the defaults. */
+    @CheckReturnValue
     public Lease acquire(String name) throws InterruptedException {
         return acquire(name, LockOptions.defaults());
     }
@@ -45,6 +54,7 @@ abstract sealed class AcquireForms permits LockClient {
      * @throws LockTimeoutException if the wait time passed
      * @throws IllegalArgumentException if the wait is negative or longer than 100 years
      */
+    @CheckReturnValue
     public Lease acquire(String name, Duration wait) throws InterruptedException {
         return acquire(name, LockOptions.defaults().waitAtMost(wait));
     }
@@ -55,41 +65,49 @@ abstract sealed class AcquireForms permits LockClient {
      * @return empty if others held the lock for all of that time, or the store did not answer within it
      * @throws IllegalArgumentException if the wait is negative or longer than 100 years
      */
+    @CheckReturnValue
     public Optional<Lease> tryAcquire(String name, Duration wait) throws InterruptedException {
         return tryAcquire(name, LockOptions.defaults().waitAtMost(wait));
     }
 
     /** Acquires the lock without a thread that waits. As {@link #acquireAsync(String, LockOptions)} with the defaults. */
+    @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name) {
         return acquireAsync(name, LockOptions.defaults());
     }
 
     /** As {@link #acquire(String, Duration)}, without a thread that waits. */
+    @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name, Duration wait) {
         return acquireAsync(name, LockOptions.defaults().waitAtMost(wait));
     }
 
     /** As {@link #tryAcquire(String)}, without a thread that waits. */
+    @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name) {
         return tryAcquireAsync(name, LockOptions.defaults());
     }
 
     /** As {@link #tryAcquire(String, Duration)}, without a thread that waits. */
+    @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration wait) {
         return tryAcquireAsync(name, LockOptions.defaults().waitAtMost(wait));
     }
 
     /** Acquires several locks together, waiting as long as needed. As with the default options. */
+    @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names) throws InterruptedException {
         return acquireAll(names, LockOptions.defaults());
     }
 
     /** Acquires several locks together if all are free now. As with the default options. */
+    @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names) throws InterruptedException {
         return tryAcquireAll(names, LockOptions.defaults());
     }
 
     /** Acquires several locks together, without a thread that waits. As with the default options. */
+    @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names) {
         return acquireAllAsync(names, LockOptions.defaults());
     }

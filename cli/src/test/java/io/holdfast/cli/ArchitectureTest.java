@@ -158,7 +158,8 @@ class ArchitectureTest {
     void whatHandsOutALeaseIsMarked() {
         methods()
                 .that()
-                .areDeclaredIn(LockClient.class)
+                .areDeclaredInClassesThat(DescribedPredicate.describe(
+                        "are LockClient or a superclass of it", type -> type.isAssignableFrom(LockClient.class)))
                 .and()
                 .arePublic()
                 .and(DescribedPredicate.<JavaMethod>describe(
