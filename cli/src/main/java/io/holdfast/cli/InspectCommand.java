@@ -7,7 +7,6 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -67,7 +66,7 @@ final class InspectCommand implements Callable<Integer> {
                 "locked", state.isLocked(),
                 "holder", state.holder().orElse(null),
                 "remainingMillis", state.remaining().map(Duration::toMillis).orElse(null),
-                "fencingToken", token(state, "", null),
+                "fencingToken", state.fencingToken().isPresent() ? token(state) : null,
                 "waitingClients", state.waitingClients()));
     }
 
@@ -79,13 +78,13 @@ final class InspectCommand implements Callable<Integer> {
                     .map(left -> "in " + DurationText.of(left) + ", unless renewed")
                     .orElse("never: the key at the store has no expiry, so it is no lock of Holdfast");
             line("ends", ends);
-            line("token", token(state, " or larger", "unknown"));
+            line("token", state.fencingToken().isPresent() ? token(state) + " or larger" : "unknown");
         }
         line("waiting", state.waitingClients() + (state.waitingClients() == 1 ? " client" : " clients"));
     }
 
-    private static @Nullable String token(LockState state, String after, @Nullable String unknown) {
-        return state.fencingToken().isPresent() ? state.fencingToken().getAsLong() + after : unknown;
+    private static String token(LockState state) {
+        return Long.toString(state.fencingToken().orElseThrow());
     }
 
     private void line(String what, String value) {

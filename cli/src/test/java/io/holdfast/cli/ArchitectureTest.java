@@ -16,10 +16,12 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.CompositeArchRule;
 import io.holdfast.CheckReturnValue;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
+import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +36,7 @@ class ArchitectureTest {
     private static final String MEMORY = "io.holdfast.memory";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis..";
+    private static final String REDIS_ROOT = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper..";
     private static final String TESTKIT = "io.holdfast.testkit..";
     private static final String HISTORY = "io.holdfast.history..";
@@ -124,6 +127,57 @@ class ArchitectureTest {
                 .should()
                 .dependOnClassesThat(resideInAnyPackage(API, MEMORY, TESTKIT, CLI))
                 .check(product);
+    }
+
+    @Test
+    void theRoomsOfTheRedisStoreKnowOnlyThoseBelow() {
+        redisRooms().check(product);
+    }
+
+    /** A rule that never fires proves nothing: the same rule with two rooms in the wrong order. */
+    @Test
+    void theRuleOfRoomsFires() {
+        assertThatThrownBy(() -> rooms("server", "connect").check(product))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("connect");
+    }
+
+    private static ArchRule redisRooms() {
+        return rooms("member", "lua", "commands", "connect", "server");
+    }
+
+    /** Each room but the last may know those after it; lua and commands do not know each other. */
+    private static ArchRule rooms(String... topDown) {
+        CompositeArchRule all = CompositeArchRule.of(noRoomKnowsTheRoot(topDown));
+        for (int i = 1; i < topDown.length; i++) {
+            String[] above = Arrays.stream(topDown, 0, i)
+                    .map(room -> REDIS_ROOT + "." + room)
+                    .toArray(String[]::new);
+            all = all.and(noClasses()
+                    .that()
+                    .resideInAPackage(REDIS_ROOT + "." + topDown[i])
+                    .should()
+                    .dependOnClassesThat(resideInAnyPackage(above)));
+        }
+        return all.and(noClasses()
+                .that()
+                .resideInAPackage(REDIS_ROOT + ".lua")
+                .should()
+                .dependOnClassesThat(resideInAnyPackage(REDIS_ROOT + ".commands")));
+    }
+
+    /** But for the two public enums, which settings carry. */
+    private static ArchRule noRoomKnowsTheRoot(String... rooms) {
+        return noClasses()
+                .that()
+                .resideInAnyPackage(Arrays.stream(rooms)
+                        .map(room -> REDIS_ROOT + "." + room)
+                        .toArray(String[]::new))
+                .should()
+                .dependOnClassesThat(resideInAPackage(REDIS_ROOT)
+                        .and(DescribedPredicate.not(DescribedPredicate.describe(
+                                "are the public enums",
+                                type -> type.isEnum() && type.getModifiers().contains(JavaModifier.PUBLIC)))));
     }
 
     @Test

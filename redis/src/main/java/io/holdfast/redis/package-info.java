@@ -1,9 +1,10 @@
 /**
- * Locks in one Redis or Valkey server, through Lettuce and Lua scripts.
+ * Locks in Redis or Valkey, through Lettuce. Users need a URI ({@link io.holdfast.redis.RedisLockStoreProvider} describes it), or
+ * {@link io.holdfast.redis.RedisStores} for settings in code.
  *
- * <p>Users need nothing from here but a URI: {@link io.holdfast.redis.RedisLockStoreProvider} says which. Every command
- * of the store is one script (in the resources, {@code *.lua}) and one round trip; the rules of exclusion live there,
- * and the Java side keeps no state of a lock.
+ * <p>The packages below are not exported. Each knows only those after it: this one (what users see, and the opening of a store) →
+ * {@code member} → {@code lua}, {@code commands} → {@code connect} → {@code server}. The two enums here,
+ * {@link io.holdfast.redis.RedisMode} and {@link io.holdfast.redis.RedissonChannels}, are the exception: settings carry them.
  */
 @NullMarked
 package io.holdfast.redis;

@@ -1,3 +1,7 @@
+/**
+ * The store that keeps locks without scripts: native compare-and-delete where the server has it, {@code WATCH} and {@code MULTI}
+ * elsewhere.
+ */
 @NullMarked
 package io.holdfast.redis.commands;
 

@@ -1,3 +1,6 @@
+/**
+ * Connections and messages: one server, Sentinel and Cluster; subscriptions, heartbeats, and the set-up of the driver. Knows no lock.
+ */
 @NullMarked
 package io.holdfast.redis.connect;
 

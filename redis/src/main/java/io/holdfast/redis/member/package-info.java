@@ -1,3 +1,4 @@
+/** A Redis server as one member of a quorum. */
 @NullMarked
 package io.holdfast.redis.member;
 
