@@ -30,11 +30,18 @@ class DroppedLeaseTest {
         for (String call : List.of(
                 "locks.acquire(\"x\")",
                 "locks.acquire(\"x\", options)",
+                "locks.acquire(\"x\", wait)",
+                "locks.tryAcquire(\"x\", wait)",
                 "locks.tryAcquire(\"x\")",
                 "locks.tryAcquire(\"x\", options)",
                 "locks.acquireAsync(\"x\")",
                 "locks.acquireAsync(\"x\", options)",
                 "locks.tryAcquireAsync(\"x\", options)",
+                "locks.acquireAsync(\"x\", wait)",
+                "locks.tryAcquireAsync(\"x\")",
+                "locks.tryAcquireAsync(\"x\", wait)",
+                "locks.acquireAll(names)",
+                "locks.acquireAllAsync(names)",
                 "locks.acquireAll(names, options)",
                 "locks.tryAcquireAll(names, options)",
                 "locks.acquireAllAsync(names, options)")) {
@@ -60,10 +67,11 @@ class DroppedLeaseTest {
 
     /** Returns what the compiler prints about a method with each of the calls. */
     private String compile() throws Exception {
-        StringBuilder source =
-                new StringBuilder("package user;\nimport io.holdfast.*;\nimport java.util.List;\nclass User {\n");
+        StringBuilder source = new StringBuilder(
+                "package user;\nimport io.holdfast.*;\nimport java.time.Duration;\nimport java.util.List;\nclass User {\n");
         for (int i = 0; i < calls.size(); i++) {
-            source.append("void call" + i + "(LockClient locks, LockOptions options, List<String> names)")
+            source.append("void call" + i
+                            + "(LockClient locks, LockOptions options, Duration wait, List<String> names)")
                     .append(" throws Exception { " + calls.get(i) + " }\n");
         }
         Path file = Files.createDirectories(folder.resolve("user")).resolve("User.java");
