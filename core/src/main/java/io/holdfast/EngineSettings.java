@@ -72,7 +72,14 @@ final class EngineSettings {
         return new StoreContext(clientId, time);
     }
 
+    /** A copy for one client, which gets an id of its own unless one is set. */
     EngineSettings snapshot() {
+        EngineSettings own = copy();
+        own.clientId = clientId.isEmpty() ? randomId() : clientId;
+        return own;
+    }
+
+    EngineSettings copy() {
         EngineSettings copy = new EngineSettings();
         copy.tracesLeases = tracesLeases;
         copy.time = time;
@@ -85,7 +92,7 @@ final class EngineSettings {
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
-        copy.clientId = clientId.isEmpty() ? randomId() : clientId;
+        copy.clientId = clientId;
         copy.rules = rules;
         copy.isAlive = isAlive;
         copy.random = random;
