@@ -67,7 +67,7 @@ final class Attempt {
     /** Who waited here before it began waited behind a hold of this client. */
     boolean afterTenure;
 
-    private final long beganNanos;
+    private long beganNanos;
 
     /** The last answer said that the name is held by something without expiry. */
     boolean endless;
@@ -84,6 +84,20 @@ final class Attempt {
     /** Whether somebody else is known to have held the name while this one waited. */
     boolean wasBusyFor(Waiter waiter) {
         return busy || (afterTenure && waiter.arrivedNanos - beganNanos < 0);
+    }
+
+    /** Goes on where an attempt stopped whose holder id may not be used any more: nothing was sent for this one. */
+    Attempt continuing(Attempt before) {
+        lastGoodNanos = before.lastGoodNanos;
+        afterTooLate = before.afterTooLate;
+        tooLateSinceNanos = before.tooLateSinceNanos;
+        failures = before.failures;
+        lastError = before.lastError;
+        busy = before.busy;
+        afterTenure = before.afterTenure;
+        beganNanos = before.beganNanos;
+        endless = before.endless;
+        return this;
     }
 
     /** Notes that a command for it is about to be sent. */

@@ -156,6 +156,7 @@ final class Contention {
         LeaseRules.Sent asked = waiting.sent;
         TimeSource time = state.settings.time;
         if (isDoubtful(waiting)
+                || !state.effects.isCurrent(waiting)
                 || asked == null
                 || grant.repetition() != waiting.repetition
                 || !grant.isOfOneClock(asked.nanos())
@@ -221,11 +222,22 @@ final class Contention {
         return true;
     }
 
-    private void ask(Attempt asked) {
+    private void ask(Attempt wanted) {
+        Attempt asked = state.effects.isCurrent(wanted) ? wanted : renewed(wanted);
         asked.inFlight = true;
         asked.again = false;
         asked.doubtful = false;
         state.effects.sendAcquire(asked);
+    }
+
+    /** Replaces an attempt whose holder id a process from the same image may have, too. */
+    private Attempt renewed(Attempt old) {
+        if (old.mayBeKnown) {
+            state.effects.abandon(old.holderId, old.leaseNanos);
+        }
+        Attempt fresh = state.effects.newAttempt(old.leaseNanos, old.queue).continuing(old);
+        attempt = fresh;
+        return fresh;
     }
 
     private boolean isDoubtful(Attempt granted) {
@@ -239,6 +251,12 @@ final class Contention {
             if (!state.isForcing()) {
                 ask(answered);
             }
+            return;
+        }
+        if (!state.effects.isCurrent(answered)) {
+            // Perhaps a process from the same image was granted the same: neither uses it.
+            answered.mayBeKnown = true;
+            ask(answered);
             return;
         }
         attempt = null;

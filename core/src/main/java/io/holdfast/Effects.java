@@ -60,6 +60,9 @@ interface Effects {
     /** A fresh attempt with a holder id that was never used. */
     Attempt newAttempt(long leaseNanos, boolean queue);
 
+    /** Whether no connection was made anew since the attempt's holder id was made: otherwise another process may have the same id. */
+    boolean isCurrent(Attempt attempt);
+
     /** What a granted attempt became: a hold of this length, counted from no earlier than {@code sinceNanos}. */
     Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos);
 

@@ -23,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -49,13 +48,14 @@ final class Engine {
     private final LostHolds lostHolds = new LostHolds();
     private final ForeignHolders foreignHolders;
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
-    private final AtomicLong acquisitions = new AtomicLong();
+    private final AcquisitionNumbers numbers;
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
 
     Engine(LockStore store, EngineSettings settings) {
         this.store = new GuardedStore(store);
         this.settings = settings;
+        this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
         this.renewals = new Renewals(this.store, settings);
         this.compensation = new Compensation(this.store, settings);
@@ -255,8 +255,8 @@ final class Engine {
         return foreignHolders;
     }
 
-    long nextAcquisition() {
-        return acquisitions.incrementAndGet();
+    AcquisitionNumbers numbers() {
+        return numbers;
     }
 
     /** Of the acquisition with this number. */
@@ -329,6 +329,11 @@ final class Engine {
         }
 
         private void granted(String name, String holderId, Consumer<NameEngine> event) {
+            if (!numbers.isCurrent(HolderId.number(holderId))) {
+                // Of a process from the same image, which has the same channel; or an older one, which is withdrawn by
+                // now.
+                return;
+            }
             NameEngine engine = names.get(name);
             if (engine != null) {
                 event.accept(engine);
@@ -360,6 +365,11 @@ final class Engine {
             if (engine != null) {
                 engine.lost(holderId);
             }
+        }
+
+        @Override
+        public void connecting() {
+            numbers.beginAnew();
         }
 
         @Override

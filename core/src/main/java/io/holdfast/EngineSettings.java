@@ -2,11 +2,11 @@ package io.holdfast;
 
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +62,9 @@ final class EngineSettings {
     /** A random number from zero up to, not including, the argument. */
     LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
 
+    /** Random bits that another process from the same image does not have. */
+    LongSupplier freshBits = FreshBits::next;
+
     /** Works by these settings. */
     final Upkeep upkeep = new Upkeep(this);
 
@@ -69,7 +72,14 @@ final class EngineSettings {
         return new StoreContext(clientId, time);
     }
 
+    /** A copy for one client, which gets an id of its own unless one is set. */
     EngineSettings snapshot() {
+        EngineSettings own = copy();
+        own.clientId = clientId.isEmpty() ? randomId() : clientId;
+        return own;
+    }
+
+    EngineSettings copy() {
         EngineSettings copy = new EngineSettings();
         copy.tracesLeases = tracesLeases;
         copy.time = time;
@@ -82,10 +92,11 @@ final class EngineSettings {
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
-        copy.clientId = clientId.isEmpty() ? randomId() : clientId;
+        copy.clientId = clientId;
         copy.rules = rules;
         copy.isAlive = isAlive;
         copy.random = random;
+        copy.freshBits = freshBits;
         return copy;
     }
 
@@ -101,8 +112,6 @@ final class EngineSettings {
 
     /** 128 random bits; the prefix tells our holders from those of other libraries. */
     private static String randomId() {
-        byte[] bits = new byte[16];
-        new SecureRandom().nextBytes(bits);
-        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(bits);
+        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(16));
     }
 }

@@ -13,6 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -57,10 +59,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockClient extends AcquireForms implements AutoCloseable {
 
-    private final Engine engine;
+    /** Opens another engine with the same settings, and a client id and connections of its own. */
+    private final Supplier<Engine> opener;
 
-    LockClient(Engine engine) {
-        this.engine = engine;
+    /** Held while a closed client is opened again, so that there is one open engine at most. */
+    private final ReentrantLock reopening = new ReentrantLock();
+
+    /** Replaced only by {@link #reopen}, after the one before was closed. */
+    private volatile Engine engine;
+
+    LockClient(Supplier<Engine> opener) {
+        this.opener = opener;
+        this.engine = opener.get();
     }
 
     /**
@@ -224,7 +234,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
 
     /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state of its own, so it costs nothing. */
     public DistributedLock getLock(String name) {
-        return new ThreadLock(engine, Limits.checkName(name));
+        return new ThreadLock(() -> engine, Limits.checkName(name));
     }
 
     /**
@@ -285,6 +295,25 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         engine.close();
     }
 
+    /**
+     * Opens a closed client again, with a new id and new connections. Does nothing if the client is open. For a process image
+     * (CRaC, SnapStart): close the client before the image is made, and reopen it after each restore. Leases from before the close
+     * stay lost; locks from {@link #getLock} work again.
+     *
+     * @throws IllegalStateException if the client is closed and was built from a store object, which was closed with it
+     * @throws LockStoreException if the store cannot be reached or refuses the connection; the client stays closed then
+     */
+    public void reopen() {
+        reopening.lock();
+        try {
+            if (engine.isClosed()) {
+                engine = opener.get();
+            }
+        } finally {
+            reopening.unlock();
+        }
+    }
+
     /** For people and logs: the store without secrets, and how many names are in use here. */
     @Override
     public String toString() {
@@ -316,7 +345,15 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         /** Sets a store that the caller made. The client closes it when it is closed. */
         public Builder store(LockStore store) {
             requireNonNull(store, "store");
-            return store(context -> store);
+            AtomicBoolean used = new AtomicBoolean();
+            return store(context -> {
+                if (used.getAndSet(true)) {
+                    throw new IllegalStateException("The store " + store.describe()
+                            + " was given to a client before (expected: a uri, or a function that opens a store for each"
+                            + " client and each reopening)");
+                }
+                return store;
+            });
         }
 
         /**
@@ -387,11 +424,15 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             if ((uri == null) == (opener == null)) {
                 throw new IllegalStateException("A LockClient needs either a uri or a store, and not both");
             }
-            EngineSettings own = settings.snapshot();
-            LockStore opened = opener != null
-                    ? Stores.open(opener, own.context())
-                    : Stores.open(requireNonNull(uri), own.context());
-            return new LockClient(new Engine(opened, own));
+            // Kept as they are now: the builder may be changed before the client is reopened.
+            EngineSettings kept = settings.copy();
+            String from = uri;
+            Function<? super StoreContext, ? extends LockStore> open =
+                    opener != null ? opener : context -> Stores.open(requireNonNull(from), context);
+            return new LockClient(() -> {
+                EngineSettings own = kept.snapshot();
+                return new Engine(Stores.open(open, own.context()), own);
+            });
         }
     }
 }

@@ -401,13 +401,18 @@ final class NameEngine extends EventLock implements Effects {
 
     @Override
     public Attempt newAttempt(long leaseNanos, boolean queue) {
-        long acquisition = engine.nextAcquisition();
+        long acquisition = engine.numbers().next();
         return new Attempt(
                 acquisition,
                 engine.holderId(acquisition),
                 leaseNanos,
                 queue,
                 settings().time.nanoTime());
+    }
+
+    @Override
+    public boolean isCurrent(Attempt attempt) {
+        return engine.numbers().isCurrent(attempt.acquisition);
     }
 
     @Override

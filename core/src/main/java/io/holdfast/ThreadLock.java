@@ -4,6 +4,7 @@ import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,10 +16,16 @@ import org.jspecify.annotations.Nullable;
  */
 class ThreadLock implements DistributedLock {
 
-    private final Engine engine;
+    /** The client's present engine: a client that is reopened has another one. */
+    private final Supplier<Engine> engine;
+
     private final String name;
 
     ThreadLock(Engine engine, String name) {
+        this(() -> engine, name);
+    }
+
+    ThreadLock(Supplier<Engine> engine, String name) {
         this.engine = engine;
         this.name = name;
     }
@@ -91,7 +98,7 @@ class ThreadLock implements DistributedLock {
 
     @Override
     public boolean isLocked() {
-        return engine.inspect(name).isLocked();
+        return engine.get().inspect(name).isLocked();
     }
 
     @Override
@@ -117,7 +124,7 @@ class ThreadLock implements DistributedLock {
 
     @Override
     public boolean forceUnlock() {
-        return engine.forceRelease(name);
+        return engine.get().forceRelease(name);
     }
 
     @Override
@@ -138,7 +145,7 @@ class ThreadLock implements DistributedLock {
     /** The lease with which the thread owns the name, valid or not; null if there is none. */
     @Nullable
     ActiveLease ownedBy(Thread thread) {
-        return engine.ownedBy(thread, name);
+        return engine.get().ownedBy(thread, name);
     }
 
     /** A nested call: no command. A lost lease is not entered again; the thread then contends like any other. */
@@ -152,7 +159,7 @@ class ThreadLock implements DistributedLock {
     }
 
     Waiter submit(LockOptions options, WaitMode mode, Thread thread) {
-        return engine.submit(name, options, mode, thread);
+        return engine.get().submit(name, options, mode, thread);
     }
 
     /** Gives back one hold. The lease that is to be released, if it was the last one; else null. */
@@ -160,7 +167,7 @@ class ThreadLock implements DistributedLock {
     ActiveLease leave(Thread thread) {
         ActiveLease mine = ownedBy(thread);
         if (mine == null) {
-            String lostWhy = engine.lostHolds().unlockBy(thread, name);
+            String lostWhy = engine.get().lostHolds().unlockBy(thread, name);
             if (lostWhy != null) {
                 throw new LeaseLostException(
                         "The lock " + Quoted.name(name) + " was lost before it was unlocked: " + lostWhy);

@@ -58,6 +58,7 @@ class ProbeStore implements LockStore {
 
     volatile StoreException failure = new StoreException(StoreException.Outcome.NOT_EXECUTED, "store: down", null);
     volatile @Nullable StoreListener listener;
+    private volatile String lastHolderId = "";
     private final List<Runnable> heldReplies = new ArrayList<>();
     private final List<Runnable> heldRequests = new ArrayList<>();
 
@@ -67,6 +68,7 @@ class ProbeStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        lastHolderId = request.holderId();
         return command("acquire", acquires, () -> server.acquire(request));
     }
 
@@ -140,6 +142,11 @@ class ProbeStore implements LockStore {
             }
 
             @Override
+            public void connecting() {
+                receiver.connecting();
+            }
+
+            @Override
             public void reconnected() {
                 receiver.reconnected();
             }
@@ -154,6 +161,11 @@ class ProbeStore implements LockStore {
     @Override
     public void close() {
         server.close();
+    }
+
+    /** Of the last acquire that arrived here. */
+    String lastHolderId() {
+        return lastHolderId;
     }
 
     long count(String command) {

@@ -272,7 +272,9 @@ class WaitingTest extends EngineFixture {
 
     @Test
     void a_grant_for_an_id_that_nobody_waits_for_is_given_back() {
-        java.util.Objects.requireNonNull(store.listener).granted("a", "one:99");
+        long given = client.engine().numbers().next();
+        java.util.Objects.requireNonNull(store.listener)
+                .granted("a", client.engine().holderId(given));
 
         assertThat(store.commands).containsExactly("abandon");
     }

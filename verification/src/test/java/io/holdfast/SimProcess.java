@@ -57,6 +57,7 @@ final class SimProcess {
                 .settings(settings -> {
                     settings.clientId = site.clientId(id);
                     settings.random = jitter::nextLong;
+                    settings.freshBits = jitter::nextLong;
                     settings.rules = rules;
                     settings.isAlive = thread -> !deadThreads.contains(thread);
                     settings.pollNanos = POLL_MILLIS * 1_000_000;

@@ -26,6 +26,15 @@ public final class HolderId {
         return holderId.substring(0, Math.max(0, holderId.lastIndexOf(':')));
     }
 
+    /** The number of the acquisition; −1 if no client of Holdfast made this holder id. */
+    public static long number(String holderId) {
+        try {
+            return Long.parseLong(holderId, holderId.lastIndexOf(':') + 1, holderId.length(), 10);
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+
     /**
      * Whether a holder that a store shows is no client of Holdfast. A text in parentheses is no holder: a store that knows
      * none shows it.

@@ -125,6 +125,9 @@ public interface QuorumMember extends AutoCloseable {
         /** Somebody has begun to wait behind this id. */
         void contended(String name, String id);
 
+        /** As {@link StoreListener#connecting}, for this member. */
+        default void connecting() {}
+
         /** The connection was lost and is back: messages may be missing, and the member may be another by now. */
         void reconnected();
     }

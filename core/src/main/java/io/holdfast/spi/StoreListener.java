@@ -33,6 +33,13 @@ public interface StoreListener {
      */
     default void lost(String name, String holderId) {}
 
+    /**
+     * A lost connection for commands is being made anew, and takes no command before this method has returned. The process may have
+     * been restored from an image since, and another process from the same image may be running. A store calls this for every such
+     * connection.
+     */
+    default void connecting() {}
+
     /** Messages may have been missed (the connection was lost and is back): every waiter had better ask now. */
     void reconnected();
 }

@@ -50,6 +50,14 @@ final class Wakeups {
             }
 
             @Override
+            public void connecting() {
+                StoreListener receiver = listener;
+                if (receiver != null) {
+                    receiver.connecting();
+                }
+            }
+
+            @Override
             public void reconnected() {
                 seat.mustBeExamined();
                 onReconnect.run();

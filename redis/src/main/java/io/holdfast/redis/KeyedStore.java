@@ -223,6 +223,11 @@ public final class KeyedStore implements LockStore {
         }
 
         @Override
+        public void connecting() {
+            listener.connecting();
+        }
+
+        @Override
         public void reconnected() {
             listener.reconnected();
         }

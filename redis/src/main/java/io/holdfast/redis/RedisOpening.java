@@ -113,6 +113,7 @@ final class RedisOpening {
     private LockStore open() {
         RedisKeys keys = new RedisKeys(settings.internalPrefix());
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
+        connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(() -> {
             CommandsOpening opened = withoutScripts;
             if (opened != null) {

@@ -59,6 +59,7 @@ public final class CommandsSimulation {
                 dedicated,
                 probe,
                 server.finding());
+        connections.onConnecting(messages::connecting);
         var unused = connections
                 .connect(() -> {
                     opening.reconnected();

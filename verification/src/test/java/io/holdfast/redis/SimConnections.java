@@ -37,6 +37,7 @@ final class SimConnections implements RedisConnections {
     private final StatefulRedisConnection<String, String> connection;
     private final SimSubscriber subscriber;
     private final List<SimWriter> all = new ArrayList<>();
+    private Runnable connecting = () -> {};
     private Runnable reconnected = () -> {};
     private @Nullable ServerSubscriptions subscriptions;
 
@@ -77,6 +78,11 @@ final class SimConnections implements RedisConnections {
 
     /** A process that begins while the server is away does not wait for it, as it would: it connects when it can. */
     @Override
+    public void onConnecting(Runnable action) {
+        connecting = action;
+    }
+
+    @Override
     public CompletionStage<Void> connect(Runnable whenReconnected) {
         reconnected = whenReconnected;
         if (server.accepts()) {
@@ -93,6 +99,7 @@ final class SimConnections implements RedisConnections {
                 return;
             }
             if (server.accepts()) {
+                connecting.run();
                 shared.attach(server);
                 reconnected.run();
             } else {

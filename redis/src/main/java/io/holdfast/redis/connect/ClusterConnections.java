@@ -110,6 +110,11 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     }
 
     @Override
+    public void onConnecting(Runnable connecting) {
+        driver.onConnecting(connecting);
+    }
+
+    @Override
     public CompletionStage<Void> connect(Runnable whenReconnected) {
         reconnected = whenReconnected;
         return Handshakes.heard(() ->

@@ -6,6 +6,8 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.protocol.ConnectionWatchdog;
+import io.lettuce.core.pubsub.PubSubCommandHandler;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
@@ -14,12 +16,15 @@ import io.lettuce.core.resource.NettyCustomizer;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -46,6 +51,12 @@ public final class Driver {
 
     /** Null on the user's threads. */
     private final @Nullable EventLoopGroupProvider ownLoops;
+
+    /** What the driver reconnects by, one for each connection, of those that were connected once. */
+    private final Set<ConnectionWatchdog> connectedBefore =
+            Collections.newSetFromMap(Collections.synchronizedMap(new WeakHashMap<>()));
+
+    private volatile Runnable connecting = () -> {};
 
     /** The open channels of this store, also when the threads are shared with others. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
@@ -86,6 +97,11 @@ public final class Driver {
                         || !settings.hasLoginAtHand()
                 ? 2
                 : 1;
+    }
+
+    /** Sets what runs on an I/O thread before a connection for commands that was lost takes commands again. */
+    void onConnecting(Runnable action) {
+        connecting = action;
     }
 
     ClientResources resources() {
@@ -155,8 +171,26 @@ public final class Driver {
             users.afterChannelInitialized(channel);
             channel.pipeline().addFirst(new FlushConsolidationHandler(WRITTEN_TOGETHER, true));
             channel.pipeline().addFirst(new CloseWhenSilent(silence));
+            channel.pipeline().addFirst(new BeforeCommands());
             channels.add(channel);
             channel.closeFuture().addListener(closed -> channels.remove(channel));
+        }
+    }
+
+    /**
+     * Sees a connection that comes back before the driver does: it is the first in the pipeline, and the driver writes no command to a
+     * channel before it has seen the channel active. A server that does not accept connections is no reason for anything.
+     */
+    private final class BeforeCommands extends ChannelInboundHandlerAdapter {
+
+        @Override
+        public void channelActive(ChannelHandlerContext context) {
+            ConnectionWatchdog watchdog = context.pipeline().get(ConnectionWatchdog.class);
+            boolean forMessages = context.pipeline().get(PubSubCommandHandler.class) != null;
+            if (watchdog != null && !forMessages && !connectedBefore.add(watchdog)) {
+                connecting.run();
+            }
+            context.fireChannelActive();
         }
     }
 

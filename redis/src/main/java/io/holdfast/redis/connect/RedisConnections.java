@@ -30,6 +30,12 @@ import java.util.concurrent.CompletionStage;
 public interface RedisConnections extends AutoCloseable {
 
     /**
+     * Sets what runs on an I/O thread each time before a connection for commands that was lost takes commands again. To be called
+     * before {@link #connect}.
+     */
+    void onConnecting(Runnable connecting);
+
+    /**
      * Connects to every server there is; in a cluster, to those masters that answer in time. To be called once, before
      * all other methods.
      *

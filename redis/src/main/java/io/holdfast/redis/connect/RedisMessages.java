@@ -110,6 +110,14 @@ public final class RedisMessages implements Subscriptions.Receiver, RedissonRele
         }
     }
 
+    /** A lost connection for commands is about to take commands again. */
+    public void connecting() {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            receiver.connecting();
+        }
+    }
+
     @Override
     public void missed() {
         StoreListener receiver = listener;

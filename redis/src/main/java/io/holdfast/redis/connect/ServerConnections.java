@@ -66,6 +66,11 @@ public final class ServerConnections implements RedisConnections {
     }
 
     @Override
+    public void onConnecting(Runnable connecting) {
+        driver.onConnecting(connecting);
+    }
+
+    @Override
     public CompletionStage<Void> connect(Runnable reconnected) {
         SentinelWatch watch = sentinels;
         if (watch != null) {

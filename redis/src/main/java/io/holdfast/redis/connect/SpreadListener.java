@@ -50,6 +50,11 @@ public final class SpreadListener implements StoreListener {
     }
 
     @Override
+    public void connecting() {
+        listener.connecting();
+    }
+
+    @Override
     public void reconnected() {
         listener.reconnected();
     }

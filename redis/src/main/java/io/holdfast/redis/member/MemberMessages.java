@@ -20,6 +20,14 @@ public final class MemberMessages extends ClientChannel {
         listener = receiver;
     }
 
+    /** The lost connection for commands is about to take commands again. */
+    void connecting() {
+        QuorumMember.Listener receiver = listener;
+        if (receiver != null) {
+            receiver.connecting();
+        }
+    }
+
     /** The connection for commands or the one for messages was lost, and is back. */
     @Override
     public void resubscribed() {

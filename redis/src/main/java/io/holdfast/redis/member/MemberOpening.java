@@ -56,6 +56,7 @@ public final class MemberOpening {
     private QuorumMember open() {
         RedisKeys keys = new RedisKeys(settings.internalPrefix());
         MemberMessages messages = new MemberMessages(keys.clientChannels() + context.clientId());
+        connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(messages::resubscribed));
         Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
         checkScripts(scripts, keys);

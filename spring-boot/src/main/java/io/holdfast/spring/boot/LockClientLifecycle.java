@@ -21,12 +21,14 @@ final class LockClientLifecycle implements SmartLifecycle {
         this.clients = List.copyOf(clients);
     }
 
+    /** Opens the clients that {@link #stop} closed: around a checkpoint and a restore (CRaC) Spring calls the two. */
     @Override
     public void start() {
+        clients.forEach(LockClient::reopen);
         running.set(true);
     }
 
-    /** For good: a client that was closed cannot be opened again, and everything it is asked for then fails. */
+    /** Closes the clients. What they are asked for fails until they are started again. */
     @Override
     public void stop() {
         if (running.compareAndSet(true, false)) {
