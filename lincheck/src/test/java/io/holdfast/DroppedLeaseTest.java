@@ -111,7 +111,7 @@ class DroppedLeaseTest {
     /** Returns the jars of a class path: they hold the plug-in. */
     private static String jarsOf(String classPath) {
         List<String> jars = new ArrayList<>();
-        for (String entry : classPath.split(File.pathSeparator)) {
+        for (String entry : classPath.split(File.pathSeparator, -1)) {
             if (entry.endsWith(".jar")) {
                 jars.add(entry);
             }
