@@ -23,19 +23,19 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Lease extends AutoCloseable {
 
-    /** The lock name. */
+    /** Returns the lock name. */
     String name();
 
     /**
-     * A number that grows with every lease on this name, over all clients. Hand it to the guarded resource, which
-     * remembers the largest it has seen and refuses smaller ones. Each store documents what its tokens promise.
+     * Returns a number that grows with every lease on this name, over all clients. Hand it to the guarded resource, which remembers the
+     * largest number it has seen and refuses smaller ones. Each store documents what its tokens promise.
      */
     long fencingToken();
 
-    /** Whether the lease is held now. Local, costs no command. */
+    /** Returns whether the lease is held now. Costs no command. */
     boolean isValid();
 
-    /** How long the lease is certainly valid if no further renewal succeeds; zero if it is over. */
+    /** Returns how long the lease is certainly valid if no further renewal succeeds; zero if it is over. */
     Duration remaining();
 
     /**
@@ -54,18 +54,18 @@ public interface Lease extends AutoCloseable {
 
     /**
      * Ends the lease. Returns when the store has confirmed, or the lock was passed to the next waiter of this client; if
-     * the store cannot be reached the release is retried in the background until the hold must have expired. Again
-     * after the first time: does nothing.
+     * the store cannot be reached the release is retried in the background until the hold must have expired.
+     * Idempotent.
      *
      * @throws LeaseLostException if the lease was lost before: the work done under it was not protected to its end
      */
     void release();
 
     /**
-     * As {@link #release()}, but nobody gets the lock before it has been held for this time, counted from the grant: for work
-     * that must not be repeated sooner. No thread waits for that, and nothing here keeps the hold alive: the store ends it at
-     * that time by itself, also if this process has ended meanwhile. (On a store where holds end with the client's session,
-     * they end with it.) If that time has passed already, the same as {@link #release()}.
+     * Ends the lease, but keeps the name locked until this time has passed since the grant: for work that must not be repeated sooner.
+     * No thread waits for that, and nothing here keeps the hold alive: the store ends it at that time by itself, even if this process
+     * has ended meanwhile. (On a store where holds end with the client's session, they end with it.) If that time has passed already,
+     * this is the same as {@link #release()}.
      *
      * @throws LeaseLostException if the lease was lost before
      * @throws LockStoreException if the store did not confirm that it keeps the name locked. The lease is released all the same,
@@ -79,7 +79,7 @@ public interface Lease extends AutoCloseable {
 
     /**
      * As {@link #release()}, without a thread that waits. The stage completes on the client's callback executor, with
-     * {@link LeaseLostException} if the lease was lost before. Again after the first time: complete at once.
+     * {@link LeaseLostException} if the lease was lost before. Idempotent: a later call returns a stage that is complete.
      */
     CompletionStage<Void> releaseAsync();
 

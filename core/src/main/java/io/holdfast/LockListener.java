@@ -3,10 +3,10 @@ package io.holdfast;
 import java.time.Duration;
 
 /**
- * Is told what happens to a client's locks: for metrics and logs.
+ * Receives a client's lock events, for metrics and logs.
  *
- * <p>Called on the client's callback executor, some time after the fact and, for one lease, not necessarily in order.
- * An exception is logged and otherwise ignored.
+ * <p>The client calls it on its callback executor, some time after the fact and, for one lease, not necessarily in order. An exception
+ * is logged and otherwise ignored.
  */
 public interface LockListener {
 
@@ -15,7 +15,7 @@ public interface LockListener {
         /** Others held the lock for all of the wait time. */
         TIMED_OUT,
 
-        /** Interrupted or cancelled. */
+        /** The caller was interrupted, or cancelled its stage. */
         WITHDRAWN,
 
         /** The store failed, or the client was closed. */

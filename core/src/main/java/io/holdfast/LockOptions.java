@@ -6,8 +6,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How to acquire: how long to wait, and how long the lease may last. Immutable; each setter returns a
- * changed copy.
+ * Says how to acquire: how long to wait, and how long the lease may last. Immutable; each setter returns a changed copy.
  *
  * <p>Without any option a lease is renewed for as long as it is held.
  */
@@ -34,13 +33,13 @@ public final class LockOptions {
         this.fair = fair;
     }
 
-    /** Wait as long as needed (for {@code try} methods: not at all); renew while held. */
+    /** Returns the default options: wait as long as needed (for {@code try} methods: not at all), renew while held. */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * The longest time to wait for the lock, local and remote waiting together; zero means one attempt.
+     * Sets the longest time to wait for the lock, local and remote waiting together; zero means one attempt.
      *
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
@@ -49,7 +48,7 @@ public final class LockOptions {
     }
 
     /**
-     * A lease of fixed length, not renewed: it ends by then whatever happens, also at the store.
+     * Sets a lease of fixed length, which is not renewed: it ends by then whatever happens, even at the store.
      *
      * @throws IllegalArgumentException if shorter than 100 ms or longer than a year, or if {@link #holdAtMost} is set
      */
@@ -63,7 +62,7 @@ public final class LockOptions {
     }
 
     /**
-     * Renewed while held, but for no longer than this in all.
+     * Sets the longest time in all for which a lease is renewed.
      *
      * @throws IllegalArgumentException if shorter than 100 ms or longer than a year, or if {@link #leaseFor} is set
      */
@@ -89,17 +88,17 @@ public final class LockOptions {
     }
 
     /**
-     * Strict order of arrival among the waiters of this client. Without it a running thread may take the lock before a
-     * parked one that has waited for less than a millisecond, or within 100 µs after the lock was handed to one that had
-     * waited for longer, which is faster.
+     * Sets strict order of arrival among the waiters of this client. Without it, which is faster, a running thread may take the lock
+     * before a parked thread that has waited for less than a millisecond, or within 100 µs after the lock was handed to a thread that had
+     * waited for longer.
      */
     public LockOptions fair() {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true);
     }
 
     /**
-     * How long this client may keep the lock by passing it from one of its waiters to the next while another client
-     * waits. 10 ms by default; zero passes it on at every release. Longer is faster and less even.
+     * Sets how long this client may keep the lock by passing it from one of its waiters to the next while another client waits; 10 ms by
+     * default, zero passes it on at every release. A longer tenure raises throughput and lowers fairness.
      *
      * @throws IllegalArgumentException if negative or longer than a minute
      */

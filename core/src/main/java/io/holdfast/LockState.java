@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What the store said of a name. Old by the time it is read: good for people and tools, not for decisions.
+ * What the store knew of a name. It is old when it is read: good for people and tools, not for decisions.
  *
  * @param name the lock name
- * @param holder who holds it, as the store shows it; empty if it is free
- * @param remaining how long the hold lasts if it is not renewed; zero if free; empty if it has no end, which no lock of
- *     a compatible library has
+ * @param holder what holds it, as the store shows it; empty if it is free
+ * @param remaining how long the hold lasts if it is not renewed; zero if the name is free; empty if the key has no expiry, which no
+ *     lock of a compatible library lacks
  * @param fencingToken the smallest token of the present hold, if the store knows it
  * @param waitingClients how many clients wait in the store's queue
  */

@@ -11,20 +11,20 @@ import java.util.function.Consumer;
  */
 public interface MultiLease extends AutoCloseable {
 
-    /** One for each name, in the order of the names. */
+    /** Returns one lease for each name, in the order of the names. */
     List<Lease> leases();
 
     /**
-     * The lease on one of the names.
+     * Returns the lease on one of the names.
      *
      * @throws IllegalArgumentException if it is not one of them
      */
     Lease lease(String name);
 
-    /** Whether all are held now. Local, costs no command. */
+    /** Returns whether all are held now. Costs no command. */
     boolean isValid();
 
-    /** How long all are certainly valid if no further renewal succeeds; zero if one of them is over. */
+    /** Returns how long all are certainly valid if no further renewal succeeds; zero if one of them is over. */
     Duration remaining();
 
     /**

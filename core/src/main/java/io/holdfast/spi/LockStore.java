@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The authority that says who holds a name.
+ * The remote authority on lock names: which holder id holds each of them.
  *
  * <p><b>What the engine relies on</b>, and what the contract suite in {@code holdfast-testkit} checks:
  *
@@ -21,11 +21,11 @@ import java.util.concurrent.CompletionStage;
  *       So a store may address the client that waits under a holder id.
  *   <li><b>Messages are hints.</b> {@link StoreListener} events affect how fast a waiter proceeds, never whether it is
  *       right: a waiter also sends its acquire again at intervals.
- *   <li><b>Errors are told apart</b> by {@link StoreException.Outcome}; an error is never reported as "busy".
+ *   <li><b>Errors are distinguished</b> by {@link StoreException.Outcome}; an error is never reported as "busy".
  * </ul>
  *
  * <p>All methods are thread-safe, return at once, and report errors through the returned stage. Stages may complete on
- * any thread, also on the calling one; what is chained to them by the engine is short and does not block.
+ * any thread, even on the calling one; what the engine chains to them is short and does not block.
  */
 public interface LockStore extends AutoCloseable {
 
@@ -39,8 +39,8 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<AcquireReply> acquire(AcquireRequest request);
 
     /**
-     * Whether {@link #acquireTogether} can take these names: by one command, all or none. A store that never can leaves this as it
-     * is; the engine then takes one name after the other.
+     * Returns whether {@link #acquireTogether} can take these names: by one command, all or none. A store that never can do so does
+     * not override this; the engine then takes one name after the other.
      *
      * @param names at least two, distinct
      */
@@ -49,8 +49,8 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
-     * Takes several names, all or none, by one command that never waits. A name that is held by another id, or for which somebody
-     * is in the queue, is busy; then nothing changes. For each name a grant is the same as by {@link #acquire} with a request
+     * Takes several names, all or none, by one command that never waits. A name is busy if another id holds it
+     * or its queue is not empty; then nothing changes. For each name a grant is the same as by {@link #acquire} with a request
      * that does not queue: safe late and twice, a hold and a base of its own.
      *
      * @param requests one for each name, none of which queues, all for the same length; {@link #takesTogether} said yes
@@ -78,10 +78,10 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
-     * As {@link #renewAll(List)}, for who renews very many: without a stage for each. A store for which that is less work
-     * overrides this, too. Does not throw once an answer was given or may still come.
+     * Renews several holds like {@link #renewAll(List)}, without a stage for each: for very many holds. A store for which that is less
+     * work overrides this as well. Does not throw once an answer was given or may still come.
      *
-     * @param answers is told one answer for each request, perhaps before this returns
+     * @param answers receives one answer for each request, perhaps before this method returns
      */
     default void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         List<CompletionStage<RenewReply>> replies = renewAll(requests);
@@ -105,7 +105,7 @@ public interface LockStore extends AutoCloseable {
      */
     CompletionStage<Boolean> abandon(String name, String holderId);
 
-    /** What the store knows of a name at this moment. For people and tools: the answer is old when it arrives. */
+    /** Returns what the store knows of a name. For people and tools: the answer is old when it arrives. */
     CompletionStage<StoreState> inspect(String name);
 
     /**
@@ -116,18 +116,19 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<Boolean> forceRelease(String name);
 
     /**
-     * For how long after it failed with an unknown outcome a command to acquire may still be executed, at most: the engine then
-     * looks once more for what it may have left. A store whose requests carry a time after which they are refused says so
-     * here; for others it is a guess.
+     * Returns the longest time for which an acquire that failed with an unknown outcome may still be executed. The engine withdraws
+     * the holder id once more after that time. A store whose requests carry a time after which they are refused returns that time;
+     * other stores return a guess.
      */
     default Duration lateness() {
         return Duration.ofSeconds(5);
     }
 
     /**
-     * Asks whether locks can be taken now, and how the parts of the store do; for people, at most every few seconds.
+     * Asks whether locks can be taken now, and for the state of the parts of the store; for people, at most every few seconds. Fails
+     * if the store does not answer at all.
      *
-     * <p>A store with more to tell than whether it answers overrides this. It fails if the store does not answer at all.
+     * <p>A store overrides this if it knows more than that it answers.
      *
      * @param name a name that nobody locks, for stores that must ask about one
      */
@@ -138,10 +139,10 @@ public interface LockStore extends AutoCloseable {
     /** Registers the one receiver of this store's messages. Called once, before any other command. */
     void listen(StoreListener listener);
 
-    /** One short phrase for messages and logs, without secrets, for example {@code redis://10.0.0.7:6379/0}. */
+    /** Returns one short phrase for messages and logs, without secrets, for example {@code redis://10.0.0.7:6379/0}. */
     String describe();
 
-    /** Frees the connections. Holds are not released by this; the engine has done so before. Does not throw. */
+    /** Frees the connections. The engine has released the holds before. Does not throw. */
     @Override
     void close();
 }

@@ -7,9 +7,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the independent servers of a quorum, as one client sees it: a vote on who holds a name, and a register for the
- * name's fencing tokens. Smaller than a {@link LockStore} on purpose: a member has no queue and never passes a lock on by
- * itself. Members that granted on their own would split their votes among the waiting clients for ever.
+ * One of the independent servers of a quorum, as one client sees it: a vote on the holder of a name, and a register for the fencing
+ * tokens of the name. It is smaller than a {@link LockStore} on purpose: a member has no queue and never passes a lock on by itself. Members that granted on their own would split their votes among the waiting clients for ever.
  *
  * <p><b>What the quorum relies on:</b>
  *
@@ -49,7 +48,7 @@ public interface QuorumMember extends AutoCloseable {
      * The answer to {@link Take}.
      *
      * @param holds whether the id holds the name at this member now
-     * @param holder who holds it otherwise, for people and to compare; empty if {@code holds}
+     * @param holder the id that holds it otherwise, for people and to compare; empty if {@code holds}
      * @param remainingMillis how long the other's hold lasts; {@link AcquireReply.Busy#NO_EXPIRY} if it has no end
      * @param accepted whether the proposal is in the register; false if not {@code holds}
      * @param register the largest token in the register, after this
@@ -118,11 +117,11 @@ public interface QuorumMember extends AutoCloseable {
         /**
          * The name was released at this member.
          *
-         * @param rank how many waiting clients were told before this one, which has come later than they
+         * @param rank how many waiting clients, which had arrived earlier, received this message before
          */
         void released(String name, int rank);
 
-        /** Somebody has begun to wait behind this id. */
+        /** Another client has begun to wait behind this id. */
         void contended(String name, String id);
 
         /** As {@link StoreListener#connecting}, for this member. */
@@ -148,7 +147,7 @@ public interface QuorumMember extends AutoCloseable {
     /**
      * Ends the hold of an id, if it has one.
      *
-     * @param wake whether to tell the first of those who wait; not when a failed attempt is taken back
+     * @param wake whether to wake the first waiting clients; not when a failed attempt is taken back
      */
     CompletionStage<Released> release(String name, String id, boolean wake);
 
@@ -169,7 +168,7 @@ public interface QuorumMember extends AutoCloseable {
      * Gives the member a birth, if it has none of its present life.
      *
      * @param quarantineMillis for how long it must not vote from now on
-     * @return its standing then, whoever gave it the birth
+     * @return its standing then, whichever client gave it the birth
      */
     CompletionStage<Standing> admit(long quarantineMillis);
 

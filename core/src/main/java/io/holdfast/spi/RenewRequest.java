@@ -10,26 +10,26 @@ package io.holdfast.spi;
  *     than it has seen, so that a late one cannot undo a setting that came after it; a renewal with a larger one uses that
  *     number up, whether it is exact or not
  * @param exact false: only ever lengthens. True: sets the time to exactly this, even if that is shorter
- * @param counted whether the reply must tell how many wait. If not, it may say that nobody does: a store for which counting
- *     is work leaves it out then
+ * @param counted whether the reply must count the waiting clients. If not, the reply may say zero: a store for which counting is
+ *     work leaves it out then
  */
 public record RenewRequest(
         String name, String holderId, long leaseMillis, long sequence, boolean exact, boolean counted) {
 
-    /** Asks for the number of those who wait, too. */
+    /** Creates a request whose reply also counts the waiting clients. */
     public RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {
         this(name, holderId, leaseMillis, sequence, exact, true);
     }
 
     /**
-     * A look: asks whether the id still holds the name. It changes no length, uses up no number, and its answer promises no
+     * Returns a look: it asks whether the id still holds the name. It changes no length, uses up no number, and its answer promises no
      * time.
      */
     public static RenewRequest look(String name, String holderId, long sequence, boolean counted) {
         return new RenewRequest(name, holderId, 0, sequence, false, counted);
     }
 
-    /** Whether nothing but the holder is asked for. */
+    /** Returns whether this is a {@link #look}. */
     public boolean isLook() {
         return leaseMillis == 0 && !exact;
     }

@@ -3,7 +3,7 @@ package io.holdfast.spi;
 /**
  * Receives a store's messages. Every message but {@link #lost} is a hint: it may be missing, late, doubled or wrong.
  *
- * <p>Methods may be called on any thread, also on an I/O thread; they are short and do not block.
+ * <p>Methods may be called on any thread, even on an I/O thread; they are short and do not block.
  */
 public interface StoreListener {
 
@@ -14,22 +14,22 @@ public interface StoreListener {
     void granted(String name, String holderId);
 
     /**
-     * As {@link #granted(String, String)}, from a store that can say since when: the receiver may rely on it at once, for
-     * as long as that tells. A receiver that does not use it is told the other way.
+     * The store granted the name to a queued holder id, and says since when. The receiver may rely on the hold at once, for as long as
+     * that allows. A receiver that does not override this method receives {@link #granted(String, String)}.
      */
     default void granted(PushedGrant grant) {
         granted(grant.name(), grant.holderId());
     }
 
-    /** Somebody has begun to wait in the store's queue behind this holder id. */
+    /** Another client has begun to wait in the store's queue behind this holder id. */
     void contended(String name, String holderId);
 
-    /** The name may have become free: a waiter of this client had better ask now. */
+    /** The name may have become free: a waiter of this client should ask now. */
     void released(String name);
 
     /**
-     * The store does not keep the hold of this holder id any more, or cannot promise it any more. This message is taken at
-     * its word: the lease on the hold ends at once. It may be missing: then the next renewal finds out.
+     * The store no longer keeps the hold of this holder id, or can no longer promise it. The engine takes this message at its word:
+     * the lease on the hold ends at once. The message may be missing; then the next renewal finds out.
      */
     default void lost(String name, String holderId) {}
 
@@ -40,6 +40,6 @@ public interface StoreListener {
      */
     default void connecting() {}
 
-    /** Messages may have been missed (the connection was lost and is back): every waiter had better ask now. */
+    /** Messages may have been missed (the connection was lost and is back): every waiter should ask now. */
     void reconnected();
 }

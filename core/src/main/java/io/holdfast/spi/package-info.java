@@ -1,5 +1,5 @@
 /**
- * What a store is: the remote authority that says who holds a name.
+ * The contract of a store, the remote authority on lock names.
  *
  * <p>A store is a small set of asynchronous commands, each safe when it arrives late and when it arrives twice.
  * Waiting, renewal, deadlines, local queues and reentrancy belong to the engine in {@code io.holdfast}; a store neither
