@@ -3,7 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.redis.connect.Allowed;
+import io.holdfast.redis.lua.Allowed;
 import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply.Busy;

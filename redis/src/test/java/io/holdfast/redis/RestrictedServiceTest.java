@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.redis.connect.Allowed;
 import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.lua.Allowed;
 import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.spi.AcquireReply.Busy;

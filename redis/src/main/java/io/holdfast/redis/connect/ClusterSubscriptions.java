@@ -1,6 +1,5 @@
 package io.holdfast.redis.connect;
 
-import io.holdfast.redis.RedissonChannels;
 import io.holdfast.redis.connect.WantedChannel.ChannelKey;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
@@ -33,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  *   <li>"Somebody waits behind you": one plain channel for the client, {@code <prefix>:c:<client id>}. A holder, who knows
  *       not whether anybody will ever wait, need not subscribe in each slot where it holds something; the message is rare,
  *       so it may go to all nodes.
- *   <li>Redisson's, see {@link RedissonChannels}.
+ *   <li>Redisson's, see {@code RedissonChannels}.
  * </ul>
  *
  * <p>The driver's own repetition of subscriptions is not relied upon: it names all sharded channels in one command, which

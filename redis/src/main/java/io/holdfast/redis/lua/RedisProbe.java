@@ -1,6 +1,5 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Allowed;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.StoreException;

@@ -1,7 +1,6 @@
 package io.holdfast.redis.server;
 
 import io.holdfast.redis.RedisMode;
-import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.RedissonChannels;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
@@ -17,7 +16,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store is opened with, whether a URI said it ({@link RedisUris}) or code ({@link RedisStores}).
+ * What a store is opened with, whether a URI said it ({@link RedisUris}) or code ({@code RedisStores}).
  *
  * @param nodes {@link Topology#SERVER}: the server; {@link Topology#SENTINEL}: one URI that contains the Sentinels;
  *     {@link Topology#CLUSTER}: nodes to learn the others from. With login, TLS, database, client name and timeout in

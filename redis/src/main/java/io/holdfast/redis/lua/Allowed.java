@@ -1,6 +1,4 @@
-package io.holdfast.redis.connect;
-
-import io.holdfast.redis.lua.RedisProbe;
+package io.holdfast.redis.lua;
 
 /**
  * What a server lets this user do with scripts. Found out once, when the store is opened ({@link RedisProbe}). The locks
