@@ -215,7 +215,7 @@ abstract sealed class AcquireForms permits LockClient {
             String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
         requireNonNull(task, "task");
         CompletableFuture<Lease> acquired = acquireAsync(name, options).toCompletableFuture();
-        CompletableFuture<T> outcome = new CompletableFuture<>();
+        CompletableFuture<T> outcome = acquired.newIncompleteFuture();
         CompletionStage<T> ended = outcome;
         ended.whenComplete((value, why) -> acquired.cancel(false));
         CompletionStage<Lease> granted = acquired;

@@ -9,16 +9,15 @@ import java.util.concurrent.locks.Lock;
  * A lock name as a {@link Lock} that threads own: strict and reentrant.
  *
  * <p>Ownership is per client and thread: two lock objects for one name of the same client are the same lock. A nested
- * {@code lock()} costs no command. While held it is renewed, unless taken with a lease of its own; it is not renewed any
- * longer once the owner thread has died.
+ * {@code lock()} costs no command. The client renews the lock while it is held, unless it was taken with a length of
+ * its own. Renewal ends when the owner thread has died.
  *
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
- * if the client is closed, and, unless they say otherwise, {@link LeaseLostException} never: that comes from
- * {@link #unlock()}.
+ * if the client is closed. Only {@link #unlock()} throws {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 
-    /** The lock name. */
+    /** Returns the lock name. */
     String name();
 
     /** Takes the lock, waiting as long as needed. An interrupt does not end the wait; the flag is set on return. */
@@ -26,30 +25,35 @@ public interface DistributedLock extends Lock {
     void lock();
 
     /**
-     * As {@link #lock()}, with a lease that ends after this time whatever happens (also at the store), and is not
-     * renewed. A nested call keeps the lease there is.
+     * Takes the lock as {@link #lock()} does, with a lease that is not renewed and ends after this time, here and at
+     * the store. A nested call keeps the lease that the thread has.
      */
     void lock(long lease, TimeUnit unit);
 
+    /** Takes the lock, waiting as long as needed. An interrupt ends the wait and leaves nothing behind. */
     @Override
     void lockInterruptibly() throws InterruptedException;
 
-    /** Takes the lock if it is free now; one command at most. */
+    /** Takes the lock if it is free now. Costs one command at most. */
     @Override
     boolean tryLock();
 
-    /** @return false if the wait time passed. A wait of zero or less means one attempt. */
+    /**
+     * Takes the lock if that is possible within this time; zero or less means one attempt.
+     *
+     * @return false if the wait time passed
+     */
     @Override
     boolean tryLock(long wait, TimeUnit unit) throws InterruptedException;
 
-    /** As {@link #tryLock(long, TimeUnit)}, with a lease as in {@link #lock(long, TimeUnit)}. */
+    /** Takes the lock as {@link #tryLock(long, TimeUnit)} does, with a lease as in {@link #lock(long, TimeUnit)}. */
     boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException;
 
     /**
-     * Gives back one hold; the last one releases.
+     * Undoes one {@code lock()} of the calling thread; the last one releases the lock.
      *
      * @throws IllegalMonitorStateException if the calling thread does not hold the lock
-     * @throws LeaseLostException if it held the lock and lost it: the work done was not protected to its end
+     * @throws LeaseLostException if the thread held the lock and lost it: its work was not protected to the end
      */
     @Override
     void unlock();
@@ -58,29 +62,35 @@ public interface DistributedLock extends Lock {
     @Override
     Condition newCondition();
 
-    /** Whether anybody holds the name, as the store knows it at this moment. One command. */
+    /** Returns whether anybody holds the name, as the store knows it now. Costs one command. */
     boolean isLocked();
 
-    /** Whether the calling thread holds the lock and its lease is valid. Local. */
+    /** Returns whether the calling thread holds the lock and its lease is valid. Costs no command. */
     boolean isHeldByCurrentThread();
 
-    /** How many times the calling thread has taken the lock and not yet given it back; 0 if it does not hold. Local. */
+    /**
+     * Returns how many times the calling thread has taken the lock without an unlock; 0 if the thread does not hold the lock, or
+     * has lost it. Costs no command.
+     */
     int getHoldCount();
 
-    /** How long the calling thread's hold is certainly valid if no renewal succeeds; zero if it does not hold. Local. */
+    /**
+     * Returns how long the calling thread's lease stays valid if no further renewal succeeds; zero if the thread does
+     * not hold the lock. Costs no command.
+     */
     Duration remaining();
 
     /**
-     * The fencing token of the calling thread's hold.
+     * Returns the fencing token of the calling thread's lease.
      *
      * @throws IllegalMonitorStateException if the calling thread does not hold the lock
      */
     long fencingToken();
 
     /**
-     * Ends whatever hold there is on the name, here or elsewhere, without asking its owner. A hold of this client is lost when
-     * this returns true, also that of the calling thread: its {@link #unlock} throws {@link LeaseLostException}. An owner
-     * elsewhere finds out within a third of a lease.
+     * Ends the hold on the name, in this client or elsewhere, without asking its owner. When this method returns true,
+     * a lease of this client is lost, even that of the calling thread: its {@link #unlock} throws {@link
+     * LeaseLostException}. An owner elsewhere notices within a third of a lease.
      *
      * @return true if there was one
      */

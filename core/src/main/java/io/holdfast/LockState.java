@@ -21,6 +21,7 @@ public record LockState(
         OptionalLong fencingToken,
         int waitingClients) {
 
+    /** Returns whether there was a holder. */
     public boolean isLocked() {
         return holder.isPresent();
     }

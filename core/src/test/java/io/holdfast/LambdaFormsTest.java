@@ -126,6 +126,15 @@ class LambdaFormsTest extends EngineFixture {
     }
 
     @Test
+    void dependents_of_a_stage_run_on_the_callback_executor() {
+        CompletableFuture<String> outcome =
+                client.callAsync("a", lease -> new CompletableFuture<String>()).toCompletableFuture();
+        assertThat(outcome.defaultExecutor()).isNotSameAs(new CompletableFuture<>().defaultExecutor());
+        assertThat(outcome).isInstanceOf(CallbackStage.class);
+        outcome.cancel(false);
+    }
+
+    @Test
     void a_stage_of_a_closed_client_fails() {
         client.close();
         assertThatThrownBy(client.callAsync("a", lease -> CompletableFuture.completedFuture("x"))
