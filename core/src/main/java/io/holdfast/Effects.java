@@ -76,7 +76,7 @@ interface Effects {
 
     void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
-    /** The lease was lost; {@code answered}: the store has just said so, and can be asked who holds the name now. */
+    /** The lease was lost; {@code answered}: the store has just said so, and can be asked for the present holder. */
     void lost(ActiveLease lease, String why, boolean answered);
 
     /** A renewal of the hold failed. */

@@ -56,7 +56,7 @@ final class Incidents {
     /**
      * A lease was lost.
      *
-     * @param ask whether the store, which has just answered, is asked who holds the name now. A store that does not answer is
+     * @param ask whether the store, which has just answered, is asked for the present holder. A store that does not answer is
      *     not asked: the line would come late, and with no more in it.
      */
     void lost(ActiveLease lease, String why, boolean ask) {

@@ -228,7 +228,7 @@ public final class ForeignKeys {
     }
 
     /** The answer after a refusal on a key whose type has changed since, if the type was why. */
-    static <T extends @Nullable Object> CompletableFuture<T> changedSince(
+    private static <T extends @Nullable Object> CompletableFuture<T> changedSince(
             Throwable error, CompletableFuture<T> answer) {
         Throwable cause = RedisErrors.unwrap(error);
         String said = cause == null ? "" : String.valueOf(cause.getMessage());

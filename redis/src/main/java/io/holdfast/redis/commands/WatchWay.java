@@ -132,7 +132,7 @@ public final class WatchWay implements ConditionalDelete, ConditionalSet {
     }
 
     /** If the whole was refused (EXECABORT), fails with what the server said to the command: it names the cause. */
-    static CompletionStage<TransactionResult> executed(
+    private static CompletionStage<TransactionResult> executed(
             CompletionStage<TransactionResult> exec, List<? extends RedisFuture<?>> commanding) {
         CompletableFuture<TransactionResult> outcome = new CompletableFuture<>();
         exec.whenComplete((results, error) -> {
