@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +45,8 @@ final class Attempt {
     long repetition = -1;
 
     /** When the last command for it was sent. */
-    LeaseRules.@Nullable Sent sent;
+    @Nullable
+    ClockReading sent;
 
     /**
      * The one look for what its failed commands may have left (see {@link Effects#watchForLate}): once for the id, after the last
@@ -101,9 +103,9 @@ final class Attempt {
     }
 
     /** Notes that a command for it is about to be sent. */
-    LeaseRules.Sent sending(TimeSource time) {
+    ClockReading sending(TimeSource time) {
         repetition++;
-        sent = LeaseRules.Sent.now(time);
+        sent = ClockReading.now(time);
         return sent;
     }
 }

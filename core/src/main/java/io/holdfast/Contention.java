@@ -6,6 +6,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -153,7 +154,7 @@ final class Contention {
      */
     void pushed(PushedGrant grant) {
         Attempt waiting = requireNonNull(attempt);
-        LeaseRules.Sent asked = waiting.sent;
+        ClockReading asked = waiting.sent;
         TimeSource time = state.settings.time;
         if (isDoubtful(waiting)
                 || !state.effects.isCurrent(waiting)
@@ -164,7 +165,7 @@ final class Contention {
             hint();
             return;
         }
-        LeaseRules.Sent heard = LeaseRules.Sent.now(time);
+        ClockReading heard = ClockReading.now(time);
         long sinceAsking = grant.sinceAskingMillis() * 1_000_000;
         long lease = grant.leaseMillis() * 1_000_000;
         Deadline deadline = state.settings.rules.pushedDeadline(asked, sinceAsking, heard, lease);
@@ -180,7 +181,7 @@ final class Contention {
         state.startTenure(hold);
     }
 
-    void answered(Attempt answered, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+    void answered(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
             // Given up and withdrawn meanwhile. But that may have overtaken the acquire: withdraw once more.
@@ -196,7 +197,7 @@ final class Contention {
         }
     }
 
-    void requeued(Attempt answered, LeaseRules.Sent sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
+    void requeued(Attempt answered, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
         AcquireReply acquired = reply == null ? null : reply.requeued();
         if (acquired != null || error != null) {
             answered(answered, sent, acquired, error);
@@ -244,7 +245,7 @@ final class Contention {
         return granted.doubtful || state.isForcing();
     }
 
-    private void granted(Attempt answered, LeaseRules.Sent sent, Granted granted) {
+    private void granted(Attempt answered, ClockReading sent, Granted granted) {
         if (isDoubtful(answered)) {
             // At the latest, the end of the force asks again.
             answered.mayBeKnown = true;
@@ -262,7 +263,7 @@ final class Contention {
         attempt = null;
         TimeSource time = state.settings.time;
         long promised = LeaseRules.promisedNanos(answered.leaseNanos, granted.atMostMillis());
-        Deadline deadline = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), promised);
+        Deadline deadline = state.settings.rules.deadline(sent, ClockReading.now(time), promised);
         if (deadline.hasPassed(time)) {
             state.effects.abandon(answered.holderId, answered.leaseNanos);
             answeredTooLate(answered);
@@ -270,7 +271,7 @@ final class Contention {
         }
         Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
         if (promised < answered.leaseNanos) {
-            Deadline asked = state.settings.rules.deadline(sent, LeaseRules.Sent.now(time), answered.leaseNanos);
+            Deadline asked = state.settings.rules.deadline(sent, ClockReading.now(time), answered.leaseNanos);
             hold.promisedOnly(promised, sent.nanos(), asked);
         }
         hold.contended = granted.waiting() > 0;

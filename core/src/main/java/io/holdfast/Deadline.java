@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 
 /**
@@ -14,11 +15,11 @@ import io.holdfast.spi.TimeSource;
 record Deadline(long nanos, long wallMillis) {
 
     boolean hasPassed(TimeSource time) {
-        return hasPassed(LeaseRules.Sent.now(time));
+        return hasPassed(ClockReading.now(time));
     }
 
     /** Whether it had passed when the clocks were read. */
-    boolean hasPassed(LeaseRules.Sent now) {
+    boolean hasPassed(ClockReading now) {
         return now.nanos() - nanos >= 0 || now.wallMillis() - wallMillis >= 0;
     }
 
@@ -28,18 +29,18 @@ record Deadline(long nanos, long wallMillis) {
     }
 
     /** The same instant, so that monotonic time alone shows it if no clock jumps from now on. */
-    Deadline asOf(LeaseRules.Sent now) {
+    Deadline asOf(ClockReading now) {
         long remaining = remainingNanos(now);
         return nanos - now.nanos() <= remaining ? this : new Deadline(now.nanos() + remaining, wallMillis);
     }
 
     /** Zero if it has passed. */
     long remainingNanos(TimeSource time) {
-        return remainingNanos(LeaseRules.Sent.now(time));
+        return remainingNanos(ClockReading.now(time));
     }
 
     /** As it was when the clocks were read. */
-    long remainingNanos(LeaseRules.Sent now) {
+    long remainingNanos(ClockReading now) {
         long byWall = (wallMillis - now.wallMillis()) * 1_000_000;
         return Math.max(0, Math.min(nanos - now.nanos(), byWall));
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Holds by the time at which to look at them: a heap in which each hold knows its place, so that it can leave or move from
- * the middle without a search. Guarded by the lock of {@link Renewals}.
+ * the middle without a search. Guarded by the lock of {@link RenewalTimer}.
  *
  * <p>A client that holds very many locks moves each of them twice for each renewal. So the times are kept beside the holds,
  * not in them, and a place has four children: a hold finds its own place without a look at the others, which are anywhere in

@@ -51,7 +51,7 @@ interface Effects {
     /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
     void wakeAfter(long delayNanos);
 
-    /** {@link NameState#lookAt} is wanted at this time; replaces an earlier wish for this hold. */
+    /** {@link NameState#renewalDue} is wanted at this time; replaces an earlier wish for this hold. */
     void watch(Hold hold, long atNanos);
 
     /** The hold needs no looking at any more. */

@@ -40,7 +40,7 @@ final class Engine {
     private final LockStore store;
     private final EngineSettings settings;
     private final Callbacks callbacks;
-    private final Renewals renewals;
+    private final RenewalTimer renewals;
     private final Compensation compensation;
     private final Retention retention;
     private final Incidents incidents;
@@ -57,7 +57,7 @@ final class Engine {
         this.settings = settings;
         this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
-        this.renewals = new Renewals(this.store, settings);
+        this.renewals = new RenewalTimer(this.store, settings);
         this.compensation = new Compensation(this.store, settings);
         this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
@@ -102,10 +102,10 @@ final class Engine {
      */
     List<Waiter> submitTogether(List<String> wanted, Supplier<Waiter> waiters) {
         ensureOpen();
-        if (wanted.size() < 2 || !store.takesTogether(wanted)) {
+        if (wanted.size() < 2 || !store.canAcquireAll(wanted)) {
             return List.of();
         }
-        List<Waiter> submitted = new Together(this, wanted).submit(waiters);
+        List<Waiter> submitted = new MultiAttempt(this, wanted).submit(waiters);
         if (closing.get() != null) {
             // close() may have passed over a name before it was there.
             for (String name : wanted) {
@@ -227,7 +227,7 @@ final class Engine {
         return callbacks;
     }
 
-    Renewals renewals() {
+    RenewalTimer renewals() {
         return renewals;
     }
 

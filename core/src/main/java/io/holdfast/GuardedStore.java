@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -12,7 +13,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -40,13 +40,13 @@ final class GuardedStore implements LockStore {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
-        return store.takesTogether(names);
+    public boolean canAcquireAll(List<String> names) {
+        return store.canAcquireAll(names);
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
-        return guarded(() -> store.acquireTogether(requests).thenApply(reply -> {
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        return guarded(() -> store.acquireAll(requests).thenApply(reply -> {
             int granted = reply.granted().size();
             if (reply.isTaken() && granted != requests.size()) {
                 throw new StoreException(

@@ -6,7 +6,7 @@ package io.holdfast;
  * <p>There are very many of these in some clients: the sizes of the fields were chosen so that one takes 112 bytes.
  *
  * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name's engine; these two are written
- * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link Renewals}.
+ * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link RenewalTimer}.
  */
 final class Hold {
 

@@ -1,6 +1,6 @@
 package io.holdfast;
 
-import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.ClockReading;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -9,19 +9,12 @@ import java.util.concurrent.TimeUnit;
  */
 class LeaseRules {
 
-    /** When a request was sent, on both clocks. Taken <em>before</em> it was sent. */
-    record Sent(long nanos, long wallMillis) {
-        static Sent now(TimeSource time) {
-            return new Sent(time.nanoTime(), time.wallMillis());
-        }
-    }
-
     /**
      * How long a hold counts as ours. The store's countdown began at the execution, so not before the request was sent;
      * hence ours begins at the sending. The reply's arrival says nothing: it may have been held up for longer than the
      * lease.
      */
-    Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
+    Deadline deadline(ClockReading sent, ClockReading replied, long leaseNanos) {
         return new Deadline(
                 sent.nanos() + leaseNanos - driftMarginNanos(leaseNanos), sent.wallMillis() + leaseNanos / 1_000_000);
     }
@@ -37,7 +30,7 @@ class LeaseRules {
      * plus this time. The drift margin is charged on all of it, and the wall clock guards it from the asking on. A clock
      * at the store that jumped in between may say too much, hence never longer than from the message's arrival.
      */
-    Deadline pushedDeadline(Sent asked, long sinceAskingNanos, Sent heard, long leaseNanos) {
+    Deadline pushedDeadline(ClockReading asked, long sinceAskingNanos, ClockReading heard, long leaseNanos) {
         return deadline(asked, heard, sinceAskingNanos + leaseNanos).earlier(deadline(heard, heard, leaseNanos));
     }
 
@@ -47,7 +40,7 @@ class LeaseRules {
      *
      * @param now read for this very hold, after its reply came
      */
-    boolean renewalCounts(Deadline old, Sent now) {
+    boolean renewalCounts(Deadline old, ClockReading now) {
         return !old.hasPassed(now);
     }
 

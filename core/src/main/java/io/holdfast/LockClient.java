@@ -182,7 +182,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @Override
     @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
-        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
+        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
         Waiter.ensureNotInterrupted();
         return all.await().orElseThrow(all::timeout);
     }
@@ -196,7 +196,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException {
-        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.TRY);
+        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.TRY);
         Waiter.ensureNotInterrupted();
         return all.await();
     }
@@ -208,7 +208,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @Override
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
-        AllOrNone all = new AllOrNone(engine, names, options, WaitMode.PATIENT);
+        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
         CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
         CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks());
         CompletionStage<MultiLease> watched = stage;

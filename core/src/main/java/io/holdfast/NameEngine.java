@@ -2,6 +2,7 @@ package io.holdfast;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.Names;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseRequest;
@@ -90,11 +91,11 @@ final class NameEngine extends EventLock implements Effects {
         return taken[0];
     }
 
-    /** The place of a name in a {@link Together}. */
+    /** The place of a name in a {@link MultiAttempt}. */
     sealed interface Reservation {
 
         /** To be sent with the others. */
-        record Made(NameEngine engine, Waiter waiter, Attempt attempt, LeaseRules.Sent sent, AcquireRequest request)
+        record Made(NameEngine engine, Waiter waiter, Attempt attempt, ClockReading sent, AcquireRequest request)
                 implements Reservation {}
 
         /** Somebody here holds the name or waits for it. */
@@ -258,18 +259,14 @@ final class NameEngine extends EventLock implements Effects {
     }
 
     void renewed(
-            Hold hold,
-            RenewRequest request,
-            LeaseRules.Sent sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
         handle(() -> state.renewed(hold, request, sent, reply, error));
     }
 
     @Nullable
-    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent, boolean jumped) {
+    RenewRequest renewalDue(Hold hold, ClockReading sent, boolean jumped) {
         @Nullable RenewRequest[] request = new @Nullable RenewRequest[1];
-        handle(() -> request[0] = state.lookAt(hold, sent, jumped));
+        handle(() -> request[0] = state.renewalDue(hold, sent, jumped));
         return request[0];
     }
 
@@ -305,7 +302,7 @@ final class NameEngine extends EventLock implements Effects {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        LeaseRules.Sent sent = attempt.sending(settings().time);
+        ClockReading sent = attempt.sending(settings().time);
         engine.store()
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(() -> state.acquired(attempt, sent, reply, error)));
@@ -313,7 +310,7 @@ final class NameEngine extends EventLock implements Effects {
 
     @Override
     public void sendPreparation(Hold hold, RenewRequest request) {
-        LeaseRules.Sent sent = LeaseRules.Sent.now(settings().time);
+        ClockReading sent = ClockReading.now(settings().time);
         engine.store()
                 .renew(request)
                 .whenComplete((reply, error) -> handle(() -> state.prepared(hold, request, sent, reply, error)));
@@ -346,7 +343,7 @@ final class NameEngine extends EventLock implements Effects {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        LeaseRules.Sent sent = attempt.sending(settings().time);
+        ClockReading sent = attempt.sending(settings().time);
         var command = engine.compensation()
                 .release(new ReleaseRequest(name, hold.holderId(), request(attempt)), hold.longestNanos());
         command.whenComplete((reply, error) -> handle(() -> state.requeued(attempt, sent, reply, error)));

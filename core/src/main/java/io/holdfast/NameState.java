@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.RenewReply;
@@ -235,7 +236,7 @@ final class NameState {
 
     // --- events from the store ---
 
-    void acquired(Attempt attempt, LeaseRules.Sent sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+    void acquired(Attempt attempt, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         watchForLate(attempt, error);
         // A pushed grant may have overtaken the answer.
         if (!tenure.isOf(attempt.holderId)) {
@@ -243,7 +244,7 @@ final class NameState {
         }
     }
 
-    void requeued(Attempt attempt, LeaseRules.Sent sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
+    void requeued(Attempt attempt, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
         watchForLate(attempt, error);
         if (!tenure.isOf(attempt.holderId)) {
             contention().requeued(attempt, sent, reply, error);
@@ -257,21 +258,13 @@ final class NameState {
     }
 
     void renewed(
-            Hold hold,
-            RenewRequest request,
-            LeaseRules.Sent sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
         tenure.renewed(hold, request, sent, reply, error);
     }
 
     /** The answer to a renewal that sets the length for the next lease. */
     void prepared(
-            Hold hold,
-            RenewRequest request,
-            LeaseRules.Sent sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
         tenure.prepared(hold, request, sent, reply, error);
     }
 
@@ -341,8 +334,8 @@ final class NameState {
      * @param jumped whether the wall clock has jumped forward since the last time
      */
     @Nullable
-    RenewRequest lookAt(Hold hold, LeaseRules.Sent sent, boolean jumped) {
-        return tenure.lookAt(hold, sent, jumped);
+    RenewRequest renewalDue(Hold hold, ClockReading sent, boolean jumped) {
+        return tenure.renewalDue(hold, sent, jumped);
     }
 
     // --- between the parts ---

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
@@ -55,7 +56,7 @@ final class Tenure {
     void begin(Hold acquired) {
         hold = acquired;
         // The machine may have been suspended while the store's answer was on its way.
-        acquired.deadline = acquired.deadline.asOf(LeaseRules.Sent.now(time()));
+        acquired.deadline = acquired.deadline.asOf(ClockReading.now(time()));
         handOut(acquired, acquired.leaseNanos);
     }
 
@@ -176,7 +177,7 @@ final class Tenure {
 
     void leaseOver(ActiveLease over) {
         if (over == lease && hold != null) {
-            endIfOver(hold, LeaseRules.Sent.now(time()));
+            endIfOver(hold, ClockReading.now(time()));
         }
     }
 
@@ -192,7 +193,7 @@ final class Tenure {
     void renewed(
             Hold renewed,
             RenewRequest request,
-            LeaseRules.Sent sent,
+            ClockReading sent,
             @Nullable RenewReply reply,
             @Nullable Throwable error) {
         // A length was set after this request was sent: what it brought about is history.
@@ -203,7 +204,7 @@ final class Tenure {
             upkeep().seen(renewed, seen, sent);
             watch(renewed);
         } else if (reply instanceof RenewReply.Renewed extended) {
-            LeaseRules.Sent now = LeaseRules.Sent.now(time());
+            ClockReading now = ClockReading.now(time());
             if (extend(renewed, request, sent, extended, now)) {
                 watch(renewed, now.nanos());
             }
@@ -219,14 +220,14 @@ final class Tenure {
     void prepared(
             Hold prepared,
             RenewRequest request,
-            LeaseRules.Sent sent,
+            ClockReading sent,
             @Nullable RenewReply reply,
             @Nullable Throwable error) {
         if (prepared != hold) {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(prepared, request, sent, extended, LeaseRules.Sent.now(time()))) {
+            if (extend(prepared, request, sent, extended, ClockReading.now(time()))) {
                 handOut(prepared, request.leaseMillis() * 1_000_000);
             }
         } else {
@@ -239,7 +240,7 @@ final class Tenure {
     }
 
     @Nullable
-    RenewRequest lookAt(Hold due, LeaseRules.Sent sent, boolean jumped) {
+    RenewRequest renewalDue(Hold due, ClockReading sent, boolean jumped) {
         if (due != hold) {
             return null;
         }
@@ -368,7 +369,7 @@ final class Tenure {
 
     /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
     private boolean extend(
-            Hold renewed, RenewRequest request, LeaseRules.Sent sent, RenewReply.Renewed reply, LeaseRules.Sent now) {
+            Hold renewed, RenewRequest request, ClockReading sent, RenewReply.Renewed reply, ClockReading now) {
         boolean counts = upkeep().confirmed(renewed, lease, request, sent, reply, now);
         if (counts) {
             state.effects.renewalSucceeded(renewed);
@@ -379,7 +380,7 @@ final class Tenure {
     }
 
     /** Ends the lease, or hold and lease, if its time had passed when the clocks were read. */
-    private boolean endIfOver(Hold held, LeaseRules.Sent now) {
+    private boolean endIfOver(Hold held, ClockReading now) {
         ActiveLease out = lease;
         boolean holdOver = held.deadline.hasPassed(now);
         if (!holdOver && (out == null || !out.isAtLimit(now.nanos()))) {

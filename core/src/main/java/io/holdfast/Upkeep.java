@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
@@ -64,7 +65,7 @@ final class Upkeep {
     }
 
     /** The length of the renewal that is sent now; zero for a look; {@link #NOTHING_DUE} if none is due. */
-    long due(Hold held, @Nullable ActiveLease out, LeaseRules.Sent sent) {
+    long due(Hold held, @Nullable ActiveLease out, ClockReading sent) {
         long now = sent.nanos();
         if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - now > settings.renewEarlyNanos()) {
             return NOTHING_DUE;
@@ -92,7 +93,7 @@ final class Upkeep {
     }
 
     /** The store answered a look: the hold was there, and nothing more is known. */
-    void seen(Hold held, RenewReply.Renewed reply, LeaseRules.Sent sent) {
+    void seen(Hold held, RenewReply.Renewed reply, ClockReading sent) {
         held.contended |= reply.waiting() > 0;
         if (held.looksOnly) {
             held.renewAtNanos = sent.nanos() + settings.leaseNanos / 3;
@@ -103,7 +104,7 @@ final class Upkeep {
      * The wall clock has jumped forward, as after a suspension. The store's clock may have gone on as well: what is left of the
      * deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the store is asked now.
      */
-    void jumped(Hold held, LeaseRules.Sent now) {
+    void jumped(Hold held, ClockReading now) {
         held.deadline = held.deadline.asOf(now);
         held.asked = held.asked.asOf(now);
         askNow(held, now.nanos());
@@ -130,9 +131,9 @@ final class Upkeep {
             Hold held,
             @Nullable ActiveLease out,
             RenewRequest request,
-            LeaseRules.Sent sent,
+            ClockReading sent,
             RenewReply.Renewed reply,
-            LeaseRules.Sent now) {
+            ClockReading now) {
         if (!settings.rules.renewalCounts(held.deadline, now)) {
             return false;
         }

@@ -9,7 +9,7 @@
  *
  * <p>The engine behind the API is package-private here. Its parts, from the outside in: {@code NameEngine} (one for each
  * name in use: the lock around the state, the only place that talks to the store), {@code NameState} (the decisions: a
- * state machine without I/O, threads or clock), {@code Renewals} (which hold is due when) and {@code Compensation}
+ * state machine without I/O, threads or clock), {@code RenewalTimer} (which hold is due when) and {@code Compensation}
  * (holds and queue places that nobody wants any more are withdrawn until the store confirms).
  */
 @NullMarked

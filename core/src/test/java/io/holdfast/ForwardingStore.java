@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -9,7 +10,6 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 
@@ -28,13 +28,13 @@ class ForwardingStore implements LockStore {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
-        return store.takesTogether(names);
+    public boolean canAcquireAll(List<String> names) {
+        return store.canAcquireAll(names);
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
-        return store.acquireTogether(requests);
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        return store.acquireAll(requests);
     }
 
     @Override

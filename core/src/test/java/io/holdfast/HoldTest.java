@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +83,7 @@ class HoldTest extends EngineFixture {
                 probe,
                 settings -> settings.rules = new LeaseRules() {
                     @Override
-                    boolean renewalCounts(Deadline old, Sent now) {
+                    boolean renewalCounts(Deadline old, ClockReading now) {
                         // The owner releases in this very moment.
                         leases.forEach(lease -> released.add(lease.releaseAsync()));
                         return leases.isEmpty();

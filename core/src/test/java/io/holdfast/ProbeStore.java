@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -11,7 +12,6 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -73,13 +73,13 @@ class ProbeStore implements LockStore {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
+    public boolean canAcquireAll(List<String> names) {
         return together;
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
-        return command("together", acquires, () -> server.acquireTogether(requests));
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        return command("together", acquires, () -> server.acquireAll(requests));
     }
 
     @Override

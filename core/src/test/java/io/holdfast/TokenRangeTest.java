@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
@@ -13,7 +14,6 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -122,10 +122,10 @@ class TokenRangeTest extends EngineFixture {
         }
 
         @Override
-        public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
-            return super.acquireTogether(requests)
+        public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+            return super.acquireAll(requests)
                     .thenApply(reply -> reply.isTaken()
-                            ? TogetherReply.taken(
+                            ? AcquireAllReply.taken(
                                     reply.granted().stream().map(this::spoilt).toList())
                             : reply);
         }

@@ -3,6 +3,7 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.history.Findings;
+import io.holdfast.spi.ClockReading;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -71,7 +72,7 @@ final class SimRuns {
     static LeaseRules validityFromTheReply() {
         return new LeaseRules() {
             @Override
-            Deadline deadline(Sent sent, Sent replied, long leaseNanos) {
+            Deadline deadline(ClockReading sent, ClockReading replied, long leaseNanos) {
                 return super.deadline(replied, replied, leaseNanos);
             }
         };

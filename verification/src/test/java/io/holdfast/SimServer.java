@@ -1,11 +1,11 @@
 package io.holdfast;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.PushedGrant;
-import io.holdfast.spi.TogetherReply;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -109,13 +109,13 @@ final class SimServer implements SimLine.Host {
 
     /** Takes several names, all or none; null if that is too late. */
     @Nullable
-    TogetherReply acquireTogether(List<AcquireRequest> requests, long notAfter) {
+    AcquireAllReply acquireAll(List<AcquireRequest> requests, long notAfter) {
         if (now() > notAfter) {
             return null;
         }
         for (AcquireRequest request : requests) {
             if (!name(request.name()).isToBeHadBy(request.holderId(), now())) {
-                return TogetherReply.busy(request.name());
+                return AcquireAllReply.busy(request.name());
             }
         }
         List<AcquireReply.Granted> granted = new ArrayList<>();
@@ -124,7 +124,7 @@ final class SimServer implements SimLine.Host {
                     execute(request.name(), (name, messages) -> name.acquire(request, notAfter, now(), messages)));
             granted.add((AcquireReply.Granted) reply);
         }
-        return TogetherReply.taken(granted);
+        return AcquireAllReply.taken(granted);
     }
 
     /** The truth about a name, without changing it. */

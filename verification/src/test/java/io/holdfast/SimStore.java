@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -13,7 +14,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -151,14 +151,14 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
+    public boolean canAcquireAll(List<String> names) {
         return true;
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         long notAfter = notAfter();
-        return watched(requests, send(() -> server.acquireTogether(requests, notAfter)));
+        return watched(requests, send(() -> server.acquireAll(requests, notAfter)));
     }
 
     @Override

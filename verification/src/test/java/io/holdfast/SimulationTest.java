@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.ClockReading;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -46,13 +47,14 @@ class SimulationTest {
                 Arguments.of("validity counted from the reply instead of the sending", SimRuns.validityFromTheReply()),
                 Arguments.of("a pushed grant counted from the arrival of its message", new LeaseRules() {
                     @Override
-                    Deadline pushedDeadline(Sent asked, long sinceAskingNanos, Sent heard, long leaseNanos) {
+                    Deadline pushedDeadline(
+                            ClockReading asked, long sinceAskingNanos, ClockReading heard, long leaseNanos) {
                         return deadline(heard, heard, leaseNanos);
                     }
                 }),
                 Arguments.of("a renewal accepted after the old deadline", new LeaseRules() {
                     @Override
-                    boolean renewalCounts(Deadline old, Sent now) {
+                    boolean renewalCounts(Deadline old, ClockReading now) {
                         return true;
                     }
                 }));

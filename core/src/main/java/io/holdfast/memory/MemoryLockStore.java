@@ -1,5 +1,6 @@
 package io.holdfast.memory;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.HolderId;
@@ -12,7 +13,6 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.spi.TogetherReply;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -47,23 +47,23 @@ public final class MemoryLockStore implements LockStore {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
+    public boolean canAcquireAll(List<String> names) {
         return true;
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return server.execute(() -> {
             for (AcquireRequest request : requests) {
                 if (!server.name(request.name()).isToBeHadBy(request.holderId())) {
-                    return TogetherReply.busy(request.name());
+                    return AcquireAllReply.busy(request.name());
                 }
             }
             List<AcquireReply.Granted> granted = new ArrayList<>();
             for (AcquireRequest request : requests) {
                 granted.add((AcquireReply.Granted) server.name(request.name()).acquire(request));
             }
-            return TogetherReply.taken(granted);
+            return AcquireAllReply.taken(granted);
         });
     }
 

@@ -39,12 +39,12 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<AcquireReply> acquire(AcquireRequest request);
 
     /**
-     * Returns whether {@link #acquireTogether} can take these names: by one command, all or none. A store that never can do so does
+     * Returns whether {@link #acquireAll} can take these names: by one command, all or none. A store that never can do so does
      * not override this; the engine then takes one name after the other.
      *
      * @param names at least two, distinct
      */
-    default boolean takesTogether(List<String> names) {
+    default boolean canAcquireAll(List<String> names) {
         return false;
     }
 
@@ -53,9 +53,9 @@ public interface LockStore extends AutoCloseable {
      * or its queue is not empty; then nothing changes. For each name a grant is the same as by {@link #acquire} with a request
      * that does not queue: safe late and twice, a hold and a base of its own.
      *
-     * @param requests one for each name, none of which queues, all for the same length; {@link #takesTogether} said yes
+     * @param requests one for each name, none of which queues, all for the same length; {@link #canAcquireAll} said yes
      */
-    default CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+    default CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return CompletableFuture.failedFuture(
                 new StoreException(StoreException.Outcome.FATAL, describe() + " takes names one by one", null));
     }

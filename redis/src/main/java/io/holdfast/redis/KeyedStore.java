@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.redis.server.LockKeys;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -14,7 +15,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +48,7 @@ public final class KeyedStore implements LockStore {
     }
 
     @Override
-    public boolean takesTogether(List<String> names) {
+    public boolean canAcquireAll(List<String> names) {
         List<String> keyed = new ArrayList<>(names.size());
         try {
             for (String name : names) {
@@ -58,16 +58,16 @@ public final class KeyedStore implements LockStore {
             // The engine asks for one after the other then, and is refused.
             return false;
         }
-        return below.takesTogether(keyed);
+        return below.canAcquireAll(keyed);
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return refusing(() ->
-                        below.acquireTogether(requests.stream().map(this::keyed).toList()))
+                        below.acquireAll(requests.stream().map(this::keyed).toList()))
                 .thenApply(reply -> {
                     String busy = reply.isTaken() ? null : keys.nameOf(reply.busy());
-                    return busy == null ? reply : TogetherReply.busy(busy, reply.remainingMillis());
+                    return busy == null ? reply : AcquireAllReply.busy(busy, reply.remainingMillis());
                 });
     }
 

@@ -83,7 +83,7 @@ class BaseRangeTest {
         String a = scripts.newHolder();
         String b = scripts.newHolder();
         server.command("SET", keys.base("m"), last);
-        var reply = TestClient.get(scripts.store.acquireTogether(
+        var reply = TestClient.get(scripts.store.acquireAll(
                 List.of(scripts.request("m", a, 30_000, false), scripts.request("o", b, 30_000, false))));
         assertThat(reply.granted()).hasSize(2).allMatch(granted -> granted.base() > before && granted.base() <= MAX);
     }

@@ -55,8 +55,8 @@ class RedisClusterContractTest extends LockStoreContract {
     @Test
     void onlyNamesOfOneSlotAreTakenTogether() {
         try (LockStore store = open(new StoreContext("hf-slots", TimeSource.system()))) {
-            assertThat(store.takesTogether(List.of("a{x}", "b{x}"))).isTrue();
-            assertThat(store.takesTogether(List.of("a", "b"))).isFalse();
+            assertThat(store.canAcquireAll(List.of("a{x}", "b{x}"))).isTrue();
+            assertThat(store.canAcquireAll(List.of("a", "b"))).isFalse();
         }
     }
 

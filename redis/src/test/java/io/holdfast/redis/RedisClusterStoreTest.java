@@ -117,9 +117,8 @@ class RedisClusterStoreTest {
             AcquireRequest one = a.request("{t}1", a.newHolder(), 30_000, false);
             AcquireRequest two = a.request("{t}2", a.newHolder(), 30_000, false);
             b.hold("{t}2");
-            if (a.store.takesTogether(List.of("{t}1", "{t}2"))) {
-                assertThat(TestClient.get(a.store.acquireTogether(List.of(one, two)))
-                                .busy())
+            if (a.store.canAcquireAll(List.of("{t}1", "{t}2"))) {
+                assertThat(TestClient.get(a.store.acquireAll(List.of(one, two))).busy())
                         .isEqualTo("{t}2");
             }
             assertThat(TestClient.get(b.store.forceRelease("{t}2"))).isTrue();

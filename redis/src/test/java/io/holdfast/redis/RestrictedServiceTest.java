@@ -128,7 +128,7 @@ class RestrictedServiceTest {
             restrict(client, found);
             assertThat(found).isEqualTo(new Allowed(true, true, false));
             assertThat(client.store.renewAll(requests)).allMatch(renewed -> TestClient.get(renewed) instanceof Renewed);
-            assertThat(client.store.takesTogether(List.of("a", "b"))).isFalse();
+            assertThat(client.store.canAcquireAll(List.of("a", "b"))).isFalse();
         }
     }
 

@@ -137,11 +137,11 @@ class RightsTakenAwayTest {
 
     @Test
     void anAcquireOfSeveral() {
-        assumeThat(app.store.takesTogether(List.of("a", "b"))).isTrue();
+        assumeThat(app.store.canAcquireAll(List.of("a", "b"))).isTrue();
         rights("-pexpire");
 
         assertUndone(
-                failure(app.store.acquireTogether(List.of(
+                failure(app.store.acquireAll(List.of(
                         app.request("a", app.newHolder(), 30_000, false),
                         app.request("b", app.newHolder(), 30_000, false)))),
                 "a",

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
@@ -21,7 +22,7 @@ final class PauseDetector {
     private final TimeSource time;
     private final LongSupplier timeoutMillis;
     private final ReentrantLock lock = new ReentrantLock();
-    private Moment armed; // by lock; the timer
+    private ClockReading armed; // by lock; the timer
     private long knownNanos; // by lock; the session's timeout, zero before the first one
     private long pauseNanos; // by lock; how long the last pause was, zero if there was none
     private long pauseEndNanos; // by lock
@@ -32,7 +33,7 @@ final class PauseDetector {
     PauseDetector(TimeSource time, LongSupplier timeoutMillis) {
         this.time = time;
         this.timeoutMillis = timeoutMillis;
-        armed = Moment.now(time);
+        armed = ClockReading.now(time);
         next();
     }
 
@@ -63,7 +64,7 @@ final class PauseDetector {
         try {
             long late = lateNanos();
             // Read once: a pause between two readings would be in neither age.
-            Moment now = Moment.now(time);
+            ClockReading now = ClockReading.now(time);
             long age = armed.mostAgeNanos(now);
             armed = now;
             // Before there is a session nobody can say what is long for it: the longest pause is kept, and the end of

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import org.apache.zookeeper.data.Stat;
 
@@ -11,7 +12,7 @@ import org.apache.zookeeper.data.Stat;
  * @param promisedMillis how long the session lives, counted from the sending
  * @param sent when the write was sent
  */
-record Proof(Stat stat, int waiting, long promisedMillis, Moment sent) {
+record Proof(Stat stat, int waiting, long promisedMillis, ClockReading sent) {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.ClockReading;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +69,7 @@ final class Session {
      */
     Promise promise() {
         long timeout = timeoutMillis();
-        Moment sent = Moment.now(contacts.time());
+        ClockReading sent = ClockReading.now(contacts.time());
         return new Promise(
                 contacts.promiseMillis(timeout, pulse.isSteady()),
                 sent,
@@ -82,7 +83,7 @@ final class Session {
      * @param sent when that was, or just before
      * @param backed whether the leader was seen at work shortly before
      */
-    record Promise(long millis, Moment sent, boolean backed) {}
+    record Promise(long millis, ClockReading sent, boolean backed) {}
 
     /**
      * Whether a promise may be relied on whose write has just been answered. A leader that was paused does not know of the contacts
@@ -183,7 +184,7 @@ final class Session {
     private final class Reply<T> {
 
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
-        private final Moment sent = Moment.now(contacts.time());
+        private final ClockReading sent = ClockReading.now(contacts.time());
         private final boolean writes;
 
         Reply(boolean writes) {

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -29,9 +30,9 @@ class SessionClock {
 
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final @Nullable Moment[] sent = new @Nullable Moment[KEPT]; // a ring, by lock
+    private final @Nullable ClockReading[] sent = new @Nullable ClockReading[KEPT]; // a ring, by lock
     private int next; // where the next one goes, by lock
-    private @Nullable Moment written; // by lock; when the last write was sent that the leader has answered
+    private @Nullable ClockReading written; // by lock; when the last write was sent that the leader has answered
 
     SessionClock(TimeSource time) {
         this.time = time;
@@ -42,10 +43,10 @@ class SessionClock {
     }
 
     /** A command that was sent then has been answered. */
-    void answered(Moment when, long timeoutMillis) {
+    void answered(ClockReading when, long timeoutMillis) {
         lock.lock();
         try {
-            Moment last = sent[(next + KEPT - 1) % KEPT];
+            ClockReading last = sent[(next + KEPT - 1) % KEPT];
             if (last == null || when.nanos() - last.nanos() >= timeoutMillis * NANOS_PER_MILLI / 32) {
                 sent[next] = when;
                 next = (next + 1) % KEPT;
@@ -56,7 +57,7 @@ class SessionClock {
     }
 
     /** A write that was sent then has been answered: since then the leader has been at work. */
-    void written(Moment when) {
+    void written(ClockReading when) {
         lock.lock();
         try {
             if (written == null || when.nanos() - written.nanos() > 0) {
@@ -104,7 +105,7 @@ class SessionClock {
         lock.lock();
         try {
             for (int i = 1; i <= KEPT; i++) {
-                Moment when = sent[(next + KEPT - i) % KEPT];
+                ClockReading when = sent[(next + KEPT - i) % KEPT];
                 if (when != null && when.leastAgeNanos(time) >= leastNanos) {
                     return when.mostAgeNanos(time);
                 }

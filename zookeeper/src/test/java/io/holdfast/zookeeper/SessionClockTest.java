@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.ClockReading;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -72,7 +73,7 @@ class SessionClockTest {
     @Test
     void what_the_machine_was_suspended_for_is_taken_off() {
         answeredNow();
-        contacts.written(Moment.now(time));
+        contacts.written(ClockReading.now(time));
         time.stepWall(Duration.ofSeconds(5));
         elapse(2_999);
         // By the wall clock it is old enough for the leader to know of it; but that may have been set.
@@ -98,7 +99,7 @@ class SessionClockTest {
     }
 
     private void answeredNow() {
-        contacts.answered(Moment.now(time), TIMEOUT);
+        contacts.answered(ClockReading.now(time), TIMEOUT);
     }
 
     private void elapse(long millis) {

@@ -6,6 +6,7 @@ import io.holdfast.redis.connect.RedissonReleases;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -16,7 +17,6 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ public final class LuaLockStore implements LockStore {
     private final RedisMessages messages;
     private final Hints hints;
     private final BatchRenewals renewals;
-    private final TogetherScript together;
+    private final AcquireAllScript together;
     private final Runnable closing;
 
     /** Null if replicas are not waited for. */
@@ -77,7 +77,7 @@ public final class LuaLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
         this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
-        this.together = new TogetherScript(keys, scripts, errors, connections, settings.timeout());
+        this.together = new AcquireAllScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;
         this.replicated =
                 settings.minReplicas() == 0 ? null : new ReplicatedScripts(settings, connections, scripts, errors);
@@ -127,12 +127,12 @@ public final class LuaLockStore implements LockStore {
 
     /** Not where replicas are waited for, which is done for one lock at a time. */
     @Override
-    public boolean takesTogether(List<String> names) {
+    public boolean canAcquireAll(List<String> names) {
         return replicated == null && together.takes(names);
     }
 
     @Override
-    public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         String first = requests.get(0).name();
         return connections.clock(first).isKnown()
                 ? together.acquire(requests)

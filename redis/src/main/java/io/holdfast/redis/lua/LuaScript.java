@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 public enum LuaScript {
     ACQUIRE("acquire", "holders", "common"),
-    ACQUIRE_TOGETHER("acquire-together"),
+    ACQUIRE_TOGETHER("acquire-all"),
     RENEW("renew"),
     /** The same with its keys written out, so that it is good for one hold. */
     RENEW_ONE("renew") {

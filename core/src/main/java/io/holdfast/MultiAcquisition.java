@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A lease that ends while the next name is waited for (a short {@code leaseFor}, a forced release) ends the round: what is held
  * is released and the next round begins, until the deadline. Hence at the end all were valid at one moment.
  */
-final class AllOrNone {
+final class MultiAcquisition {
 
     private final Engine engine;
     private final List<String> names;
@@ -45,7 +45,7 @@ final class AllOrNone {
 
     private long failingNanos;
 
-    AllOrNone(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
+    MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
         this.engine = engine;
         this.options = java.util.Objects.requireNonNull(options, "options");
         this.mode = mode;
@@ -74,11 +74,11 @@ final class AllOrNone {
                     complete = awaitRound(held);
                 }
                 if (complete) {
-                    return Optional.of(new LeaseGroup(held));
+                    return Optional.of(new MultiLeaseHandle(held));
                 }
             } finally {
                 if (!complete) {
-                    LeaseGroup.releaseQuietly(held);
+                    MultiLeaseHandle.releaseQuietly(held);
                 }
             }
             if (isOver()) {
@@ -99,7 +99,7 @@ final class AllOrNone {
             } catch (LockException e) {
                 failure = e;
             } catch (InterruptedException e) {
-                waiters.subList(i + 1, waiters.size()).forEach(AllOrNone::giveUp);
+                waiters.subList(i + 1, waiters.size()).forEach(MultiAcquisition::giveUp);
                 throw e;
             }
         }
@@ -107,7 +107,7 @@ final class AllOrNone {
         if (held.size() == names.size() && allValid(held)) {
             return true;
         }
-        LeaseGroup.releaseQuietly(held);
+        MultiLeaseHandle.releaseQuietly(held);
         held.clear();
         return false;
     }
@@ -222,7 +222,7 @@ final class AllOrNone {
             } else if (result.isDone() || !mayAskInTurn(together)) {
                 again(held);
             } else {
-                LeaseGroup.releaseQuietly(held);
+                MultiLeaseHandle.releaseQuietly(held);
                 next(new ArrayList<>(names.size()));
             }
         }
@@ -274,9 +274,9 @@ final class AllOrNone {
                 next(held);
             } else if (!allValid(held)) {
                 again(held);
-            } else if (!result.complete(Optional.of(new LeaseGroup(held)))) {
+            } else if (!result.complete(Optional.of(new MultiLeaseHandle(held)))) {
                 // Cancelled in the last moment: nobody else will ever release them.
-                LeaseGroup.releaseQuietly(held);
+                MultiLeaseHandle.releaseQuietly(held);
             }
         }
 
@@ -286,7 +286,7 @@ final class AllOrNone {
                 fail(held, failure);
                 return;
             }
-            LeaseGroup.releaseQuietly(held);
+            MultiLeaseHandle.releaseQuietly(held);
             if (isOver() || result.isDone()) {
                 result.complete(Optional.empty());
             } else {
@@ -295,7 +295,7 @@ final class AllOrNone {
         }
 
         private void fail(List<Lease> held, Throwable why) {
-            LeaseGroup.releaseQuietly(held);
+            MultiLeaseHandle.releaseQuietly(held);
             result.completeExceptionally(why);
         }
     }

@@ -11,11 +11,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Leases that were acquired together. */
-final class LeaseGroup implements MultiLease {
+final class MultiLeaseHandle implements MultiLease {
 
     private final List<Lease> leases;
 
-    LeaseGroup(List<Lease> leases) {
+    MultiLeaseHandle(List<Lease> leases) {
         this.leases = List.copyOf(leases);
     }
 

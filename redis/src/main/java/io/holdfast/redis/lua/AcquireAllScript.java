@@ -4,9 +4,9 @@ import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.ServerClock;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
  * Takes several locks by one script, all or none: on one server any, in a cluster those of one slot. The script's keys are
  * computed, so it is not used where a service refuses that.
  */
-public final class TogetherScript {
+public final class AcquireAllScript {
 
     /** More in one command would keep the server's other clients waiting noticeably. */
     private static final int LOCKS_MAX = 100;
@@ -31,7 +31,7 @@ public final class TogetherScript {
     private final RedisConnections connections;
     private final Duration timeout;
 
-    TogetherScript(
+    AcquireAllScript(
             RedisKeys keys, Scripts scripts, RedisErrors errors, RedisConnections connections, Duration timeout) {
         this.keys = keys;
         this.scripts = scripts;
@@ -49,13 +49,13 @@ public final class TogetherScript {
     }
 
     /** Has seen a time of the server. */
-    CompletionStage<TogetherReply> acquire(List<AcquireRequest> requests) {
-        CompletableFuture<TogetherReply> outcome = new CompletableFuture<>();
+    CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests) {
+        CompletableFuture<AcquireAllReply> outcome = new CompletableFuture<>();
         acquire(requests, outcome, true);
         return outcome;
     }
 
-    private void acquire(List<AcquireRequest> requests, CompletableFuture<TogetherReply> outcome, boolean again) {
+    private void acquire(List<AcquireRequest> requests, CompletableFuture<AcquireAllReply> outcome, boolean again) {
         ServerClock clock = connections.clock(requests.get(0).name());
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
@@ -66,7 +66,7 @@ public final class TogetherScript {
             args.add(request.holderId());
             args.add(RedisKeys.redissonChannel(request.name()));
         }
-        Scripts.Decoder<TogetherReply> decoder = (reply, unused) -> {
+        Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
             clock.observe((Long) reply.get(1));
             int code = integer(reply, 0);
             if (code == LATE && again) {
@@ -79,9 +79,9 @@ public final class TogetherScript {
                 outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
             } else if (code == 0) {
                 String name = requests.get(integer(reply, 2) - 1).name();
-                outcome.complete(TogetherReply.busy(name, (Long) reply.get(3)));
+                outcome.complete(AcquireAllReply.busy(name, (Long) reply.get(3)));
             } else {
-                outcome.complete(TogetherReply.taken(granted(reply, requests.size())));
+                outcome.complete(AcquireAllReply.taken(granted(reply, requests.size())));
             }
         };
         scripts.run(

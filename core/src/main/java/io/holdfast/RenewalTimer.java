@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
@@ -18,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
  */
-final class Renewals {
+final class RenewalTimer {
 
     /** How soon after a jump of the wall clock it is noticed. */
     private static final long COMPARE_CLOCKS_NANOS = 1_000_000_000;
@@ -38,9 +39,9 @@ final class Renewals {
     private long timerNanos; // by lock; when the timer runs, if there is one
 
     /** When the clocks were last compared; null before the first hold, and after a time without holds. */
-    private LeaseRules.@Nullable Sent compared; // by lock
+    private @Nullable ClockReading compared; // by lock
 
-    Renewals(LockStore store, EngineSettings settings) {
+    RenewalTimer(LockStore store, EngineSettings settings) {
         this.store = store;
         this.time = settings.time;
         this.earlyNanos = settings.renewEarlyNanos();
@@ -53,7 +54,7 @@ final class Renewals {
         try {
             holds.schedule(hold, atNanos);
             if (timer == null || atNanos - timerNanos < 0) {
-                arm(atNanos, LeaseRules.Sent.now(time));
+                arm(atNanos, ClockReading.now(time));
             }
         } finally {
             lock.unlock();
@@ -82,11 +83,11 @@ final class Renewals {
         }
     }
 
-    private void arm(long atNanos, LeaseRules.Sent now) {
+    private void arm(long atNanos, ClockReading now) {
         if (timer != null) {
             timer.cancel();
         }
-        LeaseRules.Sent last = compared;
+        ClockReading last = compared;
         if (last == null) {
             compared = now;
             last = now;
@@ -100,13 +101,13 @@ final class Renewals {
         // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
         // for all, because there may be very many: a hold whose time passes meanwhile is renewed in vain, and ends
         // right after.
-        LeaseRules.Sent sent = LeaseRules.Sent.now(time);
+        ClockReading sent = ClockReading.now(time);
         List<Hold> due = new ArrayList<>();
         boolean jumped = takeDue(sent, due);
         List<RenewRequest> requests = new ArrayList<>(due.size());
         List<Hold> asked = new ArrayList<>(due.size());
         for (Hold hold : due) {
-            RenewRequest request = hold.engine.lookAt(hold, sent, jumped);
+            RenewRequest request = hold.engine.renewalDue(hold, sent, jumped);
             if (request != null) {
                 requests.add(request);
                 asked.add(hold);
@@ -130,7 +131,7 @@ final class Renewals {
     }
 
     /** Whether the wall clock has jumped: then every hold is due. */
-    private boolean takeDue(LeaseRules.Sent now, List<Hold> due) {
+    private boolean takeDue(ClockReading now, List<Hold> due) {
         lock.lock();
         try {
             timer = null;
@@ -155,8 +156,8 @@ final class Renewals {
     }
 
     /** By the lock's holder. */
-    private boolean compareClocks(LeaseRules.Sent now) {
-        LeaseRules.Sent last = compared;
+    private boolean compareClocks(ClockReading now) {
+        ClockReading last = compared;
         if (last == null) {
             return false;
         }

@@ -2,7 +2,7 @@ package io.holdfast;
 
 import io.holdfast.NameEngine.Reservation;
 import io.holdfast.NameEngine.Reservation.Made;
-import io.holdfast.spi.TogetherReply;
+import io.holdfast.spi.AcquireAllReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * compensation are those of a single name. The engines are entered one after the other, never two at once; a name that is withdrawn
  * before the command leaves is withdrawn again when its grant comes.
  */
-final class Together {
+final class MultiAttempt {
 
     private final Engine engine;
     private final List<String> names;
     private final List<Made> made = new ArrayList<>();
 
-    Together(Engine engine, List<String> names) {
+    MultiAttempt(Engine engine, List<String> names) {
         this.engine = engine;
         this.names = names;
     }
@@ -36,9 +36,7 @@ final class Together {
                 return List.of();
             }
         }
-        engine.store()
-                .acquireTogether(made.stream().map(Made::request).toList())
-                .whenComplete(this::answered);
+        engine.store().acquireAll(made.stream().map(Made::request).toList()).whenComplete(this::answered);
         return made.stream().map(Made::waiter).toList();
     }
 
@@ -51,7 +49,7 @@ final class Together {
         }
     }
 
-    private void answered(@Nullable TogetherReply reply, @Nullable Throwable error) {
+    private void answered(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
         for (int i = 0; i < made.size(); i++) {
             Made one = made.get(i);
             if (reply == null) {

@@ -10,25 +10,25 @@ import java.util.List;
  * @param remainingMillis how long the hold on that name lasts if it is not renewed; {@link
  *     AcquireReply.Busy#NO_EXPIRY} if it has no end; 0 if that is not known
  */
-public record TogetherReply(List<AcquireReply.Granted> granted, String busy, long remainingMillis) {
+public record AcquireAllReply(List<AcquireReply.Granted> granted, String busy, long remainingMillis) {
 
-    public TogetherReply {
+    public AcquireAllReply {
         granted = List.copyOf(granted);
     }
 
     /** All are held now. */
-    public static TogetherReply taken(List<AcquireReply.Granted> granted) {
-        return new TogetherReply(granted, "", 0);
+    public static AcquireAllReply taken(List<AcquireReply.Granted> granted) {
+        return new AcquireAllReply(granted, "", 0);
     }
 
     /** Nothing has changed, because of this name. */
-    public static TogetherReply busy(String name) {
+    public static AcquireAllReply busy(String name) {
         return busy(name, 0);
     }
 
     /** Nothing has changed, because of this name, whose hold lasts for so long. */
-    public static TogetherReply busy(String name, long remainingMillis) {
-        return new TogetherReply(List.of(), name, remainingMillis);
+    public static AcquireAllReply busy(String name, long remainingMillis) {
+        return new AcquireAllReply(List.of(), name, remainingMillis);
     }
 
     /** Whether the name that is held may never become free. */

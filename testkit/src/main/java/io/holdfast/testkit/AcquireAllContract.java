@@ -3,17 +3,17 @@ package io.holdfast.testkit;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The part of the contract on taking several names by one command. Skipped where the store says that it cannot. */
-abstract class TogetherContract extends HandOffContract {
+abstract class AcquireAllContract extends HandOffContract {
 
     /** The names of this test, in one slot of a cluster. */
     private final List<String> names = List.of("{" + name + "}1", "{" + name + "}2", "{" + name + "}3");
@@ -38,7 +38,7 @@ abstract class TogetherContract extends HandOffContract {
         for (String held : names) {
             StoreClient a = togetherClient();
             String holder = hold(a, held);
-            TogetherReply reply = ask(client(), LONG);
+            AcquireAllReply reply = ask(client(), LONG);
             assertBusy(reply, held);
             for (String each : names) {
                 if (each.equals(held)) {
@@ -91,7 +91,7 @@ abstract class TogetherContract extends HandOffContract {
         taken(a, requests);
         releaseAll(a, requests);
         String holder = hold(b, names.get(2));
-        assertBusy(StoreClient.get(a.store.acquireTogether(requests)), names.get(2));
+        assertBusy(StoreClient.get(a.store.acquireAll(requests)), names.get(2));
         assertHolder(b, names.get(2), holder);
         assertFree(b, names.get(0));
         assertThat(b.release(names.get(2), holder)).isTrue();
@@ -144,7 +144,7 @@ abstract class TogetherContract extends HandOffContract {
 
     private StoreClient togetherClient() {
         StoreClient made = client();
-        assumeTrue(made.store.takesTogether(names), "takes names one by one");
+        assumeTrue(made.store.canAcquireAll(names), "takes names one by one");
         return made;
     }
 
@@ -154,12 +154,12 @@ abstract class TogetherContract extends HandOffContract {
         return requests;
     }
 
-    private TogetherReply ask(StoreClient client, Duration lease) {
-        return StoreClient.get(client.store.acquireTogether(requests(client, lease)));
+    private AcquireAllReply ask(StoreClient client, Duration lease) {
+        return StoreClient.get(client.store.acquireAll(requests(client, lease)));
     }
 
     private static List<Granted> taken(StoreClient client, List<AcquireRequest> requests) {
-        TogetherReply reply = StoreClient.get(client.store.acquireTogether(requests));
+        AcquireAllReply reply = StoreClient.get(client.store.acquireAll(requests));
         assertThat(reply.isTaken()).isTrue();
         assertThat(reply.granted()).hasSize(requests.size());
         return reply.granted();
@@ -171,7 +171,7 @@ abstract class TogetherContract extends HandOffContract {
     }
 
     /** How long the hold lasts is for the store to say, if it knows. */
-    private static void assertBusy(TogetherReply reply, String name) {
+    private static void assertBusy(AcquireAllReply reply, String name) {
         assertThat(reply.isTaken()).isFalse();
         assertThat(reply.busy()).isEqualTo(name);
     }

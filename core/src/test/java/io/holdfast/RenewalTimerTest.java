@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Rule 12: renewals do not depend on each other, are sent together, and the most urgent goes first. */
-class RenewalsTest extends EngineFixture {
+class RenewalTimerTest extends EngineFixture {
 
     @Test
     void holds_that_are_due_together_are_renewed_by_one_call_most_urgent_first() {

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Several names together: in order, all or none, by one deadline. */
-class AllOrNoneTest extends EngineFixture {
+class MultiAcquisitionTest extends EngineFixture {
 
     private final LockClient other = client("two");
 

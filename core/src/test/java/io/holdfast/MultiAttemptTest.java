@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
-import io.holdfast.spi.TogetherReply;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,13 +20,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Several names by one command: what crosses it, and what becomes of names that are not free. */
-class TogetherTest extends EngineFixture {
+class MultiAttemptTest extends EngineFixture {
 
     private static final List<String> NAMES = List.of("a", "b", "c");
 
     private final LockClient other = client("two");
 
-    TogetherTest() {
+    MultiAttemptTest() {
         store.together = true;
     }
 
@@ -247,7 +247,7 @@ class TogetherTest extends EngineFixture {
 
     @Test
     void an_error_about_one_name_is_none_of_those_who_wait_here_for_another() {
-        CompletableFuture<TogetherReply> answer = new CompletableFuture<>();
+        CompletableFuture<AcquireAllReply> answer = new CompletableFuture<>();
         LockClient here = client("here", answering("here", requests -> answer), settings -> {});
         CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
         CompletableFuture<Lease> patient = acquire(here, "b");
@@ -261,7 +261,7 @@ class TogetherTest extends EngineFixture {
     @Test
     void a_failure_is_not_the_last_word_for_those_who_wait_here_meanwhile() {
         Lease held = now(acquire(other, "b"));
-        CompletableFuture<TogetherReply> answer = new CompletableFuture<>();
+        CompletableFuture<AcquireAllReply> answer = new CompletableFuture<>();
         LockClient here = client("here", answering("here", requests -> answer), settings -> {});
         CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
         CompletableFuture<Lease> patient = acquire(here, "b", DEFAULTS.waitAtMost(Duration.ofMillis(20)));
@@ -278,7 +278,7 @@ class TogetherTest extends EngineFixture {
         LockClient here = client(
                 "here",
                 answering("here", requests -> {
-                    time.schedule(2_000_000_000, () -> late.acquireTogether(requests));
+                    time.schedule(2_000_000_000, () -> late.acquireAll(requests));
                     return CompletableFuture.failedFuture(
                             new StoreException(StoreException.Outcome.UNKNOWN, "cut off", null));
                 }),
@@ -346,9 +346,9 @@ class TogetherTest extends EngineFixture {
                 "here",
                 answering(
                         "here",
-                        requests -> real.acquireTogether(requests)
+                        requests -> real.acquireAll(requests)
                                 .thenApply(reply ->
-                                        TogetherReply.taken(reply.granted().subList(0, 2)))),
+                                        AcquireAllReply.taken(reply.granted().subList(0, 2)))),
                 settings -> {});
         CompletableFuture<MultiLease> all = all(here, DEFAULTS.waitAtMost(Duration.ZERO));
         assertThat(all).isDone();
@@ -361,14 +361,14 @@ class TogetherTest extends EngineFixture {
     }
 
     private interface Answer {
-        CompletionStage<TogetherReply> to(List<AcquireRequest> requests);
+        CompletionStage<AcquireAllReply> to(List<AcquireRequest> requests);
     }
 
     /** Answers to the one command what it is told to; all else is true. */
     private ProbeStore answering(String id, Answer answer) {
         ProbeStore made = new ProbeStore(new ForwardingStore(probe(id)) {
             @Override
-            public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+            public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
                 return answer.to(requests);
             }
         });
@@ -385,7 +385,7 @@ class TogetherTest extends EngineFixture {
             }
 
             @Override
-            public CompletionStage<TogetherReply> acquireTogether(List<AcquireRequest> requests) {
+            public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
                 return unanswered();
             }
         });
