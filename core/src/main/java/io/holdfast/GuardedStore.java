@@ -69,17 +69,6 @@ final class GuardedStore implements LockStore {
     }
 
     @Override
-    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        try {
-            return store.renewAll(requests);
-        } catch (Throwable e) {
-            return requests.stream()
-                    .<CompletionStage<RenewReply>>map(request -> CompletableFuture.failedFuture(e))
-                    .toList();
-        }
-    }
-
-    @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         try {
             store.renewAll(requests, answers);

@@ -97,8 +97,8 @@ final class Retention {
         CompletionStage<Boolean> tell() {
             CompletableFuture<Boolean> told = new CompletableFuture<>();
             long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
-            CompletionStage<RenewReply> command =
-                    store.renew(new RenewRequest(name, holderId, millis, settingNumber, true, false));
+            CompletionStage<RenewReply> command = store.renew(
+                    RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
             compensation.track(name, command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {

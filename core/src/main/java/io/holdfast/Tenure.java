@@ -263,10 +263,9 @@ final class Tenure {
         if (counted) {
             due.lookedOutNanos = sent.nanos();
         }
-        return length == 0
-                ? RenewRequest.look(state.effects.name(), due.holderId(), due.sequence, counted)
-                : new RenewRequest(
-                        state.effects.name(), due.holderId(), length / 1_000_000, due.sequence, false, counted);
+        // A length of zero makes it a look.
+        return RenewRequest.extend(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence)
+                .counted(counted);
     }
 
     /** Since when a renewal was due that is not confirmed; zero if none is due. */
@@ -346,8 +345,11 @@ final class Tenure {
             held.sequence++;
         }
         held.asking(Math.max(held.leaseNanos, state.storeLease(next)));
-        RenewRequest request = new RenewRequest(
-                state.effects.name(), held.holderId(), state.storeLease(next) / 1_000_000, held.sequence, exact);
+        String name = state.effects.name();
+        long leaseMillis = state.storeLease(next) / 1_000_000;
+        RenewRequest request = exact
+                ? RenewRequest.set(name, held.holderId(), leaseMillis, held.sequence)
+                : RenewRequest.extend(name, held.holderId(), leaseMillis, held.sequence);
         watch(held);
         state.effects.sendPreparation(held, request);
     }

@@ -326,7 +326,7 @@ final class HandOffModel {
     }
 
     private static AcquireRequest request(int client, int use) {
-        return new AcquireRequest(NAME, id(client, use), LEASE_MILLIS, true, LEASE_MILLIS);
+        return AcquireRequest.queueing(NAME, id(client, use), LEASE_MILLIS, LEASE_MILLIS);
     }
 
     private static String id(int client, int use) {

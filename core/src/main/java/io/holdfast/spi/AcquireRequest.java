@@ -16,8 +16,23 @@ package io.holdfast.spi;
 public record AcquireRequest(
         String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long repetition) {
 
-    /** The first asking of a holder id. */
-    public AcquireRequest(String name, String holderId, long leaseMillis, boolean queue, long pollMillis) {
-        this(name, holderId, leaseMillis, queue, pollMillis, 0);
+    /** Returns a request that is refused while the name is held, and leaves nothing behind then. */
+    public static AcquireRequest once(String name, String holderId, long leaseMillis) {
+        return new AcquireRequest(name, holderId, leaseMillis, false, 0, 0);
+    }
+
+    /** Returns the first request of a holder id that waits in the store's queue while the name is held. */
+    public static AcquireRequest queueing(String name, String holderId, long leaseMillis, long pollMillis) {
+        return new AcquireRequest(name, holderId, leaseMillis, true, pollMillis, 0);
+    }
+
+    /** Returns this request as one that does not wait in the store's queue. */
+    public AcquireRequest unqueued() {
+        return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, repetition);
+    }
+
+    /** Returns this request for a name that the store below calls differently. */
+    public AcquireRequest named(String other) {
+        return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, repetition);
     }
 }

@@ -1,7 +1,6 @@
 package io.holdfast.spi;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -64,30 +63,16 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<RenewReply> renew(RenewRequest request);
 
     /**
-     * Renews several holds, the most urgent first. The stages are independent: a name or node that fails or hangs must
-     * not delay the others. A store that can renew many holds by one command overrides this.
-     *
-     * @return one stage for each request, in the order of the requests
-     */
-    default List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        List<CompletionStage<RenewReply>> replies = new ArrayList<>(requests.size());
-        for (RenewRequest request : requests) {
-            replies.add(renew(request));
-        }
-        return replies;
-    }
-
-    /**
-     * Renews several holds like {@link #renewAll(List)}, without a stage for each: for very many holds. A store for which that is less
-     * work overrides this as well. Does not throw once an answer was given or may still come.
+     * Renews several holds, the most urgent first. The answers are independent: a name or node that fails or hangs must not delay the
+     * others. A store that can renew many holds by one command overrides this. Does not throw once an answer was given or may still
+     * come.
      *
      * @param answers receives one answer for each request, perhaps before this method returns
      */
     default void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        List<CompletionStage<RenewReply>> replies = renewAll(requests);
-        for (int i = 0; i < replies.size(); i++) {
+        for (int i = 0; i < requests.size(); i++) {
             int index = i;
-            replies.get(i).whenComplete((reply, error) -> answers.answered(index, reply, error));
+            renew(requests.get(i)).whenComplete((reply, error) -> answers.answered(index, reply, error));
         }
     }
 

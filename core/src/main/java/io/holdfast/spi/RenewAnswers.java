@@ -1,15 +1,31 @@
 package io.holdfast.spi;
 
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Is told what became of renewals that were sent together. Short, does not block, does not throw; called on any thread. */
+/** Receives the answers to renewals that were sent together. Short, does not block, does not throw; called on any thread. */
 @FunctionalInterface
 public interface RenewAnswers {
 
     /**
-     * The answer to one of them: a reply or an error.
+     * Receives the answer to one of them: a reply or an error.
      *
      * @param index of the request in its list
      */
     void answered(int index, @Nullable RenewReply reply, @Nullable Throwable error);
+
+    /** Returns the answer to a command for a single request as a stage. */
+    static CompletionStage<RenewReply> single(Consumer<RenewAnswers> command) {
+        CompletableFuture<RenewReply> answer = new CompletableFuture<>();
+        command.accept((index, reply, error) -> {
+            if (error == null) {
+                answer.complete(reply);
+            } else {
+                answer.completeExceptionally(error);
+            }
+        });
+        return answer;
+    }
 }

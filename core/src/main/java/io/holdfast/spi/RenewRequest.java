@@ -16,17 +16,32 @@ package io.holdfast.spi;
 public record RenewRequest(
         String name, String holderId, long leaseMillis, long sequence, boolean exact, boolean counted) {
 
-    /** Creates a request whose reply also counts the waiting clients. */
-    public RenewRequest(String name, String holderId, long leaseMillis, long sequence, boolean exact) {
-        this(name, holderId, leaseMillis, sequence, exact, true);
+    /** Returns a request that only ever lengthens the hold. Its reply counts the waiting clients. */
+    public static RenewRequest extend(String name, String holderId, long leaseMillis, long sequence) {
+        return new RenewRequest(name, holderId, leaseMillis, sequence, false, true);
+    }
+
+    /** Returns a request that sets the time left to exactly this, even if that is shorter. Its reply counts the waiting clients. */
+    public static RenewRequest set(String name, String holderId, long leaseMillis, long sequence) {
+        return new RenewRequest(name, holderId, leaseMillis, sequence, true, true);
     }
 
     /**
      * Returns a look: it asks whether the id still holds the name. It changes no length, uses up no number, and its answer promises no
-     * time.
+     * time. Its reply counts the waiting clients.
      */
-    public static RenewRequest look(String name, String holderId, long sequence, boolean counted) {
-        return new RenewRequest(name, holderId, 0, sequence, false, counted);
+    public static RenewRequest look(String name, String holderId, long sequence) {
+        return extend(name, holderId, 0, sequence);
+    }
+
+    /** Returns this request with or without the count of the waiting clients in its reply. */
+    public RenewRequest counted(boolean wanted) {
+        return new RenewRequest(name, holderId, leaseMillis, sequence, exact, wanted);
+    }
+
+    /** Returns this request for a name that the store below calls differently. */
+    public RenewRequest named(String other) {
+        return new RenewRequest(other, holderId, leaseMillis, sequence, exact, counted);
     }
 
     /** Returns whether this is a {@link #look}. */

@@ -8,6 +8,7 @@ import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Seen;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -138,7 +139,7 @@ final class QuorumLockStore implements LockStore {
 
     /** Sent again for an id that holds: lengthens, as a renewal does that no setting preceded. */
     private CompletionStage<AcquireReply> acquireAgain(AcquireRequest request, QuorumHold hold) {
-        RenewRequest renewal = new RenewRequest(request.name(), request.holderId(), request.leaseMillis(), 0, false);
+        RenewRequest renewal = RenewRequest.extend(request.name(), request.holderId(), request.leaseMillis(), 0);
         return renew(renewal).thenCompose(reply -> {
             if (reply instanceof RenewReply.Gone) {
                 return acquire(request);
@@ -153,33 +154,29 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return renewAll(List.of(request)).get(0);
+        return RenewAnswers.single(answers -> renewAll(List.of(request), answers));
     }
 
     @Override
-    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         List<RenewRequest> sent = new ArrayList<>();
         List<QuorumHold> held = new ArrayList<>();
         List<Integer> places = new ArrayList<>();
-        List<CompletionStage<RenewReply>> replies = new ArrayList<>(requests.size());
-        for (RenewRequest request : requests) {
+        for (int i = 0; i < requests.size(); i++) {
+            RenewRequest request = requests.get(i);
             StoreException refusal = refusal(request.leaseMillis());
             QuorumHold hold = holds.get(request.holderId());
-            if (refusal == null && hold != null) {
-                places.add(replies.size());
+            if (refusal != null) {
+                answers.answered(i, null, refusal);
+            } else if (hold == null) {
+                answers.answered(i, new RenewReply.Gone(), null);
+            } else {
                 sent.add(request);
                 held.add(hold);
+                places.add(i);
             }
-            replies.add(
-                    refusal == null
-                            ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                            : CompletableFuture.failedFuture(refusal));
         }
-        List<CompletionStage<RenewReply>> renewed = renewing.renewAll(sent, held);
-        for (int i = 0; i < renewed.size(); i++) {
-            replies.set(places.get(i), renewed.get(i));
-        }
-        return replies;
+        renewing.renewAll(sent, held, (index, reply, error) -> answers.answered(places.get(index), reply, error));
     }
 
     /** A majority does not know the hold: what a minority still has of it must not keep others out. */

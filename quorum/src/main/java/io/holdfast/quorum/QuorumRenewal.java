@@ -5,6 +5,7 @@ import io.holdfast.spi.QuorumMember.Extension;
 import io.holdfast.spi.QuorumMember.Found;
 import io.holdfast.spi.QuorumMember.Take;
 import io.holdfast.spi.QuorumMember.Vote;
+import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
@@ -39,7 +40,7 @@ final class QuorumRenewal {
     }
 
     /** Renews each of the holds as the request in the same place says; by one batch for each member. */
-    List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests, List<QuorumHold> holds) {
+    void renewAll(List<RenewRequest> requests, List<QuorumHold> holds, RenewAnswers answers) {
         List<Extension> extensions = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
@@ -54,13 +55,12 @@ final class QuorumRenewal {
         for (Seat seat : members.seats()) {
             bySeat.add(seat.sendAll(extensions.size(), member -> member.extendAll(extensions)));
         }
-        List<CompletionStage<RenewReply>> replies = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
             int place = i;
             OneRenewal renewal = new OneRenewal(requests.get(i), holds.get(i));
-            replies.add(renewal.run(bySeat.stream().map(seat -> seat.get(place)).toList()));
+            renewal.run(bySeat.stream().map(seat -> seat.get(place)).toList())
+                    .whenComplete((reply, error) -> answers.answered(place, reply, error));
         }
-        return replies;
     }
 
     /** The verdict together with the answers it was made of, which do not change any more. */

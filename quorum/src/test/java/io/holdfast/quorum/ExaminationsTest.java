@@ -101,7 +101,7 @@ class ExaminationsTest extends QuorumFixture {
     }
 
     private CompletableFuture<AcquireReply> take(QuorumLockStore store) {
-        return store.acquire(new AcquireRequest(NAME + ids, "c:" + ids++, 1_000, false, 1_000))
+        return store.acquire(AcquireRequest.once(NAME + ids, "c:" + ids++, 1_000))
                 .toCompletableFuture();
     }
 

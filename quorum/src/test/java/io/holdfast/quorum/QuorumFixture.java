@@ -75,7 +75,7 @@ class QuorumFixture {
         }
 
         CompletableFuture<AcquireReply> take(String holderId) {
-            return store.acquire(new AcquireRequest(NAME, holderId, LEASE_MILLIS, false, 1_000))
+            return store.acquire(AcquireRequest.once(NAME, holderId, LEASE_MILLIS))
                     .toCompletableFuture();
         }
 
@@ -95,7 +95,7 @@ class QuorumFixture {
 
         /** Asks for the name, which is held, and waits for its release. */
         void waits(String holderId) {
-            AcquireReply reply = await(store.acquire(new AcquireRequest(NAME, holderId, LEASE_MILLIS, true, 1_000)));
+            AcquireReply reply = await(store.acquire(AcquireRequest.queueing(NAME, holderId, LEASE_MILLIS, 1_000)));
             assertThat(reply).isInstanceOf(Busy.class);
         }
 
@@ -121,7 +121,7 @@ class QuorumFixture {
         }
 
         CompletableFuture<RenewReply> renew(String holderId) {
-            return store.renew(new RenewRequest(NAME, holderId, LEASE_MILLIS, 0, false))
+            return store.renew(RenewRequest.extend(NAME, holderId, LEASE_MILLIS, 0))
                     .toCompletableFuture();
         }
 

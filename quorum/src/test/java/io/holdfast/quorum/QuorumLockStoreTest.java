@@ -138,9 +138,8 @@ class QuorumLockStoreTest extends QuorumFixture {
         for (TroubledMember.Trouble trouble : a.troubles) {
             trouble.delayNanosMax = 60_000_000;
         }
-        StoreException error = failure(a.store
-                .acquire(new AcquireRequest(NAME, a.newId(), 3, false, 1_000))
-                .toCompletableFuture());
+        StoreException error =
+                failure(a.store.acquire(AcquireRequest.once(NAME, a.newId(), 3)).toCompletableFuture());
         assertThat(error).hasMessageContaining("had run out");
         time.advance(Duration.ofSeconds(1));
         assertThat(nodes).allMatch(node -> node.size() == 0);
@@ -189,7 +188,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         String next = a.newId();
         a.troubles.forEach(trouble -> trouble.delayNanosMax = 5_000_000);
         CompletionStage<ReleaseReply> released = a.store.release(
-                new ReleaseRequest(NAME, held, new AcquireRequest(NAME, next, LEASE_MILLIS, true, 1_000)));
+                new ReleaseRequest(NAME, held, AcquireRequest.queueing(NAME, next, LEASE_MILLIS, 1_000)));
         CompletionStage<Boolean> withdrawn = a.store.abandon(NAME, next);
         assertThat(await(released).wasHeld()).isTrue();
         assertThat(await(withdrawn)).isFalse();
@@ -202,7 +201,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         Client a = new Client();
         String held = a.newId();
         a.granted(held);
-        AcquireRequest tooLong = new AcquireRequest(NAME, a.newId(), LONGEST.toMillis() + 1, true, 1_000);
+        AcquireRequest tooLong = AcquireRequest.queueing(NAME, a.newId(), LONGEST.toMillis() + 1, 1_000);
         assertThat(failure(a.store.release(new ReleaseRequest(NAME, held, tooLong))))
                 .hasMessageContaining("longestLease");
         assertThat(nodes).allMatch(node -> node.size() == 0);
@@ -215,7 +214,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         Client b = new Client();
         b.granted(b.newId());
         a.troubles.forEach(trouble -> trouble.delayNanosMax = 5_000_000);
-        AcquireRequest request = new AcquireRequest(NAME, a.newId(), LEASE_MILLIS, true, 1_000);
+        AcquireRequest request = AcquireRequest.queueing(NAME, a.newId(), LEASE_MILLIS, 1_000);
         a.store.acquire(request);
         CompletionStage<AcquireReply> again = a.store.acquire(request);
         await(a.store.abandon(NAME, request.holderId()));
@@ -379,7 +378,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         Client a = new Client();
         String holder = a.newId();
         long base = a.granted(holder).base();
-        await(a.store.renew(new RenewRequest(NAME, holder, 100, 1, true)));
+        await(a.store.renew(RenewRequest.set(NAME, holder, 100, 1)));
         assertThat(await(a.take(holder))).isEqualTo(new Granted(base, 0, 0));
     }
 
@@ -595,7 +594,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         nodes.get(1)
                 .connect(new StoreContext("rival1", time))
                 .take(new Take("other", "rival1:1~0", LEASE_MILLIS, 0, 1, 0));
-        var busy = await(a.store.acquire(new AcquireRequest("other", a.newId(), LEASE_MILLIS, false, 1_000)));
+        var busy = await(a.store.acquire(AcquireRequest.once("other", a.newId(), LEASE_MILLIS)));
         assertThat(((io.holdfast.spi.AcquireReply.Busy) busy).remainingMillis()).isBetween(1L, 30L);
         assertThat(nodes.get(2).size()).isEqualTo(1); // only the hold on the first name
     }
@@ -603,7 +602,7 @@ class QuorumLockStoreTest extends QuorumFixture {
     @Test
     void a_lease_longer_than_the_longest_is_refused() {
         Client a = new Client();
-        var request = new AcquireRequest(NAME, a.newId(), LONGEST.toMillis() + 1, false, 1_000);
+        var request = AcquireRequest.once(NAME, a.newId(), LONGEST.toMillis() + 1);
         assertThat(failure(a.store.acquire(request)).outcome()).isEqualTo(StoreException.Outcome.FATAL);
     }
 
@@ -647,7 +646,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         for (int i = 0; i < 100 && nodes.get(2).register(NAME).token() == 0; i++) {
             time.advance(LONGEST);
             Thread.sleep(5); // it connects on a thread of its own
-            store.acquire(new AcquireRequest(NAME, "c:" + i, 100, false, 100));
+            store.acquire(AcquireRequest.once(NAME, "c:" + i, 100));
         }
         assertThat(nodes.get(2).register(NAME).token()).isPositive();
         store.close();

@@ -77,11 +77,6 @@ public final class KeyedStore implements LockStore {
     }
 
     @Override
-    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        return below.renewAll(keyed(requests));
-    }
-
-    @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         below.renewAll(keyed(requests), answers);
     }
@@ -141,23 +136,11 @@ public final class KeyedStore implements LockStore {
     }
 
     private AcquireRequest keyed(AcquireRequest request) {
-        return new AcquireRequest(
-                keys.of(request.name()),
-                request.holderId(),
-                request.leaseMillis(),
-                request.queue(),
-                request.pollMillis(),
-                request.repetition());
+        return request.named(keys.of(request.name()));
     }
 
     private RenewRequest keyed(RenewRequest request) {
-        return new RenewRequest(
-                keys.of(request.name()),
-                request.holderId(),
-                request.leaseMillis(),
-                request.sequence(),
-                request.exact(),
-                request.counted());
+        return request.named(keys.of(request.name()));
     }
 
     /** Refuses none: no hold has a name that was refused. */

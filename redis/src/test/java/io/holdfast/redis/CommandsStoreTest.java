@@ -167,7 +167,7 @@ class CommandsStoreTest {
                 TestClient slow = new TestClient(proxy.uri() + "?mode=commands&timeout=1s")) {
             String holder = slow.hold("n");
             proxy.holdReplies(true);
-            assertThat(TestClient.failure(slow.store.renew(new RenewRequest("n", holder, 60_000, 0, false)))
+            assertThat(TestClient.failure(slow.store.renew(RenewRequest.extend("n", holder, 60_000, 0)))
                             .outcome())
                     .isEqualTo(StoreException.Outcome.UNKNOWN);
             proxy.holdReplies(false);
@@ -193,7 +193,7 @@ class CommandsStoreTest {
         boolean deletes = ((CommandsLockStore) a.below()).choice().delete() != CompareWays.DeleteBy.WATCH;
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
-            renewedOrOutOfMemory(a.store.renew(new RenewRequest("n", holder, 60_000, 0, false)));
+            renewedOrOutOfMemory(a.store.renew(RenewRequest.extend("n", holder, 60_000, 0)));
             outOfMemory(b.store.acquire(b.request("k", b.newHolder(), 30_000, false)));
             if (deletes) {
                 assertThat(a.release("n", holder)).isTrue();
@@ -213,7 +213,7 @@ class CommandsStoreTest {
     @Test
     void aSettingThatWasRefusedIsMadeByItsRepetition() {
         String holder = a.hold("n");
-        RenewRequest setting = new RenewRequest("n", holder, 60_000, 1, true);
+        RenewRequest setting = RenewRequest.set("n", holder, 60_000, 1);
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
             outOfMemory(a.store.renew(setting));
@@ -229,7 +229,7 @@ class CommandsStoreTest {
     @Test
     void aSettingThatWasRefusedDoesNotShortenWhatWasPromisedSince() {
         String holder = a.hold("n");
-        RenewRequest setting = new RenewRequest("n", holder, 5_000, 1, true);
+        RenewRequest setting = RenewRequest.set("n", holder, 5_000, 1);
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
             outOfMemory(a.store.renew(setting));

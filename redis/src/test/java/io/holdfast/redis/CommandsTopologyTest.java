@@ -93,8 +93,7 @@ class CommandsTopologyTest {
                 migration.moveKey("n");
                 if (choice(a).set() == CompareWays.SetBy.WATCH) {
                     // A transaction is not served where a slot is only arriving. The engine repeats it.
-                    StoreException apart =
-                            TestClient.failure(a.store.renew(new RenewRequest("n", held, 30_000, 0, false)));
+                    StoreException apart = TestClient.failure(a.store.renew(RenewRequest.extend("n", held, 30_000, 0)));
                     assertThat(apart.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
                     assertThat(apart.getMessage()).contains("is moving the slot of this lock: ASK");
                 } else {
@@ -140,8 +139,7 @@ class CommandsTopologyTest {
                 held.put("order:" + i, a.hold("order:" + i));
             }
             List<CompletionStage<RenewReply>> renewing = new ArrayList<>();
-            held.forEach(
-                    (name, holder) -> renewing.add(a.store.renew(new RenewRequest(name, holder, 60_000, 0, false))));
+            held.forEach((name, holder) -> renewing.add(a.store.renew(RenewRequest.extend(name, holder, 60_000, 0))));
             assertThat(renewing)
                     .allSatisfy(each -> assertThat(TestClient.get(each)).isInstanceOf(Renewed.class));
             assertThat(connections(cluster)).isLessThanOrEqualTo(before + 8 * 3);

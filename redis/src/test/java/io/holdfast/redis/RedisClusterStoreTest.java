@@ -232,13 +232,13 @@ class RedisClusterStoreTest {
             for (int i = 0; i < 30; i++) {
                 requests.add(i * 3, renewal(a, "many:" + i));
             }
-            requests.add(7, new RenewRequest("{one}:gone", "hf-x:1", 30_000, 0, false));
+            requests.add(7, RenewRequest.extend("{one}:gone", "hf-x:1", 30_000, 0));
             long slots = requests.stream()
                     .map(r -> cluster.slotOf(r.name()))
                     .distinct()
                     .count();
             long before = calls(null, "evalsha");
-            List<CompletionStage<RenewReply>> replies = a.store.renewAll(requests);
+            List<CompletionStage<RenewReply>> replies = a.renewAll(requests);
             for (int i = 0; i < requests.size(); i++) {
                 assertThat(TestClient.get(replies.get(i)))
                         .isInstanceOf(i == 7 ? RenewReply.Gone.class : RenewReply.Renewed.class);
@@ -299,7 +299,7 @@ class RedisClusterStoreTest {
             List<RenewRequest> requests = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 String name = "{" + tag + "}:" + i;
-                requests.add(new RenewRequest(name, a.hold(name), 30_000, 0, false, i < 2));
+                requests.add(RenewRequest.extend(name, a.hold(name), 30_000, 0).counted(i < 2));
             }
             RedisServer from = cluster.nodeOf(tag);
             RedisServer to = cluster.masters().stream()
@@ -309,7 +309,7 @@ class RedisClusterStoreTest {
             SlotMigration migration = cluster.migrate(cluster.slotOf(tag), to);
             migration.moveKey("{" + tag + "}:0");
             migration.moveKey("{" + tag + "}:3");
-            assertThat(a.store.renewAll(requests).stream().map(TestClient::get))
+            assertThat(a.renewAll(requests).stream().map(TestClient::get))
                     .hasSize(4)
                     .allMatch(RenewReply.Renewed.class::isInstance);
             migration.finish();
@@ -431,7 +431,7 @@ class RedisClusterStoreTest {
     }
 
     private static RenewRequest renewal(TestClient client, String name) {
-        return new RenewRequest(name, client.hold(name), 30_000, 0, false);
+        return RenewRequest.extend(name, client.hold(name), 30_000, 0);
     }
 
     private static long calls(@org.jspecify.annotations.Nullable RedisServer node, String command) {

@@ -118,16 +118,16 @@ class RestrictedServiceTest {
                 TestClient client = new TestClient(proxy.uri())) {
             List<RenewRequest> requests = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
-                requests.add(new RenewRequest("n" + i, client.hold("n" + i), 60_000, 0, false));
+                requests.add(RenewRequest.extend("n" + i, client.hold("n" + i), 60_000, 0));
             }
             Allowed found = allowed(client);
             restrict(client, Allowed.ALL);
-            assertThat(client.store.renewAll(requests))
+            assertThat(client.renewAll(requests))
                     .as("what would happen otherwise")
                     .anyMatch(renewed -> TestClient.get(renewed) instanceof Gone);
             restrict(client, found);
             assertThat(found).isEqualTo(new Allowed(true, true, false));
-            assertThat(client.store.renewAll(requests)).allMatch(renewed -> TestClient.get(renewed) instanceof Renewed);
+            assertThat(client.renewAll(requests)).allMatch(renewed -> TestClient.get(renewed) instanceof Renewed);
             assertThat(client.store.canAcquireAll(List.of("a", "b"))).isFalse();
         }
     }
@@ -179,9 +179,9 @@ class RestrictedServiceTest {
             assertThat(allowed(client)).isEqualTo(new Allowed(true, true, false));
             List<RenewRequest> requests = new ArrayList<>();
             for (int i = 0; i < 5; i++) {
-                requests.add(new RenewRequest("n" + i, client.hold("n" + i), 60_000, 0, false));
+                requests.add(RenewRequest.extend("n" + i, client.hold("n" + i), 60_000, 0));
             }
-            client.store.renewAll(requests).forEach(TestClient::get);
+            client.renewAll(requests).forEach(TestClient::get);
             for (int i = 0; i < 5; i++) {
                 assertThat(client.inspect("n" + i).remainingMillis()).isGreaterThan(50_000);
             }

@@ -130,8 +130,8 @@ class RightsTakenAwayTest {
         admin.queue("n");
         rights("-pexpire");
 
-        assertUndone(failure(app.store.acquire(
-                new AcquireRequest("n", app.newHolder(), 30_000, true, 10 * TestClient.POLL_MILLIS))));
+        assertUndone(failure(
+                app.store.acquire(AcquireRequest.queueing("n", app.newHolder(), 30_000, 10 * TestClient.POLL_MILLIS))));
         assertThat(admin.inspect("n").waiting()).isOne();
     }
 
@@ -164,7 +164,7 @@ class RightsTakenAwayTest {
         String held = app.hold("n");
         rights("-pexpire");
 
-        StoreException error = failure(app.store.renew(new RenewRequest("n", held, 60_000, 1, true)));
+        StoreException error = failure(app.store.renew(RenewRequest.set("n", held, 60_000, 1)));
         assertThat(error.outcome()).isEqualTo(UNKNOWN);
         assertThat(keysWithoutExpiry()).isEmpty();
         assertThat(admin.inspect("n").remainingMillis()).isBetween(1L, 30_000L);

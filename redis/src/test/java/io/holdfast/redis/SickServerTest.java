@@ -84,8 +84,8 @@ class SickServerTest {
 
             assertThat(a.renew("set", set, 5_000, 1, true)).isInstanceOf(Renewed.class);
             assertThat(a.inspect("set").remainingMillis()).isBetween(1L, 5_000L);
-            List<CompletionStage<RenewReply>> renewed = a.store.renewAll(List.of(
-                    new RenewRequest("set", set, 1_000, 2, false), new RenewRequest("held", held, 60_000, 0, false)));
+            List<CompletionStage<RenewReply>> renewed = a.renewAll(
+                    List.of(RenewRequest.extend("set", set, 1_000, 2), RenewRequest.extend("held", held, 60_000, 0)));
             assertThat(TestClient.get(renewed.get(0))).isInstanceOf(Renewed.class);
             assertThat(TestClient.get(renewed.get(1))).isInstanceOf(Renewed.class);
             assertThat(a.inspect("set").remainingMillis()).isBetween(1_001L, 5_000L);
@@ -172,9 +172,8 @@ class SickServerTest {
             String old = a.hold("old:1");
             String held = a.hold("app:1");
             server.command("ACL", "SETUSER", "app", "resetkeys", "~app:*", "~holdfast:*");
-            List<CompletionStage<RenewReply>> renewed = a.store.renewAll(List.of(
-                    new RenewRequest("old:1", old, 60_000, 0, false),
-                    new RenewRequest("app:1", held, 60_000, 0, false)));
+            List<CompletionStage<RenewReply>> renewed = a.renewAll(List.of(
+                    RenewRequest.extend("old:1", old, 60_000, 0), RenewRequest.extend("app:1", held, 60_000, 0)));
             assertThat(failure(renewed.get(0)).getMessage()).contains("NOPERM");
             assertThat(TestClient.get(renewed.get(1))).isInstanceOf(Renewed.class);
         }

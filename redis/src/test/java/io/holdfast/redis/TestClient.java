@@ -15,8 +15,10 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.net.URI;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -77,7 +79,7 @@ public final class TestClient implements AutoCloseable, StoreListener {
     }
 
     public AcquireRequest request(String name, String holder, long leaseMillis, boolean queue) {
-        return new AcquireRequest(name, holder, leaseMillis, queue, POLL_MILLIS);
+        return new AcquireRequest(name, holder, leaseMillis, queue, POLL_MILLIS, 0);
     }
 
     public AcquireReply acquire(String name, String holder, long leaseMillis, boolean queue) {
@@ -103,7 +105,22 @@ public final class TestClient implements AutoCloseable, StoreListener {
     }
 
     public RenewReply renew(String name, String holder, long leaseMillis, long sequence, boolean exact) {
-        return get(store.renew(new RenewRequest(name, holder, leaseMillis, sequence, exact)));
+        return get(store.renew(new RenewRequest(name, holder, leaseMillis, sequence, exact, true)));
+    }
+
+    /** One stage for each request; they are sent together. */
+    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
+        List<CompletableFuture<RenewReply>> replies = requests.stream()
+                .map(each -> new CompletableFuture<RenewReply>())
+                .toList();
+        store.renewAll(requests, (index, reply, error) -> {
+            if (error == null) {
+                replies.get(index).complete(reply);
+            } else {
+                replies.get(index).completeExceptionally(error);
+            }
+        });
+        return List.copyOf(replies);
     }
 
     public boolean release(String name, String holder) {

@@ -58,8 +58,8 @@ abstract class AcquireAllContract extends HandOffContract {
         List<AcquireRequest> requests = requests(a, MEDIUM);
         List<Granted> first = taken(a, requests);
         List<AcquireRequest> longer = new ArrayList<>();
-        requests.forEach(request ->
-                longer.add(new AcquireRequest(request.name(), request.holderId(), LONG.toMillis(), false, 1_000)));
+        requests.forEach(
+                request -> longer.add(AcquireRequest.once(request.name(), request.holderId(), LONG.toMillis())));
         assertThat(taken(a, longer)).isEqualTo(first);
         for (String each : names) {
             assertRemaining(a, each, LONG);
@@ -150,7 +150,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     private List<AcquireRequest> requests(StoreClient client, Duration lease) {
         List<AcquireRequest> requests = new ArrayList<>();
-        names.forEach(each -> requests.add(new AcquireRequest(each, client.newId(), lease.toMillis(), false, 1_000)));
+        names.forEach(each -> requests.add(AcquireRequest.once(each, client.newId(), lease.toMillis())));
         return requests;
     }
 

@@ -121,7 +121,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     @Test
     void anAcquireSentTwiceAtOnceIsGrantedOnce() throws Exception {
         StoreClient a = client();
-        AcquireRequest request = new AcquireRequest(name, a.newId(), LONG.toMillis(), false, 1_000);
+        AcquireRequest request = AcquireRequest.once(name, a.newId(), LONG.toMillis());
         List<AcquireReply> replies = twice(() -> StoreClient.get(a.store.acquire(request)));
         assertThat(granted(replies.get(0)).base())
                 .isEqualTo(granted(replies.get(1)).base());

@@ -290,14 +290,11 @@ abstract class RenewContract extends HoldContract {
 
         // The second is free, the third another client's; some ask who waits, and some do not.
         List<RenewRequest> requests = List.of(
-                new RenewRequest(names[0], holders[0], LONG.toMillis(), 0, false, false),
-                new RenewRequest(names[1], holders[1], LONG.toMillis(), 0, false, true),
-                new RenewRequest(names[2], a.newId(), LONG.toMillis(), 0, false, false),
-                new RenewRequest(names[3], holders[3], LONG.toMillis(), 1, true, true));
-        assertThat(a.store.renewAll(requests).stream()
-                        .map(StoreClient::get)
-                        .map(this::apartFromLength)
-                        .toList())
+                RenewRequest.extend(names[0], holders[0], LONG.toMillis(), 0).counted(false),
+                RenewRequest.extend(names[1], holders[1], LONG.toMillis(), 0),
+                RenewRequest.extend(names[2], a.newId(), LONG.toMillis(), 0).counted(false),
+                RenewRequest.set(names[3], holders[3], LONG.toMillis(), 1));
+        assertThat(a.renewAll(requests).stream().map(this::apartFromLength).toList())
                 .containsExactly(new Renewed(first, 0), new Gone(), new Gone(), new Renewed(last, 0));
         assertRemaining(a, names[0], LONG);
         assertFree(a, names[1]);
@@ -307,6 +304,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void noRenewalsAreAnsweredByNothing() {
-        assertThat(client().store.renewAll(List.of())).isEmpty();
+        assertThat(client().renewAll(List.of())).isEmpty();
     }
 }

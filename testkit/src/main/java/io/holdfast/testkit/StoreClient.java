@@ -11,7 +11,9 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -43,7 +45,7 @@ final class StoreClient implements AutoCloseable {
 
     /** Asks once, without waiting in the queue. */
     AcquireReply take(String name, String holderId, Duration lease) {
-        return get(store.acquire(new AcquireRequest(name, holderId, lease.toMillis(), false, 1_000)));
+        return get(store.acquire(AcquireRequest.once(name, holderId, lease.toMillis())));
     }
 
     AcquireReply queue(String name, String holderId, Duration lease, Duration poll) {
@@ -51,19 +53,34 @@ final class StoreClient implements AutoCloseable {
     }
 
     static AcquireRequest queueing(String name, String holderId, Duration lease, Duration poll) {
-        return new AcquireRequest(name, holderId, lease.toMillis(), true, poll.toMillis());
+        return AcquireRequest.queueing(name, holderId, lease.toMillis(), poll.toMillis());
     }
 
     RenewReply renew(String name, String holderId, Duration lease, long sequence) {
-        return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, false)));
+        return get(store.renew(RenewRequest.extend(name, holderId, lease.toMillis(), sequence)));
+    }
+
+    /** The replies to requests that are sent together, in the order of the requests. */
+    List<RenewReply> renewAll(List<RenewRequest> requests) {
+        List<CompletableFuture<RenewReply>> replies = requests.stream()
+                .map(each -> new CompletableFuture<RenewReply>())
+                .toList();
+        store.renewAll(requests, (index, reply, error) -> {
+            if (error == null) {
+                replies.get(index).complete(reply);
+            } else {
+                replies.get(index).completeExceptionally(error);
+            }
+        });
+        return replies.stream().map(StoreClient::get).toList();
     }
 
     RenewReply look(String name, String holderId, long sequence) {
-        return get(store.renew(RenewRequest.look(name, holderId, sequence, true)));
+        return get(store.renew(RenewRequest.look(name, holderId, sequence)));
     }
 
     RenewReply set(String name, String holderId, Duration lease, long sequence) {
-        return get(store.renew(new RenewRequest(name, holderId, lease.toMillis(), sequence, true)));
+        return get(store.renew(RenewRequest.set(name, holderId, lease.toMillis(), sequence)));
     }
 
     boolean release(String name, String holderId) {

@@ -70,7 +70,7 @@ class LateCommandTest {
     }
 
     private static AcquireRequest request(String id, long leaseMillis, boolean queue) {
-        return new AcquireRequest("n", id, leaseMillis, queue, 200);
+        return new AcquireRequest("n", id, leaseMillis, queue, 200, 0);
     }
 
     /**
@@ -92,8 +92,7 @@ class LateCommandTest {
                                         why -> assertThat(why.outcome()).isEqualTo(StoreException.Outcome.UNKNOWN)));
         server.cutAt(words -> false);
         assertThat(get(store.acquire(request(ID, 5_000, false)))).isInstanceOf(Granted.class);
-        assertThat(get(store.renew(new RenewRequest("n", ID, 20_000, 0, false))))
-                .isInstanceOf(Renewed.class);
+        assertThat(get(store.renew(RenewRequest.extend("n", ID, 20_000, 0)))).isInstanceOf(Renewed.class);
 
         assertThat(late).contains("IFEQ", "5000");
         server.executeLate(late);

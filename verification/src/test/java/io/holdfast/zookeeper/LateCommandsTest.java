@@ -76,7 +76,7 @@ class LateCommandsTest {
         for (int server = 0; server < 3; server++) {
             ensemble.stop(server, Duration.ofMillis(TIMEOUT_MILLIS + 200).toNanos());
         }
-        var unused = store.renew(new RenewRequest("a", "c1:1", 1_000, 0, false));
+        var unused = store.renew(RenewRequest.extend("a", "c1:1", 1_000, 0));
         CompletionStage<ReleaseReply> released = store.release(new ReleaseRequest("a", "c1:1", request("c1:2")));
         elapse(TIMEOUT_MILLIS + 20);
         return released;
@@ -91,7 +91,7 @@ class LateCommandsTest {
     }
 
     private static AcquireRequest request(String holderId) {
-        return new AcquireRequest("a", holderId, 1_000, true, 1_000);
+        return AcquireRequest.queueing("a", holderId, 1_000, 1_000);
     }
 
     private <T> T answer(CompletionStage<T> stage) {

@@ -112,7 +112,7 @@ class LateEventsTest {
     }
 
     private static AcquireRequest request(String holderId) {
-        return new AcquireRequest("a", holderId, 60_000, true, 1_000);
+        return AcquireRequest.queueing("a", holderId, 60_000, 1_000);
     }
 
     private <T> T answer(CompletionStage<T> stage) {

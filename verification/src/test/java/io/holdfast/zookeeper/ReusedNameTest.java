@@ -63,7 +63,7 @@ class ReusedNameTest {
     }
 
     private static AcquireRequest request() {
-        return new AcquireRequest("a", "c1:1", 60_000, true, 1_000);
+        return AcquireRequest.queueing("a", "c1:1", 60_000, 1_000);
     }
 
     /** Before the holder looks for the first time, ten milliseconds after the grant, the answer is there. */

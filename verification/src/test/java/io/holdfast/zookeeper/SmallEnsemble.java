@@ -54,7 +54,7 @@ final class SmallEnsemble {
     }
 
     static CompletableFuture<?> ask(LockStore store, String holderId) {
-        return store.acquire(new AcquireRequest("a", holderId, 60_000, true, 1_000))
+        return store.acquire(AcquireRequest.queueing("a", holderId, 60_000, 1_000))
                 .toCompletableFuture();
     }
 

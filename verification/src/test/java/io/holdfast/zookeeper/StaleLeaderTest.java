@@ -89,7 +89,7 @@ class StaleLeaderTest {
     }
 
     private static AcquireRequest request(String holderId) {
-        return new AcquireRequest("a", holderId, 1_000, true, 1_000);
+        return AcquireRequest.queueing("a", holderId, 1_000, 1_000);
     }
 
     private void elapse(long millis) {

@@ -49,8 +49,8 @@ class GrantWhileClosingTest {
     @Test
     void begins_no_timer_that_goes_on_for_ever() {
         ZooKeeperLockStore store = OneHandle.store(handle, time);
-        CompletableFuture<?> asked = store.acquire(new AcquireRequest("a", "c:1", 1_000, true, 1_000))
-                .toCompletableFuture();
+        CompletableFuture<?> asked =
+                store.acquire(AcquireRequest.queueing("a", "c:1", 1_000, 1_000)).toCompletableFuture();
         store.close();
         created.run();
         assertThat(asked).isCompletedWithValueMatching(Granted.class::isInstance);

@@ -97,6 +97,6 @@ class HalfDoneAcquireTest {
     }
 
     private static AcquireRequest request(String holderId, boolean queue) {
-        return new AcquireRequest("a", holderId, 1_000, queue, 1_000);
+        return new AcquireRequest("a", holderId, 1_000, queue, 1_000, 0);
     }
 }

@@ -39,7 +39,7 @@ class LostSyncTest {
     void a_node_that_a_server_does_not_know_may_be_there_all_the_same() {
         VirtualTime time = new VirtualTime();
         ZooKeeperLockStore store = OneHandle.store(handle, time);
-        AcquireRequest request = new AcquireRequest("a", "c:1", 1_000, true, 1_000);
+        AcquireRequest request = AcquireRequest.queueing("a", "c:1", 1_000, 1_000);
         for (int i = 0; i < 3; i++) {
             CompletableFuture<?> asked = store.acquire(request).toCompletableFuture();
             assertThat(asked).isCompletedExceptionally();

@@ -82,7 +82,7 @@ class WithdrawalWhileUnsureTest {
         assertThat(store.acquire(request()).toCompletableFuture())
                 .isCompletedWithValueMatching(Granted.class::isInstance);
         time.stepWall(Duration.ofHours(1));
-        CompletionStage<?> renewed = store.renew(new RenewRequest("a", "c:1", 60_000, 0, false));
+        CompletionStage<?> renewed = store.renew(RenewRequest.extend("a", "c:1", 60_000, 0));
         elapse(1_000);
         assertThat(renewed.toCompletableFuture()).isNotDone();
         CompletableFuture<Boolean> withdrawn = store.abandon("a", "c:1").toCompletableFuture();
@@ -117,7 +117,7 @@ class WithdrawalWhileUnsureTest {
     }
 
     private static AcquireRequest request() {
-        return new AcquireRequest("a", "c:1", 60_000, true, 1_000);
+        return AcquireRequest.queueing("a", "c:1", 60_000, 1_000);
     }
 
     private void elapse(long millis) {

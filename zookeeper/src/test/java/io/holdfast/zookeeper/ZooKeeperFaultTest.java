@@ -243,7 +243,7 @@ class ZooKeeperFaultTest {
     }
 
     private AcquireRequest request(String holderId) {
-        return new AcquireRequest(name, holderId, 30_000, true, 20_000);
+        return AcquireRequest.queueing(name, holderId, 30_000, 20_000);
     }
 
     private static LockStore open(String uri, String clientId) {

@@ -18,7 +18,6 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -105,14 +104,7 @@ public final class LuaLockStore implements LockStore {
             return outcome;
         }
         // Who waits must hear the grant; who gets the lock at once need not listen at all.
-        AcquireRequest attempt = new AcquireRequest(
-                request.name(),
-                request.holderId(),
-                request.leaseMillis(),
-                false,
-                request.pollMillis(),
-                request.repetition());
-        acquire(attempt, outcome, true);
+        acquire(request.unqueued(), outcome, true);
         return outcome.thenCompose(reply -> {
             if (reply instanceof AcquireReply.Granted) {
                 return CompletableFuture.completedFuture(reply);
@@ -189,23 +181,7 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return renewAll(List.of(request)).get(0);
-    }
-
-    @Override
-    public List<CompletionStage<RenewReply>> renewAll(List<RenewRequest> requests) {
-        List<CompletableFuture<RenewReply>> replies = new ArrayList<>(requests.size());
-        for (int i = 0; i < requests.size(); i++) {
-            replies.add(new CompletableFuture<>());
-        }
-        renewals.renew(requests, (index, reply, error) -> {
-            if (error == null) {
-                replies.get(index).complete(reply);
-            } else {
-                replies.get(index).completeExceptionally(error);
-            }
-        });
-        return List.copyOf(replies);
+        return RenewAnswers.single(answers -> renewAll(List.of(request), answers));
     }
 
     @Override

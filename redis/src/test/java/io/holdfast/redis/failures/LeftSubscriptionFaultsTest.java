@@ -63,7 +63,7 @@ class LeftSubscriptionFaultsTest {
             replicate(second, first);
             try (LockStore waiting = open(first, "hf-waiting", resources, grants);
                     LockStore holding = open(first, "hf-holding", null, new LinkedBlockingQueue<>())) {
-                assertThat(get(holding.acquire(new AcquireRequest("n", "hf-holding:1", 60_000, false, POLL_MILLIS))))
+                assertThat(get(holding.acquire(AcquireRequest.once("n", "hf-holding:1", 60_000))))
                         .isInstanceOf(AcquireReply.Granted.class);
                 clock.jump(BEHIND.negated());
                 master.set(second);
@@ -73,7 +73,7 @@ class LeftSubscriptionFaultsTest {
                 replicate(first, second);
 
                 long asked = System.nanoTime();
-                assertThat(get(waiting.acquire(new AcquireRequest("n", "hf-waiting:1", 60_000, true, POLL_MILLIS))))
+                assertThat(get(waiting.acquire(AcquireRequest.queueing("n", "hf-waiting:1", 60_000, POLL_MILLIS))))
                         .isInstanceOf(AcquireReply.Busy.class);
                 await().until(() -> get(holding.inspect("n")).waiting() == 1);
                 first.command("REPLICAOF", "NO", "ONE");

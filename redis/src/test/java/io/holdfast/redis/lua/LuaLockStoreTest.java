@@ -202,11 +202,11 @@ public class LuaLockStoreTest {
         List<RenewRequest> requests = new ArrayList<>();
         for (int i = 0; i < 300; i++) {
             String holder = i % 2 == 0 ? a.hold("n" + i) : a.newHolder();
-            requests.add(new RenewRequest("n" + i, holder, 30_000, 0, false));
+            requests.add(RenewRequest.extend("n" + i, holder, 30_000, 0));
         }
         server.command("SET", "n7", "not a hash");
         Map<String, Long> before = clientCommands();
-        var stages = a.store.renewAll(requests);
+        var stages = a.renewAll(requests);
         for (int i = 0; i < 300; i++) {
             assertThat(get(stages.get(i))).isInstanceOf(i % 2 == 0 ? Renewed.class : Gone.class);
         }
@@ -216,7 +216,7 @@ public class LuaLockStoreTest {
     @Test
     void noRenewalsAreNoCommand() {
         Map<String, Long> before = clientCommands();
-        assertThat(a.store.renewAll(List.of())).isEmpty();
+        assertThat(a.renewAll(List.of())).isEmpty();
         assertThat(difference(before)).isEmpty();
     }
 

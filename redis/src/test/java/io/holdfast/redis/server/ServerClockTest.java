@@ -85,7 +85,7 @@ public class ServerClockTest {
     }
 
     private static Object acquire(LockStore store, String name) {
-        return TestClient.get(store.acquire(new AcquireRequest(name, "hf-x:1", 30_000, true, 1_000)));
+        return TestClient.get(store.acquire(AcquireRequest.queueing(name, "hf-x:1", 30_000, 1_000)));
     }
 
     private static long evalshas(RedisServer server) {
