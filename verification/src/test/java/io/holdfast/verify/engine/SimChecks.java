@@ -1,0 +1,201 @@
+package io.holdfast.verify.engine;
+
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import io.holdfast.VerifyEngine;
+import io.holdfast.history.Event.Kind;
+import io.holdfast.history.Findings;
+import io.holdfast.history.HistoryChecker;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid leases
+ * on a name, none valid again after its time. At the end: nothing is left at any process or at the servers, the locks are
+ * free, and the recorded history is accepted by the checker that real runs are checked with.
+ */
+public final class SimChecks {
+
+    /** A lease that the server forgot is noticed by then: the longest one that the users ask for, and the drift. */
+    static final long NOTICED_NANOS = 2_200_000_000L;
+
+    /** A lease that is out. */
+    private static final class Given {
+        final SimProcess process;
+        final String who;
+        final Lease lease;
+        long lastValid = -1;
+
+        /** Its time has been seen to have passed. */
+        boolean over;
+
+        Given(SimProcess process, String who, Lease lease) {
+            this.process = process;
+            this.who = who;
+            this.lease = lease;
+        }
+    }
+
+    private final Simulation simulation;
+    private final List<Given> given = new ArrayList<>();
+    private final Map<String, Long> forgotten = new HashMap<>();
+    private final Set<String> tokens = new HashSet<>();
+
+    private SimSite.Vanished vanished = SimSite.Vanished.NOBODY;
+
+    SimChecks(Simulation simulation) {
+        this.simulation = simulation;
+    }
+
+    /** Exclusion is not promised between what was granted on these names before and after now. */
+    public void forgot(Iterable<String> names) {
+        for (String name : names) {
+            forgotten.put(name, simulation.world.nanoTime());
+            simulation.recorder.event(Kind.FORGOT, "server", "lock", name);
+        }
+    }
+
+    /** Its machine is gone without the servers noticing. */
+    void vanished(SimProcess process) {
+        if (vanished != SimSite.Vanished.BRIEF) {
+            vanished = process.isTakenForBrief() ? SimSite.Vanished.BRIEF : SimSite.Vanished.SOME;
+        }
+    }
+
+    void granted(SimProcess process, String who, Lease lease) {
+        if (!tokens.add(lease.name() + " " + lease.fencingToken())) {
+            throw simulation.violation(
+                    "token " + lease.fencingToken() + " of " + lease.name() + " was given out twice");
+        }
+        given.add(new Given(process, who, lease));
+        afterEachEvent();
+    }
+
+    /** A lease is about to be released, or has been lost. */
+    void ended(Lease lease) {
+        afterEachEvent();
+        for (int i = 0; i < given.size(); i++) {
+            if (given.get(i).lease == lease) {
+                leave(i);
+                return;
+            }
+        }
+    }
+
+    private void leave(int index) {
+        Given one = given.remove(index);
+        if (one.lastValid >= 0) {
+            simulation.recorder.validAt(one.lastValid, one.who);
+        }
+    }
+
+    /**
+     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it meanwhile: who
+     * looks ends it for good, and these checks do not look as users do.
+     */
+    void wallsJumped() {
+        given.forEach(one -> one.over = false);
+    }
+
+    /** Somebody has a lease, and goes on with it. */
+    boolean isInUse() {
+        return !given.isEmpty();
+    }
+
+    /** A bounded wait overruns by no more than one round trip; one attempt lasts as long as its command. */
+    void waited(SimProcess process, String who, LockOptions options, long tookNanos) {
+        if (options.waitAtMost().isPresent()) {
+            long wait = options.waitAtMost().get().toNanos();
+            long most = (long) ((wait == 0 ? simulation.site.attemptNanosMax() : wait) * 1.01) + 1_000_000;
+            if (tookNanos > most) {
+                throw simulation.violation(who + " waited " + tookNanos / 1_000_000 + " ms, " + options);
+            }
+        }
+    }
+
+    void afterEachEvent() {
+        for (int i = 0; i < given.size(); ) {
+            Given one = given.get(i);
+            if (!one.process.isAlive() || VerifyEngine.hasEnded(one.lease)) {
+                leave(i);
+            } else {
+                i++;
+            }
+        }
+        long now = simulation.world.nanoTime();
+        for (int i = 0; i < given.size(); i++) {
+            Given one = given.get(i);
+            boolean held = VerifyEngine.isHeld(one.lease);
+            if (held && one.over) {
+                throw simulation.violation("a lease that was over is valid again: token " + one.lease.fencingToken()
+                        + " of " + one.lease.name() + ", " + one.who);
+            }
+            one.over = !held;
+            if (held) {
+                one.lastValid = now;
+            }
+        }
+        for (int i = 0; i < given.size(); i++) {
+            for (int j = i + 1; j < given.size(); j++) {
+                checkApart(given.get(i), given.get(j));
+            }
+        }
+    }
+
+    private void checkApart(Given one, Given other) {
+        String name = one.lease.name();
+        if (one.over || other.over || !name.equals(other.lease.name())) {
+            return;
+        }
+        if (epochOf(one) != epochOf(other)
+                && simulation.world.nanoTime() - forgotten.getOrDefault(name, Long.MIN_VALUE / 2) < NOTICED_NANOS) {
+            return;
+        }
+        throw simulation.violation("two valid leases on " + name + ": token " + one.lease.fencingToken() + ", "
+                + one.who + ", and token " + other.lease.fencingToken() + ", " + other.who);
+    }
+
+    private int epochOf(Given one) {
+        return simulation.site.epochOf(one.lease.name(), one.lease.fencingToken() >> 16);
+    }
+
+    Findings atTheEnd() {
+        for (SimProcess process : simulation.processes) {
+            if (!process.isAlive()) {
+                continue;
+            }
+            if (process.waiting != 0) {
+                throw simulation.violation(process.waiting + " waiters of " + process.id + " had no outcome");
+            }
+            if (!process.left().isEmpty()) {
+                throw simulation.violation("left at " + process.id + ": " + process.left());
+            }
+        }
+        if (!simulation.site.used().isEmpty()) {
+            throw simulation.violation("left at the servers: " + simulation.site.used());
+        }
+        Findings findings = checker().check(simulation.recorder.history());
+        if (!findings.held()) {
+            throw simulation.violation("the history is not in order: "
+                    + String.join(
+                            "; ",
+                            findings.violations()
+                                    .subList(
+                                            0, Math.min(3, findings.violations().size()))));
+        }
+        return findings;
+    }
+
+    private HistoryChecker checker() {
+        HistoryChecker.Builder checker =
+                HistoryChecker.builder().lease(NOTICED_NANOS).waitSlack(simulation.site.attemptNanosMax() + 60_000_000);
+        if (simulation.calm) {
+            checker.idleAtMost(simulation.site.idleNanosMax(vanished));
+        }
+        return checker.build();
+    }
+}

@@ -1,0 +1,379 @@
+package io.holdfast.verify.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.VerifyEngine;
+import io.holdfast.VerifyEngine.OwnedLock;
+import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.VerifyEngine.WaitingThread;
+import io.holdfast.history.Event.Kind;
+import io.holdfast.history.Findings;
+import io.holdfast.history.HistoryChecker;
+import io.holdfast.memory.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One history: five processes with the real engine use three locks for half a minute of virtual time, while
+ * {@linkplain SimFaults much goes wrong}. Everything is decided by the seed, so a history can be played again.
+ *
+ * <p>Every fourth history is a quiet one: a fast network that loses nothing, and no faults but waiters that leave or die.
+ * There a lock must never stay free for long while somebody waits.
+ *
+ * <p>Checked by {@link SimChecks} after every event, and by {@link HistoryChecker} at the end.
+ */
+public final class Simulation {
+
+    static final int PROCESSES = 5;
+    public static final List<String> NAMES = List.of("a", "b", "c");
+
+    /**
+     * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N} makes
+     * it shorter: then as much happens in less time, and a history costs less.
+     */
+    static final Duration BUSY_TIME = Duration.ofSeconds(Long.getLong("busy", 30));
+
+    private static final int USERS = 3;
+    private static final Duration QUIET_TIME = Duration.ofSeconds(30);
+
+    /** Some twenty times what a busy history takes. */
+    private static final int EVENTS_MAX = 500_000;
+
+    /** Who asks for locks in a process: for stages, as a thread, or as a thread that owns what it locks. */
+    record User(
+            SimProcess process, boolean thread, @Nullable SimOwner owner) {}
+
+    public final long seed;
+    public final SplittableRandom random;
+    public final VirtualTime world = new VirtualTime();
+    public final SimRecorder recorder = new SimRecorder(world);
+    final SimSite site;
+    public final List<SimProcess> processes = new ArrayList<>();
+    public final SimChecks checks;
+
+    /** A history in which a lock must not stay free while somebody waits. */
+    public final boolean calm;
+
+    /** Those that wait. */
+    final List<SimThread> threads = new ArrayList<>();
+
+    /** Decides about threads that own, apart from all else. */
+    final SplittableRandom owners;
+
+    /** How often a lock was entered again, kept from another thread, and found lost by an unlock. */
+    long nested;
+
+    long refusedOthers;
+    long toldOfLoss;
+
+    private final Rules rules;
+    private final ReentryBug reentryBug;
+
+    /** Whether the threads of this history own what they lock, and lock it again. */
+    private final boolean reentrant;
+
+    /** Decides about groups of names, apart from all else. */
+    private final SplittableRandom groups;
+
+    private boolean quiet;
+    private long operations;
+
+    /** The first violation: it may have been found inside a stage, which keeps what is thrown there to itself. */
+    private @Nullable AssertionError found;
+
+    /** @param maker makes the servers; may use what this simulation has except its site */
+    public Simulation(long seed, Rules rules, Function<Simulation, SimSite> maker) {
+        this(seed, rules, ReentryBug.NONE, maker);
+    }
+
+    public Simulation(long seed, Rules rules, ReentryBug reentryBug, Function<Simulation, SimSite> maker) {
+        this.seed = seed;
+        this.rules = rules;
+        this.reentryBug = reentryBug;
+        random = new SplittableRandom(seed);
+        groups = new SplittableRandom(~seed);
+        owners = new SplittableRandom(Long.reverse(seed));
+        reentrant = owners.nextInt(2) == 0;
+        calm = random.nextInt(4) == 0;
+        checks = new SimChecks(this);
+        site = maker.apply(this);
+    }
+
+    Findings run() {
+        recorder.log("%s, %s", calm ? "calm" : "rough", site.describe());
+        for (int i = 0; i < PROCESSES; i++) {
+            addProcess();
+        }
+        new SimFaults(this).schedule();
+        runUntil(world.nanoTime() + BUSY_TIME.toNanos());
+        quiet = true;
+        site.heal();
+        recorder.log("the network heals; nobody asks for locks any more");
+        runUntil(world.nanoTime() + QUIET_TIME.toNanos());
+        // Rarely, so many wait for each other that they are not through by then. Nobody works for longer than this.
+        for (int i = 0; i < USERS * PROCESSES && checks.isInUse(); i++) {
+            runUntil(world.nanoTime() + 3 * SimProcess.LEASE_MILLIS * 1_000_000);
+        }
+        return checks.atTheEnd();
+    }
+
+    List<String> timeline() {
+        return recorder.timeline();
+    }
+
+    void addProcess() {
+        SimProcess process = new SimProcess("p" + processes.size(), world, site, random.split(), rules);
+        processes.add(process);
+        for (int i = 0; i < USERS; i++) {
+            boolean thread = random.nextInt(3) == 0;
+            if (thread && reentrant) {
+                addOwner(process);
+            } else {
+                think(new User(process, thread, null));
+            }
+        }
+    }
+
+    void addOwner(SimProcess process) {
+        think(new User(process, true, new SimOwner(this, process)));
+    }
+
+    OwnedLock lock(LockClient client, String name) {
+        return reentryBug.lock(client, name);
+    }
+
+    /** The next event, the turns of the threads that it woke, and the checks. */
+    public void next() {
+        try {
+            world.runNext();
+        } catch (AssertionError e) {
+            throw violation(String.valueOf(e.getMessage()));
+        }
+        for (int i = 0; i < threads.size(); i++) {
+            threads.get(i).wakeIfRunnable();
+        }
+        checks.afterEachEvent();
+        if (found != null) {
+            throw found;
+        }
+    }
+
+    private void runUntil(long endNanos) {
+        boolean[] over = new boolean[1];
+        world.schedule(endNanos - world.nanoTime(), () -> over[0] = true);
+        for (int events = 0; !over[0]; events++) {
+            if (events > EVENTS_MAX) {
+                throw violation("a storm: more than " + EVENTS_MAX + " events");
+            }
+            next();
+        }
+    }
+
+    AssertionError violation(String what) {
+        if (found != null) {
+            return found;
+        }
+        recorder.log("VIOLATION: %s", what);
+        List<String> timeline = recorder.timeline();
+        int from = Math.max(0, timeline.size() - 60);
+        found = new AssertionError("seed " + seed + ": " + what + "\nplay it again with -Dseed=" + seed + "\n"
+                + String.join("\n", timeline.subList(from, timeline.size())));
+        return found;
+    }
+
+    // --- what the users do ---
+
+    /** Whether locks are still asked for there. */
+    boolean isBusy(SimProcess process) {
+        return !quiet && !process.closed;
+    }
+
+    private void think(User user) {
+        SimProcess process = user.process;
+        if (isBusy(process)) {
+            process.time.schedule(random.nextLong(800) * 1_000_000, () -> {
+                if (isBusy(process)) {
+                    ask(user);
+                }
+            });
+        }
+    }
+
+    private void ask(User user) {
+        // Not in a calm one: who waits for the second name keeps the first, which he does not use.
+        if (!calm && !user.thread && groups.nextInt(8) == 0) {
+            askTogether(user);
+            return;
+        }
+        String name = NAMES.get(random.nextInt(NAMES.size()));
+        Use use = ask(user, name, randomOptions(), () -> think(user));
+        SimProcess process = user.process;
+        if (user.owner != null) {
+            user.owner.lock(use);
+            givesUp(process, user.owner::interrupt);
+        } else if (user.thread) {
+            WaitingThread waiter = VerifyEngine.submit(process.client, name, use.options);
+            givesUp(process, new SimThread(this, process, waiter, use::outcome)::interrupt);
+        } else {
+            CompletionStage<Lease> stage = process.client.acquireAsync(name, use.options);
+            givesUp(process, () -> stage.toCompletableFuture().cancel(false));
+            stage.whenComplete((lease, error) -> use.outcome(lease, error));
+        }
+    }
+
+    /** @param then what the user does after it */
+    Use ask(User user, String name, LockOptions options, Runnable then) {
+        Use use = new Use(user, user.process.id + "/" + operations++, name, options, then);
+        recorder.log("%s: wants %s, %s%s", use.who, name, options, user.thread ? ", by a thread" : "");
+        recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name());
+        return use;
+    }
+
+    /** Two names, all or none: each counts as a use of its own that waits until both are there. */
+    private void askTogether(User user) {
+        int first = groups.nextInt(NAMES.size());
+        List<String> names = List.of(NAMES.get(first), NAMES.get((first + 1) % NAMES.size()));
+        LockOptions some = randomOptions();
+        // One attempt may be two, one for each name, where one of them is in use here.
+        LockOptions options =
+                some.waitAtMost().filter(Duration::isZero).isPresent() ? some.waitAtMost(Duration.ofSeconds(1)) : some;
+        List<Use> uses = new ArrayList<>();
+        for (String name : names) {
+            // One of them goes on after it.
+            Runnable then = uses.isEmpty() ? () -> think(user) : () -> {};
+            uses.add(ask(user, name, options, then));
+        }
+        recorder.log("%s: these together", uses.get(0).who);
+        CompletionStage<MultiLease> stage = user.process.client.acquireAllAsync(names, options);
+        givesUp(user.process, () -> stage.toCompletableFuture().cancel(false));
+        stage.whenComplete((leases, error) -> {
+            for (Use use : uses) {
+                use.outcome(leases == null ? null : leases.lease(use.name), error);
+            }
+        });
+    }
+
+    /** Some are interrupted, or cancel: before, between or after the messages that matter to them. */
+    private void givesUp(SimProcess process, Runnable how) {
+        int when = random.nextInt(12);
+        if (when == 0) {
+            process.time.schedule(random.nextLong(500) * 1_000_000, how);
+        } else if (when == 1) {
+            process.time.schedule(random.nextLong(site.delayNanosMax() * 4), how);
+        }
+    }
+
+    private LockOptions randomOptions() {
+        LockOptions options = LockOptions.defaults();
+        if (random.nextInt(3) == 0) {
+            options = options.waitAtMost(Duration.ofMillis(random.nextInt(4) == 0 ? 0 : random.nextLong(5_000)));
+        }
+        return switch (random.nextInt(5)) {
+            case 0 -> options.leaseFor(Duration.ofMillis(100 + random.nextLong(2_000)));
+            case 1 -> options.holdAtMost(Duration.ofMillis(100 + random.nextLong(5_000)));
+            default -> options;
+        };
+    }
+
+    /** One use of a lock, from the asking to the release. */
+    final class Use {
+        final User user;
+        final String who;
+        final String name;
+        final LockOptions options;
+        private final SimProcess process;
+        private final Runnable then;
+        private final long began = world.nanoTime();
+        private final long pausedBefore;
+
+        private Use(User user, String who, String name, LockOptions options, Runnable then) {
+            this.user = user;
+            this.process = user.process;
+            this.who = who;
+            this.name = name;
+            this.options = options;
+            this.then = then;
+            this.pausedBefore = process.pausedNanos;
+            process.waits(isBrief());
+        }
+
+        private boolean isBrief() {
+            Optional<Duration> length = options.leaseFor().or(options::holdAtMost);
+            return length.isPresent() && length.get().toMillis() < 3 * SimProcess.POLL_MILLIS;
+        }
+
+        void outcome(@Nullable Lease acquired, @Nullable Throwable error) {
+            process.waitsNoLonger(isBrief());
+            checks.waited(process, who, options, world.nanoTime() - began - (process.pausedNanos - pausedBefore));
+            if (acquired == null) {
+                recorder.refused(who, requireNonNull(error));
+                goOn();
+                return;
+            }
+            Lease lease = VerifyEngine.active(acquired);
+            recorder.log("%s: has %s, token %d", who, name, lease.fencingToken());
+            recorder.event(Kind.GRANTED, who, "token", lease.fencingToken());
+            checks.granted(process, who, lease);
+            lease.onLost(() -> {
+                recorder.log("%s: lost %s, token %d", who, name, lease.fencingToken());
+                checks.ended(lease);
+                recorder.event(Kind.LOST, who);
+            });
+            work(acquired, lease);
+        }
+
+        /** The timer refers to what the user has, so no collection of garbage decides what happens next. */
+        private void work(Lease acquired, Lease lease) {
+            long register = recorder.read(who, name, lease.fencingToken());
+            long counter = recorder.readCounter(name);
+            long length = random.nextInt(5) == 0 ? random.nextLong(3 * SimProcess.LEASE_MILLIS) : random.nextLong(100);
+            // Without a look at the lease, and not waited for: the resource is at the end of a network, too.
+            Runnable write = () -> travel(() -> {
+                if (register >= 0) {
+                    recorder.write(who, name, lease.fencingToken(), register + 1);
+                }
+                recorder.writeCounter(who, name, counter + 1);
+            });
+            if (user.owner != null) {
+                user.owner.work(this, lease, length, write);
+                return;
+            }
+            process.time.schedule(length * 1_000_000, () -> {
+                write.run();
+                release(acquired, lease);
+            });
+        }
+
+        private void travel(Runnable write) {
+            if (random.nextInt(4) == 0) {
+                world.schedule(random.nextLong(site.delayNanosMax()), write);
+            } else {
+                write.run();
+            }
+        }
+
+        void goOn() {
+            then.run();
+        }
+
+        private void release(Lease acquired, Lease lease) {
+            recorder.log("%s: releases %s, token %d", who, name, lease.fencingToken());
+            checks.ended(lease);
+            recorder.event(Kind.RELEASE, who);
+            acquired.releaseAsync().whenComplete((nothing, lost) -> {
+                recorder.event(lost == null ? Kind.RELEASED : Kind.LOST, who);
+                goOn();
+            });
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package io.holdfast.verify.quorum;
+
+import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.verify.engine.SimRuns;
+import io.holdfast.verify.engine.Simulation;
+import io.holdfast.verify.engine.SimulationSuite;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The real quorum store over simulated members. */
+class QuorumSimulationTest extends SimulationSuite {
+
+    private static final long SEEDS_FOR_BUGS = 200;
+
+    QuorumSimulationTest() {
+        super(20, 20, 1, SEEDS_FOR_BUGS);
+    }
+
+    @Override
+    protected Simulation simulation(long seed, Rules rules) {
+        return simulation(seed, rules, QuorumBug.NONE);
+    }
+
+    private static Simulation simulation(long seed, Rules rules, QuorumBug bug) {
+        return new Simulation(seed, rules, simulation -> new SimQuorumSite(simulation, bug));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_members(QuorumBug bug) {
+        long from = switch (bug) {
+            case EMPTY_MEMBER_VOTES_AT_ONCE -> 220;
+            case TOKEN_WRITTEN_BACK_WITHOUT_COMPARISON -> 320;
+            default -> 1;
+        };
+        SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, Rules.RIGHT, bug));
+    }
+}

@@ -1,0 +1,78 @@
+package io.holdfast.verify.redis;
+
+import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.verify.engine.ReentryBug;
+import io.holdfast.verify.engine.SimRuns;
+import io.holdfast.verify.engine.SimSite;
+import io.holdfast.verify.engine.Simulation;
+import io.holdfast.verify.engine.SimulationSuite;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** One Redis server with the scripts. */
+class SimulationTest extends SimulationSuite {
+
+    private static final long SEEDS_FOR_BUGS = 1_000;
+
+    private static final Function<Simulation, SimSite> SERVER =
+            simulation -> new SimServerSite(simulation, ScriptBug.NONE, false);
+
+    SimulationTest() {
+        super(1, 50, 1, SEEDS_FOR_BUGS);
+    }
+
+    @Override
+    protected Simulation simulation(long seed, Rules rules) {
+        return new Simulation(seed, rules, SERVER);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "RIGHT")
+    void finds_wrong_rules(Rules rules) {
+        assertFound(rules);
+    }
+
+    /** The scripts' seeded bugs that the users of locks can notice. The others are found by {@link ScriptModelTest}. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(
+            names = {
+                "RELEASE_WITHOUT_OWNER_CHECK",
+                "RESEND_COUNTS_TWICE",
+                "RENEWAL_REVIVES",
+                "GRANT_IS_NOT_SENT",
+                "RELEASE_GRANTS_NOBODY",
+                "LONG_FIRST_LEASE",
+                "DEAD_ENTRIES_ARE_GRANTED",
+                "DEAF_CLIENTS_ARE_GRANTED",
+                "POLL_DOES_NOT_STAMP",
+                "NO_NOT_AFTER",
+                "ABANDON_KEEPS_THE_HOLD",
+                "BASE_WITHOUT_CLOCK",
+                "BASE_WITHOUT_COUNT"
+            })
+    void finds_wrong_scripts(ScriptBug bug) {
+        assertFound(bug.name(), bug, false);
+    }
+
+    @Test
+    void finds_that_nothing_is_withdrawn_after_an_interrupt() {
+        assertFound("no compensation", ScriptBug.NONE, true);
+    }
+
+    /** Seeded bugs of the lock that threads own: every second history has such threads, and most of them show it. */
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_reentry(ReentryBug bug) {
+        SimRuns.assertFound(bug.name(), SEEDS_FOR_BUGS, seed -> new Simulation(seed, Rules.RIGHT, bug, SERVER));
+    }
+
+    private static void assertFound(String bug, ScriptBug script, boolean losesAbandons) {
+        SimRuns.assertFound(
+                bug,
+                SEEDS_FOR_BUGS,
+                seed -> new Simulation(
+                        seed, Rules.RIGHT, simulation -> new SimServerSite(simulation, script, losesAbandons)));
+    }
+}

@@ -1,0 +1,19 @@
+package io.holdfast.verify.zookeeper;
+
+/** What could be wrong with the store on ZooKeeper. Switched on one at a time, to see that it is found. */
+public enum EnsembleBug {
+    NONE,
+
+    /** Two thirds of a session are promised from each write on, whatever the leader knows of the session. */
+    PROMISE_FROM_THE_WRITE,
+    /** A create of unknown outcome is taken for one that was not executed. */
+    CREATE_IS_NOT_SEARCHED,
+    /** A delete of unknown outcome is taken for one that was executed. */
+    DELETE_IS_FORGOTTEN,
+    /** What a grant rests on is not a committed write, but a look at the server that is connected. */
+    PROOF_IS_A_READ,
+    /** Tokens from the number in the node's name. */
+    TOKEN_IS_THE_NODES_NUMBER,
+    /** A waiter watches a node that is not the one before it, so it hears nothing. */
+    WATCHES_THE_WRONG_NODE
+}

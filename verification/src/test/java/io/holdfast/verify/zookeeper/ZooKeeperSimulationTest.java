@@ -1,0 +1,38 @@
+package io.holdfast.verify.zookeeper;
+
+import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.verify.engine.SimRuns;
+import io.holdfast.verify.engine.Simulation;
+import io.holdfast.verify.engine.SimulationSuite;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The real ZooKeeper store over a simulated ensemble. */
+class ZooKeeperSimulationTest extends SimulationSuite {
+
+    private static final long SEEDS_FOR_BUGS = 200;
+
+    ZooKeeperSimulationTest() {
+        super(20, 20, 1, SEEDS_FOR_BUGS);
+    }
+
+    @Override
+    protected Simulation simulation(long seed, Rules rules) {
+        return simulation(seed, rules, EnsembleBug.NONE);
+    }
+
+    private static Simulation simulation(long seed, Rules rules, EnsembleBug bug) {
+        return new Simulation(seed, rules, simulation -> new SimZooKeeperSite(simulation, bug));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void finds_wrong_stores(EnsembleBug bug) {
+        long from = switch (bug) {
+            case PROMISE_FROM_THE_WRITE -> 120;
+            case PROOF_IS_A_READ -> 105;
+            default -> 1;
+        };
+        SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, Rules.RIGHT, bug));
+    }
+}
