@@ -1,5 +1,12 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.commands.ExecCommand;
+import io.holdfast.cli.commands.InspectCommand;
+import io.holdfast.cli.commands.ReleaseCommand;
+import io.holdfast.cli.console.CliException;
+import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.console.Io;
+import io.holdfast.cli.console.Version;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -38,14 +45,22 @@ public final class Main implements Runnable {
     }
 
     static int run(Io io, String... args) {
+        return run(io, List.of(), args);
+    }
+
+    /**
+     * Runs a command and returns the exit code.
+     *
+     * @param more commands beside those of this module
+     */
+    public static int run(Io io, List<?> more, String... args) {
         Main main = new Main();
         CommandLine line = new CommandLine(main)
-                .addSubcommand(new DemoCommand(io))
                 .addSubcommand(new ExecCommand(io, List.of(args)))
                 .addSubcommand(new CommandLine.HelpCommand())
                 .addSubcommand(new InspectCommand(io))
-                .addSubcommand(new ReleaseCommand(io))
-                .addSubcommand(new TortureCommand(io));
+                .addSubcommand(new ReleaseCommand(io));
+        more.forEach(line::addSubcommand);
         Failures failures = new Failures(io, () -> main.debug);
         return line.setOut(io.out())
                 .setErr(io.err())

@@ -32,7 +32,8 @@ public final class StderrLogs extends System.LoggerFinder {
         public NoJavaLogging() {}
     }
 
-    static boolean showsAll() {
+    /** Whether the log is shown, so that a command can start other processes with the same setting. */
+    public static boolean showsAll() {
         return all;
     }
 

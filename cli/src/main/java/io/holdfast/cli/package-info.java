@@ -1,9 +1,6 @@
 /**
- * The command {@code holdfast}: {@code exec} runs a program under a lock, {@code demo} shows the lock at work, {@code
- * inspect} and {@code release} are for the operator.
- *
- * <p>Start at {@link io.holdfast.cli.Main}. A command says what is wrong by an exception; {@code Failures} turns it into
- * one line on standard error and an exit code.
+ * The command {@code holdfast}. Start at {@link io.holdfast.cli.Main}: it hands the arguments to a command. A command says
+ * what is wrong by an exception; {@code Failures} turns the exception into one line on standard error and an exit code.
  */
 @NullMarked
 package io.holdfast.cli;

@@ -137,7 +137,6 @@ class BadInputTest {
         String err = assertRefused(69, "", "exec", "--store", "redis://127.0.0.1:" + port, "n", "--", "false");
         assertThat(err).contains("127.0.0.1:" + port);
         assertRefused(69, "", "inspect", "--store", "redis://127.0.0.1:" + port, "n");
-        assertRefused(69, "", "demo", "--store", "redis://127.0.0.1:" + port, "--json");
     }
 
     @Test
@@ -167,7 +166,7 @@ class BadInputTest {
 
     @Test
     void unknownCommandAndOption() {
-        assertRefused(64, "exce: no such command (expected: one of demo, exec", "exce", "n");
+        assertRefused(64, "exce: no such command (expected: one of exec", "exce", "n");
         assertRefused(
                 64, "Unknown option: '--bogus' (see: holdfast exec --help)", "exec", "--bogus", "n", "--", "false");
     }
@@ -178,21 +177,11 @@ class BadInputTest {
     }
 
     @Test
-    void demoOfAnUnknownScene() {
-        assertRefused(64, "--only: tea (expected: some of refund, inventory", "demo", "--only", "refund,tea");
-    }
-
-    @Test
-    void demoInMemory() {
-        assertRefused(64, "--store: memory:x lives within one process", "demo", "--store", "memory:x");
-    }
-
-    @Test
     void debugShowsWhere() {
         InProcess result = InProcess.run("exec", "--debug", "n", "--", "no-such-command");
         assertThat(result.exitCode()).isEqualTo(127);
         assertThat(result.errLines().get(0)).isEqualTo("holdfast: no-such-command: command not found");
-        assertThat(result.err()).contains("\tat io.holdfast.cli.ExecCommand");
+        assertThat(result.err()).contains("\tat io.holdfast.cli.commands.ExecCommand");
     }
 
     /** @return the line */

@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.Io;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;

@@ -115,8 +115,8 @@ class LauncherTest {
                 echo "$stdin" >told
                 """);
         executable(bin.resolve("javac"), "#!/bin/sh\n");
-        Files.createDirectories(root.resolve("cli/target/holdfast"));
-        Files.createFile(root.resolve("cli/target/holdfast/built"));
+        Files.createDirectories(root.resolve("demo/target/holdfast"));
+        Files.createFile(root.resolve("demo/target/holdfast/built"));
     }
 
     /** A Maven that writes down its arguments, one in a line, and then does this. */

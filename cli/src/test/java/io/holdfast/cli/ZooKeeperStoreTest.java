@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.cli.console.ExitCode;
 import io.holdfast.testkit.ZooKeeperEnsemble;
 import org.junit.jupiter.api.Test;
 

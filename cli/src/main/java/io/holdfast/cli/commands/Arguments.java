@@ -1,0 +1,27 @@
+package io.holdfast.cli.commands;
+
+import io.holdfast.LockClient;
+import io.holdfast.cli.console.CliException;
+import io.holdfast.cli.console.ExitCode;
+import java.util.List;
+
+/** What must be true of arguments before anything is done with them. */
+final class Arguments {
+
+    private Arguments() {}
+
+    /** Refuses a lock name that cannot be one, and one that is not what was typed: another lock would be shown or taken away. */
+    static void checkName(String name) {
+        checkText(List.of(name));
+        LockClient.checkName(name);
+    }
+
+    /** Java reads arguments by the locale, and what has no meaning there cannot be handed on unharmed. */
+    static void checkText(List<String> words) {
+        if (words.stream().anyMatch(word -> word.indexOf('\ufffd') >= 0)) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "an argument is not text in this locale (expected: a locale that fits it, such as LC_ALL=C.UTF-8)");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.holdfast.cli.commands;
+
+import io.holdfast.LockClient;
+import io.holdfast.cli.console.CliException;
+import io.holdfast.cli.console.ExitCode;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The option {@code --store}, for every command that works on one. */
+final class StoreOption {
+
+    /** The variable that the store is taken from without the option. */
+    static final String VARIABLE = "HOLDFAST_STORE";
+
+    private static final String DEFAULT = "redis://127.0.0.1:6379";
+
+    @Option(
+            names = "--store",
+            paramLabel = "URI",
+            description = {
+                "Where the locks are; by default $HOLDFAST_STORE,",
+                "otherwise " + DEFAULT + ". A password belongs",
+                "into the variable: all users can see command lines."
+            })
+    private @Nullable String uri;
+
+    /** A client that is not built yet, so that a command can set what is its own. */
+    LockClient.Builder client() {
+        return LockClient.builder().uri(uri());
+    }
+
+    /**
+     * Returns the URI of the store. Inside of {@code exec} there is no default, because {@code exec} does not pass its
+     * store to its command: the default is most likely another store, and nobody else would take these locks there.
+     */
+    String uri() {
+        if (uri != null) {
+            return uri;
+        }
+        String fromEnvironment = System.getenv(VARIABLE);
+        if (fromEnvironment != null && !fromEnvironment.isBlank()) {
+            return fromEnvironment;
+        }
+        if (Nesting.isInside()) {
+            throw new CliException(
+                    ExitCode.USAGE,
+                    "--store is missing, and the exec that runs this command does not pass its own (expected: --store"
+                            + " here, or --pass-store there)");
+        }
+        return DEFAULT;
+    }
+}

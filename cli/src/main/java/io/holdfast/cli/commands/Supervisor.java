@@ -1,0 +1,170 @@
+package io.holdfast.cli.commands;
+
+import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.process.Kill;
+import io.holdfast.cli.process.ProcessTree;
+import io.holdfast.cli.process.Signals;
+import io.holdfast.cli.process.Terminal;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands between the signals that this process gets and the command it runs.
+ *
+ * <pre>
+ *   CONNECTING → WAITING → RUNNING → ENDED      by the main thread
+ *
+ *   CONNECTING: a signal ends this process at once: it holds nothing
+ *   WAITING:    the first signal interrupts the main thread, which withdraws from the queue
+ *   RUNNING:    a signal is passed on; a stop also starts the countdown to SIGKILL
+ *   ENDED:      signals are ignored: the lock is being released, which takes a bounded time
+ * </pre>
+ */
+final class Supervisor implements AutoCloseable {
+
+    private enum Phase {
+        CONNECTING,
+        WAITING,
+        RUNNING,
+        ENDED
+    }
+
+    /** How long the system may take to end a process after SIGKILL. */
+    private static final Duration DYING = Duration.ofSeconds(1);
+
+    private final Thread main = Thread.currentThread();
+    private final Duration killAfter;
+    private final Signals signals;
+
+    private Phase phase = Phase.CONNECTING; // guarded by this
+    private Signals.@Nullable Received waitEndedBy; // guarded by this
+    private @Nullable Process child; // guarded by this; not null in RUNNING
+    private @Nullable ProcessTree tree; // guarded by this; not null in RUNNING
+    private @Nullable Thread killer; // guarded by this; not null once the command has been told to stop
+
+    /** Made by the main thread. */
+    Supervisor(Duration killAfter) {
+        this.killAfter = killAfter;
+        this.signals = Signals.receive(List.of("INT", "TERM", "HUP"), this::received);
+    }
+
+    @Override
+    public void close() {
+        signals.close();
+    }
+
+    synchronized void waiting() {
+        phase = Phase.WAITING;
+    }
+
+    /** The signal that ended the wait, or that came after the wait and before the command was started; or null. */
+    synchronized Signals.@Nullable Received waitEndedBy() {
+        return waitEndedBy;
+    }
+
+    /**
+     * Starts the command. Under the lock, so that a signal finds either no command or one that it can be passed on to.
+     *
+     * @return null if a signal was quicker; nothing is started then
+     */
+    synchronized @Nullable Process start(ProcessBuilder command) throws IOException {
+        if (waitEndedBy != null) {
+            return null;
+        }
+        Process started = command.start();
+        child = started;
+        tree = new ProcessTree(started.toHandle());
+        phase = Phase.RUNNING;
+        return started;
+    }
+
+    /** Waits for the command and, if it was told to stop, for what it had started. */
+    int await(Process process) throws InterruptedException {
+        int status = process.waitFor();
+        Thread countdown;
+        synchronized (this) {
+            phase = Phase.ENDED;
+            countdown = killer;
+        }
+        if (countdown != null) {
+            countdown.join();
+        }
+        return status;
+    }
+
+    private void received(Signals.Received signal) {
+        synchronized (this) {
+            if (phase == Phase.CONNECTING) {
+                Runtime.getRuntime().halt(ExitCode.SIGNAL + signal.number());
+            }
+            if (phase == Phase.WAITING && waitEndedBy == null) { // the first one: what follows it must be left in peace
+                waitEndedBy = signal;
+                main.interrupt();
+            }
+            if (phase != Phase.RUNNING) {
+                return;
+            }
+        }
+        switch (signal.name()) {
+            case "INT" -> {
+                // Typed at the terminal, the command has it already; twice would end what wants to be asked twice. And
+                // a program that lives with Ctrl-C (an editor, a shell) must not be killed for it.
+                if (!Terminal.isForeground()) {
+                    stop(signal.name());
+                }
+            }
+            case "HUP" -> passOn(signal.name()); // to many programs it means: read the configuration again
+            default -> stop(signal.name());
+        }
+    }
+
+    /** Tells the command, and what it has started, to stop. The first time also starts the countdown to SIGKILL. */
+    void stop(String signal) {
+        ProcessTree all;
+        synchronized (this) {
+            if (tree == null || phase != Phase.RUNNING) {
+                return;
+            }
+            all = tree;
+            if (killer == null) {
+                // The names of all processes are taken down now: those of an ended parent cannot be found later.
+                all.look();
+                killer = new Thread(() -> killInDueTime(all), "holdfast-kill-after");
+                killer.setDaemon(true);
+                killer.start();
+            }
+        }
+        try {
+            all.signal(signal);
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("SIG" + signal + " could not be sent", e);
+        }
+    }
+
+    private void killInDueTime(ProcessTree all) {
+        try {
+            if (!all.awaitEnd(killAfter)) {
+                all.kill();
+                all.awaitEnd(DYING);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // nobody does
+        }
+    }
+
+    private void passOn(String signal) {
+        Process process;
+        synchronized (this) {
+            process = child;
+        }
+        try {
+            if (process != null && process.isAlive()) {
+                Kill.send(signal, List.of(process.pid()));
+            }
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException("SIG" + signal + " could not be sent", e);
+        }
+    }
+}

@@ -1,0 +1,291 @@
+package io.holdfast.verify;
+
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysFalse;
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import io.holdfast.CheckReturnValue;
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.MultiLease;
+import io.holdfast.cli.commands.ExecCommand;
+import io.holdfast.cli.console.Io;
+import io.holdfast.cli.json.Json;
+import io.holdfast.cli.process.Kill;
+import io.holdfast.history.History;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.quorum.QuorumStores;
+import io.holdfast.redis.RedisStores;
+import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.spi.LockStore;
+import io.holdfast.testkit.RedisServer;
+import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The layers of the design, checked on the compiled classes of all modules: this module sees them all but
+ * those of Spring.
+ */
+class ArchitectureTest {
+
+    private static final String API = "io.holdfast";
+    private static final String SPI = "io.holdfast.spi";
+    private static final String MEMORY = "io.holdfast.memory";
+    private static final String QUORUM = "io.holdfast.quorum";
+    private static final String REDIS = "io.holdfast.redis";
+    private static final String ZOOKEEPER = "io.holdfast.zookeeper";
+    private static final String CLI = "io.holdfast.cli";
+
+    /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
+    private record Room(String name, String... mayKnow) {
+
+        /** Holds of these classes if they could be in the room. */
+        ArchRule rule(DescribedPredicate<JavaClass> which) {
+            return classes()
+                    .that(which)
+                    .should()
+                    .onlyDependOnClassesThat(resideInAnyPackage(mayKnow)
+                            .or(resideInAnyPackage("java..", "javax..", "org.jspecify.."))
+                            .or(name.startsWith(REDIS) ? PUBLIC_ENUM_OF_REDIS : alwaysFalse()));
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /** Settings carry them, so the rooms of the Redis store may know them. */
+    private static final DescribedPredicate<JavaClass> PUBLIC_ENUM_OF_REDIS = describe(
+            "are public enums of the Redis store",
+            type -> type.getPackageName().equals(REDIS)
+                    && type.isEnum()
+                    && type.getModifiers().contains(JavaModifier.PUBLIC));
+
+    /** An arrow between rooms that is not in this list is forbidden; so there is no circle of rooms. */
+    static Stream<Room> rooms() {
+        return Stream.of(
+                new Room("io.holdfast.history", "io.holdfast.history"),
+                new Room(SPI, SPI),
+                new Room(API, API, SPI),
+                new Room(MEMORY, MEMORY, SPI),
+                new Room(QUORUM, QUORUM, SPI),
+                redis("server", QUORUM),
+                redis("connect", "server"),
+                redis("commands", "connect", "server"),
+                redis("lua", "connect", "server"),
+                redis("member", "commands", "lua", "connect", "server"),
+                redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
+                new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
+                new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
+                new Room(CLI + ".json", CLI + ".json"),
+                new Room(CLI + ".process", CLI + ".process"),
+                new Room(
+                        CLI + ".commands",
+                        CLI + ".commands",
+                        CLI + ".console",
+                        CLI + ".json",
+                        CLI + ".process",
+                        API,
+                        SPI,
+                        "picocli"),
+                new Room(CLI, CLI, CLI + ".commands", CLI + ".console", API, SPI, "picocli"));
+    }
+
+    private static Room redis(String room, String... below) {
+        String name = room.isEmpty() ? REDIS : REDIS + "." + room;
+        Stream<String> others = Arrays.stream(below).map(other -> other.contains(".") ? other : REDIS + "." + other);
+        return new Room(
+                name,
+                Stream.concat(
+                                Stream.of(
+                                        name, SPI, "io.lettuce..", "io.netty..", "reactor..", "org.reactivestreams.."),
+                                others)
+                        .toArray(String[]::new));
+    }
+
+    private static JavaClasses product;
+
+    @BeforeAll
+    static void readClasses() {
+        product = new ClassFileImporter()
+                .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+                .importPackages(API);
+    }
+
+    @Test
+    void allModulesAreLookedAt() {
+        for (String name : new String[] {
+            "io.holdfast.LockClient",
+            "io.holdfast.spi.LockStore",
+            "io.holdfast.redis.RedisLockStoreProvider",
+            "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
+            "io.holdfast.quorum.QuorumStores",
+            "io.holdfast.testkit.RedisServer",
+            "io.holdfast.cli.Main",
+            "io.holdfast.demo.Launcher"
+        }) {
+            assertThat(product.contain(name)).as(name).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("rooms")
+    void aRoomKnowsOnlyThoseThatItMayKnow(Room room) {
+        room.rule(resideInAPackage(room.name())).check(product);
+    }
+
+    /** A rule that never fires proves nothing: each is asked about a class that knows somebody in every room. */
+    @ParameterizedTest
+    @MethodSource("rooms")
+    void theRuleOfARoomFires(Room room) {
+        JavaClasses sinner = new ClassFileImporter().importClasses(KnowsEverybody.class);
+        assertThatThrownBy(() -> room.rule(alwaysTrue()).check(sinner)).satisfies(found -> {
+            for (Class<?> known : KNOWN) {
+                boolean allowed = List.of(room.mayKnow()).contains(known.getPackageName());
+                assertThat(found.getMessage().contains("<" + known.getName() + ">"))
+                        .as("%s of %s", known, room)
+                        .isEqualTo(!allowed);
+            }
+        });
+    }
+
+    @Test
+    void allTimeIsInjected() {
+        noDirectClock().check(product);
+    }
+
+    /** A virtual thread that waits in a synchronized method would keep its carrier, on Java before 24. */
+    @Test
+    void nothingInTheCoreIsSynchronized() {
+        methods()
+                .that()
+                .areDeclaredInClassesThat()
+                .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS + "..", ZOOKEEPER)
+                .should()
+                .notHaveModifier(JavaModifier.SYNCHRONIZED)
+                .check(product);
+    }
+
+    /** So that a compiler sees a call that drops its lease. */
+    @Test
+    void whatHandsOutALeaseIsMarked() {
+        methods()
+                .that()
+                .areDeclaredInClassesThat(describe(
+                        "are LockClient or a superclass of it", type -> type.isAssignableFrom(LockClient.class)))
+                .and()
+                .arePublic()
+                .and(DescribedPredicate.<JavaMethod>describe(
+                        "return a lease",
+                        method -> method.getReturnType().getAllInvolvedRawTypes().stream()
+                                .anyMatch(type ->
+                                        type.isEquivalentTo(Lease.class) || type.isEquivalentTo(MultiLease.class))))
+                .should()
+                .beAnnotatedWith(CheckReturnValue.class)
+                .check(product);
+    }
+
+    /** A rule that never fires proves nothing. */
+    @Test
+    void theRuleOfTimeFires() {
+        JavaClasses sinner = new ClassFileImporter().importClasses(LooksAtTheClock.class);
+        assertThatThrownBy(() -> noDirectClock(alwaysTrue()).check(sinner))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("System.nanoTime()");
+    }
+
+    private static ArchRule noDirectClock() {
+        return noDirectClock(
+                not(resideInAnyPackage("io.holdfast.testkit..", "io.holdfast.cli..", "io.holdfast.demo..")));
+    }
+
+    private static ArchRule noDirectClock(DescribedPredicate<? super JavaClass> where) {
+        return noClasses()
+                .that(where)
+                .and()
+                .doNotHaveFullyQualifiedName("io.holdfast.spi.SystemTime")
+                .should()
+                .callMethod(System.class, "nanoTime")
+                .orShould()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class)
+                .orShould()
+                .callMethod(Thread.class, "sleep", long.class, int.class)
+                .orShould()
+                .callMethod(java.time.Instant.class, "now")
+                .as("no class but SystemTime looks at a clock or sleeps");
+    }
+
+    /** The classes that {@link KnowsEverybody} knows, one of each room that is not closed to this test. */
+    private static final List<Class<?>> KNOWN = List.of(
+            History.class,
+            LockStore.class,
+            LockClient.class,
+            MemoryLockStore.class,
+            QuorumStores.class,
+            RedisErrors.class,
+            RedisConnections.class,
+            CompareProbe.class,
+            LuaScript.class,
+            RedisStores.class,
+            ZooKeeperLockStoreProvider.class,
+            Io.class,
+            Json.class,
+            Kill.class,
+            ExecCommand.class,
+            RedisServer.class);
+
+    @SuppressWarnings("unused")
+    private static final class KnowsEverybody {
+        private History history;
+        private LockStore spi;
+        private LockClient engine;
+        private MemoryLockStore memory;
+        private QuorumStores quorum;
+        private RedisErrors redisServer;
+        private RedisConnections redisConnect;
+        private CompareProbe redisCommands;
+        private LuaScript redisLua;
+        private RedisStores redis;
+        private ZooKeeperLockStoreProvider zooKeeper;
+        private Io console;
+        private Json json;
+        private Kill process;
+        private ExecCommand commands;
+        private RedisServer testkit;
+    }
+
+    private static final class LooksAtTheClock {
+        @SuppressWarnings("unused")
+        static long now() {
+            return System.nanoTime();
+        }
+    }
+}
