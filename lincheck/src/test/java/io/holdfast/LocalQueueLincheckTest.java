@@ -20,6 +20,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -67,6 +68,7 @@ class LocalQueueLincheckTest {
         options(3).check(HandedOver.class);
     }
 
+    @Tag("deep")
     @Test
     void finds_a_waiter_that_does_not_look_again_when_it_is_woken() {
         // The search ends when it has found one: a slow machine may need more scenarios.

@@ -43,9 +43,13 @@ class LauncherTest {
         assertThat(shell("./holdfast test core OneTest#two -Dseed=7 2>&1", 0))
                 .isEqualTo("core: Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n");
         assertThat(Files.readString(root.resolve("arguments")))
-                .contains("-pl\ncore\n-am\n", "\n-Dtest=OneTest#two\n", "\n-Dseed=7\n", "\n-Dtests.wanted=target/");
+                .contains(
+                        "-pl\ncore\n-am\n",
+                        "\n-Pdeep\n-Dtest=OneTest#two\n",
+                        "\n-Dseed=7\n",
+                        "\n-Dtests.wanted=target/");
         assertThat(shell("./holdfast test core 2>&1", 0)).startsWith("core: Tests run: 4");
-        assertThat(Files.readString(root.resolve("arguments"))).doesNotContain("-Dtest=");
+        assertThat(Files.readString(root.resolve("arguments"))).doesNotContain("-Dtest=", "-Pdeep");
     }
 
     @Test

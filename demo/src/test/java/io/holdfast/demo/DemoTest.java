@@ -7,11 +7,13 @@ import io.holdfast.cli.process.ProcessTree;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The whole demonstration, as a user starts it. */
 class DemoTest {
 
+    @Tag("deep")
     @Test
     void everyInvariantHoldsAndNothingStays() {
         try (RedisServer redis = RedisServer.start();
@@ -41,6 +43,7 @@ class DemoTest {
     }
 
     /** The same play on ZooKeeper, by a server of its own; the scenes that say something about the store. */
+    @Tag("deep")
     @Test
     void everyInvariantHoldsOnZooKeeper() {
         try (HoldfastProcess demo =
@@ -54,6 +57,7 @@ class DemoTest {
     }
 
     /** Its processes and its server go with it, however it ends. */
+    @Tag("deep")
     @Test
     void nothingOutlivesADemoThatIsKilled() throws Exception {
         try (HoldfastProcess demo = HoldfastProcess.start("demo", "--only", "long-job")) {

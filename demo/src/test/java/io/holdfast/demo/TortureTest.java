@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,6 +24,7 @@ class TortureTest {
     @TempDir
     private Path folder;
 
+    @Tag("deep")
     @Test
     void nothingIsBrokenAndTheHistoryTellsTheSame() throws IOException {
         try (HoldfastProcess torture =

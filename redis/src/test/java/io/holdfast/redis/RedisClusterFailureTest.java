@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,6 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RedisClusterFailureTest {
 
     /** What the peer that we measured loses: the leases on all masters, when one of them does not answer. */
+    @Tag("deep")
     @Test
     void aStoppedMasterDelaysNoOthersRenewals() throws Exception {
         Duration lease = Duration.ofSeconds(6);
@@ -105,6 +107,7 @@ class RedisClusterFailureTest {
      * The master of the client's own channel is away. The channel only says that somebody waits: the store opens, works at
      * the other masters, and listens as soon as the slot has a master again.
      */
+    @Tag("deep")
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aStoreOpensWhileTheMasterOfItsChannelIsAway(boolean killed) {

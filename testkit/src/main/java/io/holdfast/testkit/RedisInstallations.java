@@ -31,7 +31,10 @@ final class RedisInstallations {
 
     private RedisInstallations() {}
 
-    /** The bundled server, those named in HOLDFAST_SERVERS, those on the PATH; each version once, in this order. */
+    /**
+     * The bundled server, those named in HOLDFAST_SERVERS, those on the PATH; each version once, in this order. With {@code
+     * -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
+     */
     static List<Installation> all() {
         return FOUND;
     }
@@ -87,11 +90,12 @@ final class RedisInstallations {
     private static List<Installation> find() {
         List<Path> candidates = new ArrayList<>();
         bundled().ifPresent(candidates::add);
-        for (String path : env("HOLDFAST_SERVERS")) {
-            candidates.add(Path.of(path));
+        List<String> named = env("HOLDFAST_SERVERS");
+        named.forEach(path -> candidates.add(Path.of(path)));
+        if (named.isEmpty() || !Boolean.getBoolean("holdfast.quick")) {
+            onPath("redis-server").ifPresent(candidates::add);
+            onPath("valkey-server").ifPresent(candidates::add);
         }
-        onPath("redis-server").ifPresent(candidates::add);
-        onPath("valkey-server").ifPresent(candidates::add);
 
         Map<String, Installation> byLabel = new LinkedHashMap<>();
         for (Path candidate : candidates) {

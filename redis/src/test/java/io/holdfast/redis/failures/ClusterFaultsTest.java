@@ -6,6 +6,7 @@ import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.SlotMigration;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -74,6 +75,7 @@ class ClusterFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void aMasterCrashesAfterReplication() throws Exception {
         try (UnderFault fault = under("Cluster failover after replication")) {

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -77,6 +78,7 @@ class ConnectionFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void connectionsCut() throws Exception {
         try (UnderFault fault = new UnderFault("connections cut, 10 times", run, proxy.uri(), server.uri(), LEASE)) {
@@ -92,6 +94,7 @@ class ConnectionFaultsTest {
     }
 
     /** Requests still arrive, and are executed; the client does not hear of it. */
+    @Tag("deep")
     @Test
     void connectionsHalfClosed() throws Exception {
         try (UnderFault fault =
@@ -121,6 +124,7 @@ class ConnectionFaultsTest {
     }
 
     /** The client that holds is cut off: it knows by its own clock, and the other one gets the lock after that. */
+    @Tag("deep")
     @Test
     void cutOff() throws Exception {
         try (UnderFault fault =
@@ -151,6 +155,7 @@ class ConnectionFaultsTest {
     }
 
     /** The answer comes after the caller has left: nothing stays behind. */
+    @Tag("deep")
     @Test
     void answerAfterTheCallerGaveUp() throws Exception {
         try (LockClient slow = UnderFault.client(proxy.uri(), LEASE);
@@ -179,6 +184,7 @@ class ConnectionFaultsTest {
     }
 
     /** The request itself comes late. */
+    @Tag("deep")
     @Test
     void requestAfterTheCallerGaveUp() throws Exception {
         Duration timeout = Duration.ofSeconds(1);

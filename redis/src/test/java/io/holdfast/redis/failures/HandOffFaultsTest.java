@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -133,6 +134,7 @@ class HandOffFaultsTest {
         detector.assertClean();
     }
 
+    @Tag("deep")
     @Test
     void whileItWaits() throws Exception {
         die();
@@ -142,6 +144,7 @@ class HandOffFaultsTest {
     }
 
     /** The server has not noticed: the message counts as heard. */
+    @Tag("deep")
     @Test
     void whileItWaitsUnnoticed() throws Exception {
         proxy.holdRequests(true);
@@ -151,6 +154,7 @@ class HandOffFaultsTest {
         die();
     }
 
+    @Tag("deep")
     @Test
     void beforeItsConfirmationIsSent() throws Exception {
         proxy.holdRequests(true);
@@ -160,6 +164,7 @@ class HandOffFaultsTest {
         served("dead with the grant, before its confirmation", began, FIRST_LEASE);
     }
 
+    @Tag("deep")
     @Test
     void beforeItsConfirmationIsAnswered() throws Exception {
         proxy.holdReplies(true);
@@ -179,6 +184,7 @@ class HandOffFaultsTest {
         served("dead while it holds", began, SHORT_LEASE);
     }
 
+    @Tag("deep")
     @Test
     void whileItReleases() throws Exception {
         release();

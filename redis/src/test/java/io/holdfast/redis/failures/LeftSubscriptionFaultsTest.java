@@ -29,6 +29,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,6 +48,7 @@ class LeftSubscriptionFaultsTest {
     @TempDir
     Path dir;
 
+    @Tag("deep")
     @ParameterizedTest
     @MethodSource("io.holdfast.testkit.RedisServer#available")
     void a_grant_does_not_count_from_a_stamp_of_another_clock(Installation installation) throws Exception {

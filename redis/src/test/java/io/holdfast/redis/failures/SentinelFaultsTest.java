@@ -7,6 +7,7 @@ import io.holdfast.redis.failures.FaultServers.Run;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -33,6 +34,7 @@ class SentinelFaultsTest {
      * In good order, then by a crash of the new master, and of the next one with the last writes: what it forgets is lost
      * loudly.
      */
+    @Tag("deep")
     @Test
     void failsOver() throws Exception {
         try (RedisReplication all = RedisReplication.builder()

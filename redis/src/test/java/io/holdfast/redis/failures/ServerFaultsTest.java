@@ -11,6 +11,7 @@ import io.holdfast.redis.failures.FaultServers.Run;
 import io.holdfast.testkit.RedisServer;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -61,6 +62,7 @@ class ServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void stoppedForLessThanALease() throws Exception {
         try (RedisServer server = start();
@@ -92,6 +94,7 @@ class ServerFaultsTest {
     }
 
     /** Much data to load: it answers LOADING for longer than clients wait before they connect again. */
+    @Tag("deep")
     @Test
     void slowToStart() throws Exception {
         try (RedisServer server = start(

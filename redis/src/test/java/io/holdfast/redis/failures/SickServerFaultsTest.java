@@ -11,6 +11,7 @@ import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
@@ -46,6 +47,7 @@ class SickServerFaultsTest {
     }
 
     /** Between any two calls: nobody notices. */
+    @Tag("deep")
     @Test
     void scriptsForgotten() throws Exception {
         try (UnderFault fault = under("SCRIPT FLUSH all the time")) {
@@ -58,6 +60,7 @@ class SickServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void commandsPaused() throws Exception {
         try (UnderFault fault = under("CLIENT PAUSE for " + SHORT_HARM_MILLIS + " ms")) {
@@ -69,6 +72,7 @@ class SickServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void busyWithAScript() throws Exception {
         try (UnderFault fault = under("BUSY for " + SHORT_HARM_MILLIS + " ms")) {
@@ -90,6 +94,7 @@ class SickServerFaultsTest {
     }
 
     /** What is held is renewed and can be released for as long as it takes; new locks are refused with the reason. */
+    @Tag("deep")
     @Test
     void outOfMemory() throws Exception {
         Duration lease = Duration.ofSeconds(3);
@@ -115,6 +120,7 @@ class SickServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void evicted() throws Exception {
         try (UnderFault fault = under("eviction of the lock key", SHORT_LEASE)) {
@@ -150,6 +156,7 @@ class SickServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void demotedForGood() throws Exception {
         try (UnderFault fault = under("READONLY for 1.5 leases", SHORT_LEASE)) {
@@ -180,6 +187,7 @@ class SickServerFaultsTest {
         }
     }
 
+    @Tag("deep")
     @Test
     void releasedByForce() throws Exception {
         try (UnderFault fault = under("forceRelease", SHORT_LEASE)) {

@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -65,6 +66,7 @@ class SplitBrainFaultsTest {
     }
 
     /** An old master without replicas refuses to write then, so the lease ends in time. */
+    @Tag("deep")
     @Test
     void anOldMasterThatWantsReplicas() throws Exception {
         try (Split split = new Split(run, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "1")) {

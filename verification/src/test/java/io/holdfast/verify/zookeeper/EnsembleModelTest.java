@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class EnsembleModelTest {
 
-    private static final int SEQUENCES = Integer.getInteger("sequences", 40);
+    private static final int SEQUENCES = Integer.getInteger("sequences", 10);
     private static final int SESSIONS = 3;
     private static final int BURSTS = 25;
     private static final Pattern ZXID = Pattern.compile("<(\\d+)>");
