@@ -539,7 +539,7 @@ class CommandsStoreTest {
                         StoreException.class,
                         () -> new TestClient("redis://poor:pw@127.0.0.1:" + server.port()).close()))
                 .hasMessage("redis://127.0.0.1:" + server.port() + "/0 does not let the user poor run all commands that"
-                        + " locks without scripts need (grant them: ACL SETUSER poor +pttl)");
+                        + " the mode commands uses (grant them: ACL SETUSER poor +pttl)");
     }
 
     private static String nativeDelete() {

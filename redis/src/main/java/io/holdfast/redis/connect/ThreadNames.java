@@ -5,10 +5,10 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Names the driver's threads {@code holdfast-redis-…}, so that an operator tells them from those of the application's own
- * Redis connections.
+ * Names the driver's threads {@code holdfast-redis-…}, so that an operator can tell them from those of the application's
+ * own Redis connections.
  */
-public final class ThreadNames implements ThreadFactoryProvider {
+final class ThreadNames implements ThreadFactoryProvider {
 
     private static final String DRIVERS = "lettuce-";
 

@@ -3,12 +3,12 @@ package io.holdfast.redis.server;
 import io.lettuce.core.cluster.SlotHash;
 
 /**
- * A short tag for each cluster slot: the first number, counted from zero and written to base 36, that falls into the
- * slot. Part of the stored format, see {@link RedisKeys}.
+ * Maps each cluster slot to a short tag: the first number, counted from zero and written in base 36, that falls into the
+ * slot. The tags are part of the stored format, see {@link RedisKeys}.
  */
 public final class SlotTags {
 
-    /** Made at the first use of this class, in some ten milliseconds: few names need it. */
+    /** Built at the first use of this class, in some ten milliseconds: few names need it. */
     private static final String[] TAGS = tags();
 
     private SlotTags() {}
