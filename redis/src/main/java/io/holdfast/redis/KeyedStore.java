@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Translates between lock names and Redis keys. The engine above knows names. The store below takes the key of a lock for
- * its name in every command, message and error, so that slots, tags and channels follow from the key alone.
+ * Translates between lock names and Redis keys. The engine above knows names. The store below takes the key of a lock
+ * for its name in every command, message and error, so that slots, tags and channels follow from the key alone.
  */
 final class KeyedStore implements LockStore {
 

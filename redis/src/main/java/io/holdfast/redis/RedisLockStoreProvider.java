@@ -24,14 +24,16 @@ import java.util.Set;
  *   <li>{@code timeout}: the longest wait for the answer to a command, from {@code 10ms} to {@code 60s}; {@code 3s} by
  *       default
  *   <li>{@code clientName}: the name of the connections in {@code CLIENT LIST}; {@code holdfast} by default
- *   <li>{@code namePrefix}: the beginning of the keys of locks, before the lock's name; {@code lock:} by default. An empty
- *       prefix shares locks by name with Redisson. All clients that share locks must have the same prefix
- *   <li>{@code internalPrefix}: the beginning of Holdfast's internal keys and channels; {@code holdfast} by default. All
- *       clients that share locks must have the same prefix
+ *   <li>{@code namePrefix}: the beginning of the keys of locks, before the lock's name; {@code lock:} by default. An
+ *       empty prefix shares locks by name with Redisson. All clients that share locks must have the same prefix
+ *   <li>{@code internalPrefix}: the beginning of Holdfast's internal keys and channels; {@code holdfast} by default.
+ *       All clients that share locks must have the same prefix
  *   <li>{@code ca}: a file with the certificates (PEM) to trust instead of the JVM's, for TLS
- *   <li>{@code cert} and {@code key}: files with the client's certificate and its key (PEM), for servers that require one
+ *   <li>{@code cert} and {@code key}: files with the client's certificate and its key (PEM), for servers that require
+ *       one
  *   <li>{@code mode}: {@code auto}, {@code lua} or {@code commands}, see {@link RedisMode}
- *   <li>{@code minReplicas}: the number of replicas that must have a new hold before its lease is handed out; 0 by default
+ *   <li>{@code minReplicas}: the number of replicas that must have a new hold before its lease is handed out; 0 by
+ *       default
  *   <li>{@code sentinelUser}, {@code sentinelPassword}: the login at the Sentinels, which never get that of the servers
  *   <li>{@code redissonChannels}: in a cluster, see {@link RedissonChannels}
  * </ul>
@@ -47,12 +49,12 @@ import java.util.Set;
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>
  *
- * <p>With {@code minReplicas} also {@code +wait}; in a cluster {@code +cluster|nodes +cluster|myid +asking}, and if it is
- * 7.0 or newer {@code +spublish +ssubscribe +sunsubscribe}. The Sentinels' user needs {@code &+switch-master
- * +sentinel|get-master-addr-by-name +subscribe +ping +client} and nothing else.
+ * <p>With {@code minReplicas} also {@code +wait}; in a cluster {@code +cluster|nodes +cluster|myid +asking}, and if it
+ * is 7.0 or newer {@code +spublish +ssubscribe +sunsubscribe}. The Sentinels' user needs
+ * {@code &+switch-master +sentinel|get-master-addr-by-name +subscribe +ping +client} and nothing else.
  *
- * <p>Without the channels, locks work, but waiting clients are served late. {@code +script|load} and {@code +info} may be
- * missing.
+ * <p>Without the channels, locks work, but waiting clients are served late. {@code +script|load} and {@code +info} may
+ * be missing.
  *
  * <p>With an empty {@code namePrefix}, a lock and Redisson's {@code RLock} of the same name exclude each other.
  */

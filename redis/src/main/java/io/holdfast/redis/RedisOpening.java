@@ -86,8 +86,9 @@ final class RedisOpening {
     }
 
     /**
-     * Whether a failure may pass soon. Sentinels close all connections of a server to which they give another role, so a
-     * client that connects at that moment is cut off, or is sent to a former master. Other failures are reported at once.
+     * Whether a failure may pass soon. Sentinels close all connections of a server to which they give another role, so
+     * a client that connects at that moment is cut off, or is sent to a former master. Other failures are reported at
+     * once.
      */
     private boolean mayPass(RuntimeException failure, long tookNanos) {
         return settings.topology() == Topology.SENTINEL
@@ -184,7 +185,9 @@ final class RedisOpening {
         return null;
     }
 
-    /** Whether this user may run a script that has no keys, by its text or by its digest: then the keys were refused. */
+    /**
+     * Whether this user may run a script that has no keys, by its text or by its digest: then the keys were refused.
+     */
     private boolean runsScripts() {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         return isAllowed(commands.eval("return 1", ScriptOutputType.INTEGER))
@@ -254,7 +257,10 @@ final class RedisOpening {
         }
     }
 
-    /** Returns keys that no lock uses; in a cluster, keys of a master that is connected now, as others may be failing over. */
+    /**
+     * Returns keys that no lock uses; in a cluster, keys of a master that is connected now, as others may be failing
+     * over.
+     */
     private String[] probed(RedisKeys keys) {
         for (int i = 1; i < PROBED_SLOTS_MAX; i++) {
             String[] probed = keys.probe(context.clientId() + "." + i);
@@ -266,8 +272,8 @@ final class RedisOpening {
     }
 
     /**
-     * Returns keys of different slots, where one server serves them all. They are so many that a proxy in front of several
-     * servers would hardly have put all of them on one.
+     * Returns keys of different slots, where one server serves them all. They are so many that a proxy in front of
+     * several servers would hardly have put all of them on one.
      */
     private String[] batch(RedisKeys keys) {
         if (settings.topology() == Topology.CLUSTER) {

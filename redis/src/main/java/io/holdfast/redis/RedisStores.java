@@ -45,8 +45,8 @@ public final class RedisStores {
     /**
      * Returns a builder for the server that Sentinels call the master; after a failover, the new one.
      *
-     * @param sentinels a URI with the Sentinels and the master's name, as {@link RedisURI.Builder#sentinel} makes it. Its
-     *     login is for the servers; the URI of each Sentinel has the login for that Sentinel
+     * @param sentinels a URI with the Sentinels and the master's name, as {@link RedisURI.Builder#sentinel} makes it.
+     *     Its login is for the servers; the URI of each Sentinel has the login for that Sentinel
      */
     public static Builder sentinel(RedisURI sentinels) {
         if (sentinels.getSentinels().isEmpty() || sentinels.getSentinelMasterId() == null) {
@@ -59,8 +59,8 @@ public final class RedisStores {
     /**
      * Returns a builder for a Redis Cluster.
      *
-     * @param nodes some of its nodes; one of them must be reachable, and knows the others. The login, TLS and client name
-     *     of the first node are used for all. None may name a database other than 0
+     * @param nodes some of its nodes; one of them must be reachable, and knows the others. The login, TLS and client
+     *     name of the first node are used for all. None may name a database other than 0
      */
     public static Builder cluster(Collection<RedisURI> nodes) {
         if (nodes.isEmpty()) {
@@ -131,9 +131,9 @@ public final class RedisStores {
         }
 
         /**
-         * Sets the beginning of the Redis keys of locks; {@code lock:} by default. The key of a lock is this prefix and the
-         * lock's name, so that no lock has a key of the application. An empty prefix shares locks by name with Redisson or
-         * with hand-written {@code SET NX} locks. All clients that share locks must have the same prefix.
+         * Sets the beginning of the Redis keys of locks; {@code lock:} by default. The key of a lock is this prefix and
+         * the lock's name, so that no lock has a key of the application. An empty prefix shares locks by name with
+         * Redisson or with hand-written {@code SET NX} locks. All clients that share locks must have the same prefix.
          *
          * @param start in a Redis Cluster, a hash tag (in braces) in it puts all locks into one slot
          * @throws IllegalArgumentException if it is not 0 to 64 ASCII characters without spaces
@@ -144,8 +144,8 @@ public final class RedisStores {
         }
 
         /**
-         * Sets the beginning of Holdfast's internal keys (queues, tokens) and channels; {@code holdfast} by default. All
-         * clients that share locks must have the same prefix. The keys of locks begin with {@link #namePrefix}.
+         * Sets the beginning of Holdfast's internal keys (queues, tokens) and channels; {@code holdfast} by default.
+         * All clients that share locks must have the same prefix. The keys of locks begin with {@link #namePrefix}.
          *
          * @throws IllegalArgumentException if it is not 1 to 64 ASCII characters without spaces and braces
          */
@@ -161,8 +161,8 @@ public final class RedisStores {
         }
 
         /**
-         * Sets the number of replicas that must have a new hold before its lease is handed out; 0 by default. If too few
-         * confirm it in time, the hold is given back, and tried again within the caller's wait time.
+         * Sets the number of replicas that must have a new hold before its lease is handed out; 0 by default. If too
+         * few confirm it in time, the hold is given back, and tried again within the caller's wait time.
          *
          * @throws IllegalArgumentException if it is not from 0 to 100
          */

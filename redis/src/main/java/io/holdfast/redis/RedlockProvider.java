@@ -12,16 +12,16 @@ import java.net.URI;
 import java.util.Set;
 
 /**
- * Opens {@code redlock://[user:password@]host1[:port],host2[:port],host3[:port][/database][?option=value&…]}: a quorum of
- * independent single Redis servers. {@link QuorumStores} states the conditions.
+ * Opens {@code redlock://[user:password@]host1[:port],host2[:port],host3[:port][/database][?option=value&…]}: a quorum
+ * of independent single Redis servers. {@link QuorumStores} states the conditions.
  *
  * <p>User, password and database are the same for all servers. The options are those of {@code redis://}, without
  * {@code minReplicas} and {@code mode}, and these:
  *
  * <ul>
  *   <li>{@code memberTimeout}: the longest wait for one member; {@code 100ms} by default
- *   <li>{@code longestLease}: the longest lease that any client asks for; {@code 60s} by default. A restarted server does
- *       not vote for this time. All clients must have the same value
+ *   <li>{@code longestLease}: the longest lease that any client asks for; {@code 60s} by default. A restarted server
+ *       does not vote for this time. All clients must have the same value
  *   <li>{@code clockDrift}: the largest difference between the rates of two clocks; {@code 0.01} by default
  *   <li>{@code bootstrap=true}: lets servers that are all new vote at once; for the first start
  *   <li>{@code tls=true}: uses TLS to all servers

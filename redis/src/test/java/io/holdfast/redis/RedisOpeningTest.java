@@ -214,7 +214,9 @@ class RedisOpeningTest {
                 .endsWith("(grant both, for example: ACL SETUSER app3 +@scripting ~holdfast:*)");
     }
 
-    /** Whether the scripts or their keys are refused is found out by a script without keys, not from an error's text. */
+    /**
+     * Whether the scripts or their keys are refused is found out by a script without keys, not from an error's text.
+     */
     @Test
     void keysForbiddenInOtherWords() throws Exception {
         try (FakeServer silent = new FakeServer("redis_version:7.0.0")) {
@@ -304,7 +306,7 @@ class RedisOpeningTest {
         }
     }
 
-    /** Locks work; those who wait poll. */
+    /** Locks work, and waiting clients poll. */
     @Test
     void messagesForbidden() {
         server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all");

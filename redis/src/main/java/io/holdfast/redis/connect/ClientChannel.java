@@ -11,8 +11,8 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a connection for messages to one server subscribed to the client's own channel. The driver subscribes again after a
- * reconnect.
+ * Keeps a connection for messages to one server subscribed to the client's own channel. The driver subscribes again
+ * after a reconnect.
  */
 public abstract class ClientChannel extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
 
@@ -41,7 +41,10 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
         return subscribe(ownChannel);
     }
 
-    /** Subscribes again: keeps the connection alive, and repairs a subscription that failed after a reconnect. Idempotent. */
+    /**
+     * Subscribes again: keeps the connection alive, and repairs a subscription that failed after a reconnect.
+     * Idempotent.
+     */
     public final void subscribeAgain() {
         var unused = subscribeToOwn();
     }

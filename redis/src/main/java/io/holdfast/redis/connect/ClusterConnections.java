@@ -36,15 +36,16 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * The connections to a Redis Cluster: one for commands to each master, which the driver chooses by the key's slot, and one
- * for messages to each master at whose slots this client waits ({@link ClusterSubscriptions}).
+ * The connections to a Redis Cluster: one for commands to each master, which the driver chooses by the key's slot, and
+ * one for messages to each master at whose slots this client waits ({@link ClusterSubscriptions}).
  *
  * <p>A master that does not answer delays the commands on its own slots and no others.
  *
  * <p><b>Moved slots and failovers</b>: a node that redirects (MOVED, ASK) has done nothing, and the driver sends the
  * command to the node that it names. This class reads the map of slots again after each redirection, and after each
  * failure that may come from a changed map; that takes as long as the slowest node, at most the timeout. A command is
- * repeated for {@link #patience} while its node is being connected to, or answers TRYAGAIN because the slot is half moved.
+ * repeated for {@link #patience} while its node is being connected to, or answers TRYAGAIN because the slot is half
+ * moved.
  */
 public final class ClusterConnections implements RedisConnections, ClusterSubscriptions.Nodes {
 
@@ -95,8 +96,9 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     }
 
     /**
-     * Returns when to read the cluster's map again: at each sign of a change. Lettuce 7 does so by itself, so it deprecates
-     * the setting. Lettuce 6, which Spring Boot 3.5 brings, reads it each minute by default: too late after a failover.
+     * Returns when to read the cluster's map again: at each sign of a change. Lettuce 7 does so by itself, so it
+     * deprecates the setting. Lettuce 6, which Spring Boot 3.5 brings, reads it each minute by default: too late after
+     * a failover.
      */
     @SuppressWarnings("deprecation")
     private static ClusterTopologyRefreshOptions whenToReadTheMap() {

@@ -11,10 +11,8 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -22,21 +20,21 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the channels of one client in a cluster subscribed, each at the master of its slot, and at the next master when the
- * slot moves: PUBLISH and SPUBLISH count only the receivers at the node that publishes, and sharded messages reach only
- * those.
+ * Keeps the channels of one client in a cluster subscribed, each at the master of its slot, and at the next master when
+ * the slot moves: PUBLISH and SPUBLISH count only the receivers at the node that publishes, and sharded messages reach
+ * only those.
  *
  * <ul>
- *   <li>Grants have one channel for each client and slot, {@code <prefix>:c:{<tag of the slot>}:<client id>}, sharded on
- *       servers 7.0 and newer. It is subscribed to before this client waits in the slot, and until this client has not
- *       waited there for a minute.
+ *   <li>Grants have one channel for each client and slot, {@code <prefix>:c:{<tag of the slot>}:<client id>}, sharded
+ *       on servers 7.0 and newer. It is subscribed to before this client waits in the slot, and until this client has
+ *       not waited there for a minute.
  *   <li>"A client waits behind you" has one plain channel for each client, {@code <prefix>:c:<client id>}. So a holder
  *       need not subscribe in each slot where it holds a lock; the message is rare, so it may go to all nodes.
  *   <li>Redisson's channels: see {@code RedissonChannels}.
  * </ul>
  *
- * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one command,
- * which a cluster refuses if they belong to several slots.
+ * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one
+ * command, which a cluster refuses if they belong to several slots.
  */
 final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
@@ -91,9 +89,9 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     }
 
     /**
-     * Subscribes to the client's channel. Fails only if the server refuses. Completes normally even when no node serves the
-     * channel's slot, or its master does not answer: the subscription follows later, and until then holders learn from
-     * their renewals that other clients wait.
+     * Subscribes to the client's channel. Fails only if the server refuses. Completes normally even when no node serves
+     * the channel's slot, or its master does not answer: the subscription follows later, and until then holders learn
+     * from their renewals that other clients wait.
      */
     CompletionStage<Void> start() {
         String channel = clientChannels + clientId;
@@ -160,13 +158,11 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
     @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
-        List<CompletableFuture<Void>> steps = new ArrayList<>();
-        // Always: hints and clients in the mode "commands" use plain messages, which go to all nodes.
-        steps.add(want(new ChannelKey(channel, false), RedisKeys.slot(name), false));
-        if (publishing.releasesSharded()) {
-            steps.add(want(new ChannelKey(channel, true), RedisKeys.slot(channel), false));
-        }
-        return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
+        // Hints and clients in the mode "commands" use plain messages, which go to all nodes.
+        CompletableFuture<Void> plain = want(new ChannelKey(channel, false), RedisKeys.slot(name), false);
+        return publishing.releasesSharded()
+                ? CompletableFuture.allOf(plain, want(new ChannelKey(channel, true), RedisKeys.slot(channel), false))
+                : plain;
     }
 
     @Override
@@ -204,7 +200,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         if (stopped) {
             return;
         }
-        Set<String> masters = new HashSet<>(nodes.masters());
+        List<String> masters = nodes.masters();
         List<NodeMessages> left = new ArrayList<>();
         lock.lock();
         try {
@@ -256,7 +252,9 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    /** By lock. Sends the subscription to the slot's master unless it was sent there before. Completes when confirmed. */
+    /**
+     * By lock. Sends the subscription to the slot's master unless it was sent there before. Completes when confirmed.
+     */
     private CompletableFuture<Void> place(WantedChannel one) {
         String master = nodes.masterOf(one.slot);
         if (master != null && master.equals(one.node)) {
@@ -290,10 +288,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
             if (error != null) {
                 one.failed(error, time);
             } else {
-                one.confirmed = true;
-                one.confirmedNanos = time.nanoTime();
-                if (one.interrupted) {
-                    one.interrupted = false;
+                if (one.confirm(time.nanoTime())) {
                     missed();
                 }
                 confirmation = one.confirmation;
@@ -325,8 +320,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     }
 
     /**
-     * Ends a subscription that is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end, because
-     * scripts take each subscriber of Redisson's channel for a waiting client.
+     * Ends a subscription that is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
+     * because scripts take each subscriber of Redisson's channel for a waiting client.
      */
     @Override
     public void subscribed(NodeMessages at, ChannelKey key) {

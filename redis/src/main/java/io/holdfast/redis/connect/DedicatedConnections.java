@@ -17,11 +17,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * Lends connections, a few to each server, each to one user at a time. A user who comes when all are lent waits for one,
- * at most for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
+ * Lends connections, a few to each server, each to one user at a time. When all are lent, a user waits for one, at most
+ * for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
  *
- * <p>A connection on which a command failed is closed: nobody knows what it watches, or whether a transaction is open on
- * it. A connection that was idle from one beat to the next is closed, too, unless it is the last one.
+ * <p>A connection on which a command failed is closed: it may still watch keys, or have an open transaction. A
+ * connection that was idle from one beat to the next is closed, too, unless it is the last one.
  */
 public final class DedicatedConnections {
 
@@ -242,8 +242,9 @@ public final class DedicatedConnections {
     }
 
     /**
-     * Replaces a closed connection if a user waits. The new one leads to where that user's key is now, which may be another
-     * server than the pool's; the next user's command is then refused there (MOVED), and the connection is closed.
+     * Replaces a closed connection if a user waits. The new one leads to where that user's key is now, which may be
+     * another server than the pool's; the next user's command is then refused there (MOVED), and the connection is
+     * closed.
      */
     private void gone(Object server) {
         Waiter next;

@@ -46,7 +46,8 @@ final class Driver {
 
     /**
      * How many ready commands go to the socket in one write, the driver's most expensive step; no command waits for
-     * another to become ready. With a much larger number, client and server take turns instead of working at the same time.
+     * another to become ready. With a much larger number, client and server take turns instead of working at the same
+     * time.
      */
     private static final int WRITTEN_TOGETHER = 8;
 
@@ -198,8 +199,9 @@ final class Driver {
     }
 
     /**
-     * Notices a connection that is back before the driver does: this handler is the first in the pipeline, and the driver
-     * writes no command to a channel before it has seen the channel active. A failed attempt to connect has no effect.
+     * Notices a connection that is back before the driver does: this handler is the first in the pipeline, and the
+     * driver writes no command to a channel before it has seen the channel active. A failed attempt to connect has no
+     * effect.
      */
     private final class BeforeCommands extends ChannelInboundHandlerAdapter {
 
@@ -215,8 +217,8 @@ final class Driver {
     }
 
     /**
-     * Closes a connection on which nothing has arrived for longer than a heartbeat and its answer take: it is dead, and TCP
-     * may take many minutes to find out. The driver then makes a new one.
+     * Closes a connection on which nothing has arrived for longer than a heartbeat and its answer take: it is dead, and
+     * TCP may take many minutes to find out. The driver then makes a new one.
      */
     private static final class CloseWhenSilent extends IdleStateHandler {
 

@@ -12,16 +12,17 @@ final class DriverVersion {
     private DriverVersion() {}
 
     /**
-     * Whether an I/O thread goes on while a host name is resolved: Lettuce 7 asks name servers itself, Lettuce 6 only with
-     * {@code netty-resolver-dns} on the class path.
+     * Whether an I/O thread goes on while a host name is resolved: Lettuce 7 asks name servers itself, Lettuce 6 only
+     * with {@code netty-resolver-dns} on the class path.
      */
     static boolean resolvesNamesWithoutBlocking() {
         return HAS_DNS;
     }
 
     /**
-     * Keeps the driver from asking a server for notices of its maintenance and from following them to another address: the
-     * store itself decides which server it talks to, and when it gives up a connection. Lettuce 6 knows no such notices.
+     * Keeps the driver from asking a server for notices of its maintenance and from following them to another address:
+     * the store itself decides which server it talks to, and when it gives up a connection. Lettuce 6 knows no such
+     * notices.
      */
     static void disableMaintNotifications(ClientOptions.Builder options) {
         if (HAS_MAINT_NOTIFICATIONS) {

@@ -14,8 +14,8 @@ final class Handshakes {
 
     /**
      * Connects. A server that refuses a connection (because it is full, say) may answer and hang up before the driver's
-     * calling thread looks for the answer. The driver then fails with an {@link IllegalStateException} and knows no reason,
-     * so this method asks the server again.
+     * calling thread looks for the answer. The driver then fails with an {@link IllegalStateException} and knows no
+     * reason, so this method asks the server again.
      */
     static <T> CompletionStage<T> connect(Supplier<CompletionStage<T>> connecting) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.

@@ -11,7 +11,10 @@ import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletionStage;
 
-/** A connection for messages to one node of a cluster. It reconnects by itself, and its owner decides what to subscribe to. */
+/**
+ * A connection for messages to one node of a cluster. It reconnects by itself, and its owner decides what to subscribe
+ * to.
+ */
 final class NodeMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
 
     /** Decides which channels are subscribed to at which node. Called on I/O threads. */

@@ -3,8 +3,8 @@ package io.holdfast.redis.connect;
 import io.holdfast.redis.RedissonChannels;
 
 /**
- * The ways in which scripts send messages. Each way is a version of the scripts: a common version would have to find out
- * at every release which commands the server knows.
+ * The ways in which scripts send messages. Each way is a version of the scripts: a common version would have to find
+ * out at every release which commands the server knows.
  */
 public enum Publishing {
     /** Plain messages: on a single server, and in a cluster before 7.0. */

@@ -16,13 +16,13 @@ import java.util.concurrent.CompletionStage;
  *
  * <ul>
  *   <li><b>No command is sent twice.</b> The driver's replay is off. A command that was on its way when its connection
- *       was lost fails, as unknown; one that cannot be sent now fails at once, as surely not executed. The caller decides
- *       what to do then (the engine repeats it under the same holder id). A redirection within a cluster is no second
- *       execution: the node that redirects has done nothing.
+ *       was lost fails, as unknown; one that cannot be sent now fails at once, as surely not executed. The caller
+ *       decides what to do then (the engine repeats it under the same holder id). A redirection within a cluster is no
+ *       second execution: the node that redirects has done nothing.
  *   <li><b>No command waits for another connection.</b> Each command fails at the latest after the timeout.
- *   <li><b>Lost connections come back by themselves</b>, the first try after some 10 ms, then at least every second.
- *       A connection on which nothing arrives for a heartbeat and the timeout counts as lost. The next server may not know
- *       the scripts, and it has another clock: {@link #clock} starts anew.
+ *   <li><b>Lost connections come back by themselves</b>, the first try after some 10 ms, then at least every second. A
+ *       connection on which nothing arrives for a heartbeat and the timeout counts as lost. The next server may not
+ *       know the scripts, and it has another clock: {@link #clock} starts anew.
  *   <li><b>After a failover</b> commands go to the new master as soon as this client can know it; each implementation
  *       says how. {@link #failed} helps it to find out.
  * </ul>
@@ -30,22 +30,23 @@ import java.util.concurrent.CompletionStage;
 public interface RedisConnections extends AutoCloseable {
 
     /**
-     * Sets an action that runs on an I/O thread each time before a lost connection for commands takes commands again. To be
-     * called before {@link #connect}.
+     * Sets an action that runs on an I/O thread each time before a lost connection for commands takes commands again.
+     * To be called before {@link #connect}.
      */
     void onConnecting(Runnable connecting);
 
     /**
-     * Connects to the server; in a cluster, to the masters that answer in time. To be called once, before the other methods.
+     * Connects to the server; in a cluster, to the masters that answer in time. To be called once, before the other
+     * methods.
      *
      * @param reconnected runs on an I/O thread each time a lost connection for commands is back
      */
     CompletionStage<Void> connect(Runnable reconnected);
 
     /**
-     * Returns the commands of the shared connection. In a cluster there is one for each master, and a command goes to the
-     * master of its first key's slot. A command fails instead of waiting while there is no connection. Commands that block
-     * a connection or leave a state in it (WATCH, MULTI, WAIT, BLPOP) must not be sent here.
+     * Returns the commands of the shared connection. In a cluster there is one for each master, and a command goes to
+     * the master of its first key's slot. A command fails instead of waiting while there is no connection. Commands
+     * that block a connection or leave a state in it (WATCH, MULTI, WAIT, BLPOP) must not be sent here.
      */
     RedisClusterAsyncCommands<String, String> commands();
 
@@ -54,9 +55,9 @@ public interface RedisConnections extends AutoCloseable {
 
     /**
      * Makes a connection to the master of a key's slot for the caller alone, who closes it. It never leads to another
-     * server: its commands fail once it is lost, and are refused (READONLY, MOVED) once the server is demoted or the slot
-     * moves. The caller then opens another. A connection on which nothing arrives for a heartbeat and the timeout is
-     * closed, even when no command was sent.
+     * server: its commands fail once it is lost, and are refused (READONLY, MOVED) once the server is demoted or the
+     * slot moves. The caller then opens another. A connection on which nothing arrives for a heartbeat and the timeout
+     * is closed, even when no command was sent.
      */
     CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key);
 
@@ -70,7 +71,8 @@ public interface RedisConnections extends AutoCloseable {
     CompletionStage<Void> subscribe(RedisKeys keys, String clientId, Publishing publishing, RedisMessages messages);
 
     /**
-     * Returns a number that is equal for keys that one script may touch together: the key's slot in a cluster, otherwise 0.
+     * Returns a number that is equal for keys that one script may touch together: the key's slot in a cluster,
+     * otherwise 0.
      */
     int group(String key);
 

@@ -41,7 +41,8 @@ public final class RedisMessages implements Subscriptions.Receiver {
      * Creates the messages of one client.
      *
      * @param clientChannels the beginning of the names of all channels that are not Redisson's
-     * @param confirmsGrants whether the receiver of a grant must ask again before using it, because replicas may lack it
+     * @param confirmsGrants whether the receiver of a grant must ask again before using it, because replicas may lack
+     *     it
      */
     public RedisMessages(String clientChannels, boolean confirmsGrants, TimeSource time) {
         this.clientChannels = clientChannels;
@@ -68,8 +69,8 @@ public final class RedisMessages implements Subscriptions.Receiver {
     }
 
     /**
-     * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name hears
-     * it, and they should not all ask at the same instant.
+     * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
+     * hears it, and they should not all ask at the same instant.
      *
      * @param random returns a random number below its argument
      */

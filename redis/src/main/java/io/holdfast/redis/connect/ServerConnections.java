@@ -24,13 +24,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connections to one server: one for commands, one for messages.
  *
- * <p>With {@code redis://} that is the server at the address; each reconnect resolves its name again. With Sentinels it is
- * the server that they call the master when a connection is made.
+ * <p>With {@code redis://} that is the server at the address; each reconnect resolves its name again. With Sentinels it
+ * is the server that they call the master when a connection is made.
  *
  * <p><b>A failover is noticed</b> when the connections to the old master end. They end by themselves if it dies, if
- * Sentinel demotes it, or if it does not answer for a heartbeat and the timeout. This class cuts them if the server refuses
- * a command as a replica, or if a Sentinel announces a new master. Commands in flight then fail as unknown. Each reconnect
- * asks the Sentinels (or the name server) again, at least every second.
+ * Sentinel demotes it, or if it does not answer for a heartbeat and the timeout. This class cuts them if the server
+ * refuses a command as a replica, or if a Sentinel announces a new master. Commands in flight then fail as unknown.
+ * Each reconnect asks the Sentinels (or the name server) again, at least every second.
  */
 public final class ServerConnections implements RedisConnections {
 

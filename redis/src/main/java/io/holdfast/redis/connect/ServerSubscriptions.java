@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The subscriptions at one server: one connection carries the messages of all locks. It is subscribed to the client's own
- * channel and, at times, to some of Redisson's.
+ * The subscriptions at one server: one connection carries the messages of all locks. It is subscribed to the client's
+ * own channel and, at times, to some of Redisson's.
  */
 public final class ServerSubscriptions extends ClientChannel implements Subscriptions {
 
@@ -28,8 +28,8 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
     private final TimeSource time;
 
     /**
-     * The time since which the connection has been unbroken; in the future while there is none. Its messages come from one
-     * run of one server, which was a master when it ran the scripts that sent them.
+     * The time since which the connection has been unbroken; in the future while there is none. Its messages come from
+     * one run of one server, which was a master when it ran the scripts that sent them.
      */
     private volatile long connectedNanos;
 

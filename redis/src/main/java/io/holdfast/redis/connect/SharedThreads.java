@@ -6,11 +6,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's threads for the members of one quorum. They start when the first member joins, and end when the last one has
- * left.
+ * The driver's threads for the members of one quorum. They start when the first member joins, and end when the last one
+ * has left.
  *
- * <p>Thread-safe. No task on these threads blocks, so a member that hangs does not delay another: Lettuce 7 resolves host
- * names without blocking (Lettuce 6 only with {@code netty-resolver-dns} on the class path).
+ * <p>Thread-safe. No task on these threads blocks, so a member that hangs does not delay another: Lettuce 7 resolves
+ * host names without blocking (Lettuce 6 only with {@code netty-resolver-dns} on the class path).
  */
 public final class SharedThreads {
 

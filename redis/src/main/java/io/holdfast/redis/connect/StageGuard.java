@@ -9,7 +9,9 @@ public final class StageGuard {
 
     private StageGuard() {}
 
-    /** Returns the command's stage; a failed one if the command throws, even an {@link Error}, so that no waiter hangs. */
+    /**
+     * Returns the command's stage; a failed one if the command throws, even an {@link Error}, so that no waiter hangs.
+     */
     public static <T> CompletionStage<T> begin(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();

@@ -3,8 +3,8 @@ package io.holdfast.redis.connect;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The subscriptions of one store, and their connections. They survive lost connections, failovers and moved slots. Where
- * this user may not subscribe, no message arrives, and waiting clients poll.
+ * The subscriptions of one store, and their connections. They survive lost connections, failovers and moved slots.
+ * Where this user may not subscribe, no message arrives, and waiting clients poll.
  */
 public interface Subscriptions extends RedissonReleases.Channels {
 

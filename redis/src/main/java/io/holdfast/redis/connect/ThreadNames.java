@@ -5,8 +5,8 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.ThreadFactory;
 
 /**
- * Names the driver's threads {@code holdfast-redis-…}, so that an operator can tell them from those of the application's
- * own Redis connections.
+ * Names the driver's threads {@code holdfast-redis-…}, so that an operator can tell them from those of the
+ * application's own Redis connections.
  */
 final class ThreadNames implements ThreadFactoryProvider {
 

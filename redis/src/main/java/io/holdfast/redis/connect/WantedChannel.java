@@ -6,8 +6,8 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A channel that this client wants to be subscribed to in a cluster. The lock of {@link ClusterSubscriptions} guards its
- * fields, and its methods are called with that lock.
+ * A channel that this client wants to be subscribed to in a cluster. The lock of {@link ClusterSubscriptions} guards
+ * its fields, and its methods are called with that lock.
  */
 final class WantedChannel {
 
@@ -17,7 +17,7 @@ final class WantedChannel {
     final ChannelKey key;
     final int slot;
 
-    /** Whether the subscription ends when nobody of this client waits: so it is with the grants of a slot. */
+    /** Whether the subscription ends when this client does not use it: true for the grants of a slot. */
     final boolean ends;
 
     /** The node that was last asked to subscribe; null if none was, or if the subscription was lost since. */
@@ -27,7 +27,7 @@ final class WantedChannel {
     /** Whether {@link #node} has confirmed the subscription. */
     boolean confirmed;
 
-    /** When it was confirmed. Requests sent later went to this node, whose clock then stamped what it sends. */
+    /** When it was confirmed. Requests sent later went to this node, whose clock then stamped its messages. */
     long confirmedNanos;
 
     /** Whether it was confirmed before, so that messages may be lost until it is confirmed again. */
@@ -43,6 +43,15 @@ final class WantedChannel {
         this.key = key;
         this.slot = slot;
         this.ends = ends;
+    }
+
+    /** Takes note of a confirmation. Returns whether messages may have been lost before it. */
+    boolean confirm(long nowNanos) {
+        boolean missed = interrupted;
+        confirmed = true;
+        confirmedNanos = nowNanos;
+        interrupted = false;
+        return missed;
     }
 
     /** Takes note that the subscription does not stand any more. */

@@ -4,8 +4,8 @@ import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Maps lock names to Redis keys: the key is the name prefix, followed by the name. The prefix keeps locks apart from the
- * keys of the application and of other libraries.
+ * Maps lock names to Redis keys: the key is the name prefix, followed by the name. The prefix keeps locks apart from
+ * the keys of the application and of other libraries.
  *
  * <p>The prefix is part of the stored format: clients that share locks have the same one.
  *

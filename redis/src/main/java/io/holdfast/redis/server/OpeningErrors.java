@@ -19,7 +19,9 @@ import org.jspecify.annotations.Nullable;
 /** Explains why a store could not be opened: one sentence for each reason, with the way out. */
 public final class OpeningErrors {
 
-    /** Beginnings of the driver's messages, which has no types for these failures. They choose words, never an outcome. */
+    /**
+     * Beginnings of the driver's messages, which has no types for these failures. They choose words, never an outcome.
+     */
     private static final String SENTINEL_NOT_CONNECTED = "Cannot connect Redis Sentinel";
 
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";

@@ -25,8 +25,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the failure of a command into a {@link StoreException}: whether the server executed the command, and one sentence
- * with the server, its error and the way out.
+ * Turns the failure of a command into a {@link StoreException}: whether the server executed the command, and one
+ * sentence with the server, its error and the way out.
  */
 public final class RedisErrors {
 
@@ -68,7 +68,8 @@ public final class RedisErrors {
 
     /**
      * Matches the error of a command inside a script, before 7.0 and since. What the script wrote before that command
-     * stays, so the outcome is unknown. Errors that a script returns itself are different: it returns them before it writes.
+     * stays, so the outcome is unknown. Errors that a script returns itself are different: it returns them before it
+     * writes.
      */
     private static final Pattern IN_SCRIPT =
             Pattern.compile("Error running script|script: (?:[0-9a-f]+, )?on @?user_script:\\d+");
@@ -81,8 +82,8 @@ public final class RedisErrors {
     private final boolean cluster;
 
     /**
-     * The refusal of a replica; null since a command was executed. The connection is then cut so that the next one may lead
-     * to a master, and commands that fail for lack of a connection name this refusal as the reason.
+     * The refusal of a replica; null since a command was executed. The connection is then cut so that the next one may
+     * lead to a master, and commands that fail for lack of a connection name this refusal as the reason.
      */
     private volatile @Nullable StoreException asReplica;
 
@@ -141,7 +142,9 @@ public final class RedisErrors {
         return new StoreException(UNKNOWN, server + " gave no usable answer: " + cause, cause);
     }
 
-    /** Returns the refusal of a replica if this client cut the connection because of one; otherwise the given reason. */
+    /**
+     * Returns the refusal of a replica if this client cut the connection because of one; otherwise the given reason.
+     */
     private String orReplica(String otherwise) {
         StoreException replica = asReplica;
         return replica == null ? otherwise : String.valueOf(replica.getMessage());

@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
  * Builds the names of a lock's keys and channels. They are a stored format: clients of all versions must agree on it.
  *
  * <p>A "name" here, and in the stores that use this class, is the key of the lock: {@code KeyedStore} has put the name
- * prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into the
- * lock key's cluster slot:
+ * prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into
+ * the lock key's cluster slot:
  *
  * <ul>
  *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not

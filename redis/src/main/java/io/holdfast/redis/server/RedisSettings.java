@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * The settings of a store, from a URI ({@link RedisUris}) or from code ({@code RedisStores}).
  *
  * @param nodes {@link Topology#SERVER}: the server; {@link Topology#SENTINEL}: one URI that contains the Sentinels;
- *     {@link Topology#CLUSTER}: nodes that know the others. Each has login, TLS, database, client name and timeout. Never
- *     changed
+ *     {@link Topology#CLUSTER}: nodes that know the others. Each has login, TLS, database, client name and timeout.
+ *     Never changed
  * @param timeout the longest wait for the answer to a command
  * @param connectTimeout the longest wait for a connection; not longer than {@code timeout}
  * @param namePrefix the beginning of the keys of locks, before the name; may be empty

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's URI, and explains what is wrong with it without showing a password. Where the host is missing, or a
- * character is not escaped, a password looks like a host, port, database, option or master name. So a message quotes only
- * the values of known options that are not secret.
+ * character is not escaped, a password looks like a host, port, database, option or master name. So a message quotes
+ * only the values of known options that are not secret.
  */
 public final class RedisUris {
 
@@ -202,9 +202,10 @@ public final class RedisUris {
     }
 
     /**
-     * Refuses a URI whose password contains a bare {@code / ? #}, before any message shows a part of it. Such a character
-     * ends the authority, and the rest of the password looks like path, query or fragment. If the password contains a bare
-     * {@code @} as well, the text before it looks like the login; then only the value of an option may contain an @.
+     * Refuses a URI whose password contains a bare {@code / ? #}, before any message shows a part of it. Such a
+     * character ends the authority, and the rest of the password looks like path, query or fragment. If the password
+     * contains a bare {@code @} as well, the text before it looks like the login; then only the value of an option may
+     * contain an @.
      */
     private void refuseMisplacedSecret(int at) {
         String query = String.valueOf(uri.getRawQuery());

@@ -3,8 +3,8 @@ package io.holdfast.redis.server;
 import io.lettuce.core.cluster.SlotHash;
 
 /**
- * Maps each cluster slot to a short tag: the first number, counted from zero and written in base 36, that falls into the
- * slot. The tags are part of the stored format, see {@link RedisKeys}.
+ * Maps each cluster slot to a short tag: the first number, counted from zero and written in base 36, that falls into
+ * the slot. The tags are part of the stored format, see {@link RedisKeys}.
  */
 public final class SlotTags {
 
