@@ -10,6 +10,8 @@ module io.holdfast.redis {
     requires io.netty.common;
     requires io.netty.handler;
     requires io.netty.transport;
+    // The driver uses it, and cannot say so: it is an automatic module in its present versions.
+    requires io.netty.resolver.dns;
     requires reactor.core;
 
     exports io.holdfast.redis;

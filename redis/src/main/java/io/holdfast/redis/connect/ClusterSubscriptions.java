@@ -4,7 +4,6 @@ import io.holdfast.redis.connect.WantedChannel.ChannelKey;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
-import io.holdfast.redis.server.SlotTags;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -102,10 +101,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
                         throw refusal;
                     }
                     if (cause != null) {
-                        Log.LOG.log(
-                                System.Logger.Level.DEBUG,
-                                "Will subscribe to the channel " + channel + " later",
-                                cause);
+                        Log.LOG.log(System.Logger.Level.DEBUG, "Subscribes to " + channel + " later", cause);
                     }
                     return null;
                 });
@@ -221,7 +217,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     }
 
     private String grantChannels(int slot) {
-        return clientChannels + "{" + SlotTags.of(slot) + "}:";
+        return clientChannels + "{" + RedisKeys.slotTag(slot) + "}:";
     }
 
     private ChannelKey grants(int slot) {

@@ -15,6 +15,7 @@ import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -22,6 +23,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
@@ -41,6 +43,10 @@ import org.jspecify.annotations.Nullable;
  * neither: the engine must learn that a command failed, and it knows best what to do then.
  */
 final class Driver {
+
+    /** Names threads {@code holdfast-redis-…}, so that they differ from those of the application's own connections. */
+    static final ThreadFactoryProvider THREADS =
+            pool -> new DefaultThreadFactory("holdfast-redis-" + pool.replaceFirst("^lettuce-", ""), true);
 
     private static final Duration RECONNECT_MAX = Duration.ofSeconds(1);
 
@@ -70,9 +76,8 @@ final class Driver {
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
         ClientResources shared = settings.resources();
         if (shared == null) {
-            ThreadNames names = new ThreadNames();
-            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), names);
-            builder.threadFactoryProvider(names)
+            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), THREADS);
+            builder.threadFactoryProvider(THREADS)
                     .eventLoopGroupProvider(ownLoops)
                     .computationThreadPoolSize(2);
         } else {

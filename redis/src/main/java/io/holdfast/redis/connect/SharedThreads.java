@@ -25,7 +25,7 @@ public final class SharedThreads {
             ClientResources present = resources;
             if (present == null) {
                 present = ClientResources.builder()
-                        .threadFactoryProvider(new ThreadNames())
+                        .threadFactoryProvider(Driver.THREADS)
                         .ioThreadPoolSize(2)
                         .computationThreadPoolSize(2)
                         .build();

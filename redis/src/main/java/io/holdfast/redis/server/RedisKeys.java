@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
  *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not
  *       empty;
  *   <li>otherwise the whole name decides its slot, and is the tag itself unless it contains a <code>}</code>;
- *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag in {@link SlotTags}.
+ *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag, see {@link #slotTag}.
  * </ul>
  */
 public final class RedisKeys {
@@ -86,6 +86,32 @@ public final class RedisKeys {
         return SlotHash.getSlot(key.getBytes(StandardCharsets.UTF_8));
     }
 
+    /**
+     * Returns a short tag for a cluster slot: the first number, counted from zero and written in base 36, that falls into
+     * the slot.
+     */
+    public static String slotTag(int slot) {
+        return SlotTags.TAGS[slot];
+    }
+
+    /** Built at the first use of this class, in some ten milliseconds: few names need it. */
+    private static final class SlotTags {
+
+        static final String[] TAGS = new String[SlotHash.SLOT_COUNT];
+
+        static {
+            int missing = TAGS.length;
+            for (int number = 0; missing > 0; number++) {
+                String tag = Integer.toString(number, 36);
+                int slot = slot(tag);
+                if (TAGS[slot] == null) {
+                    TAGS[slot] = tag;
+                    missing--;
+                }
+            }
+        }
+    }
+
     private static String tag(String name) {
         int open = name.indexOf('{');
         if (open >= 0) {
@@ -94,6 +120,6 @@ public final class RedisKeys {
                 return name.substring(open + 1, close);
             }
         }
-        return name.indexOf('}') < 0 && !name.isEmpty() ? name : SlotTags.of(slot(name));
+        return name.indexOf('}') < 0 && !name.isEmpty() ? name : slotTag(slot(name));
     }
 }
