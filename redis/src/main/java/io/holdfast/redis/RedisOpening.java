@@ -87,8 +87,7 @@ final class RedisOpening {
 
     /**
      * Whether a failure may pass soon. Sentinels close all connections of a server to which they give another role, so
-     * a client that connects at that moment is cut off, or is sent to a former master. Other failures are reported at
-     * once.
+     * a client that connects at that moment is cut off, or is sent to a former master.
      */
     private boolean mayPass(RuntimeException failure, long tookNanos) {
         return settings.topology() == Topology.SENTINEL
@@ -185,9 +184,7 @@ final class RedisOpening {
         return null;
     }
 
-    /**
-     * Whether this user may run a script that has no keys, by its text or by its digest: then the keys were refused.
-     */
+    /** Whether this user may run a script without keys, by its text or its digest: then the keys were refused. */
     private boolean runsScripts() {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         return isAllowed(commands.eval("return 1", ScriptOutputType.INTEGER))
@@ -257,10 +254,7 @@ final class RedisOpening {
         }
     }
 
-    /**
-     * Returns keys that no lock uses; in a cluster, keys of a master that is connected now, as others may be failing
-     * over.
-     */
+    /** Returns keys that no lock uses; in a cluster, keys of a connected master, as others may be failing over. */
     private String[] probed(RedisKeys keys) {
         for (int i = 1; i < PROBED_SLOTS_MAX; i++) {
             String[] probed = keys.probe(context.clientId() + "." + i);

@@ -248,9 +248,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    /**
-     * By lock. Sends the subscription to the slot's master unless it was sent there before. Completes when confirmed.
-     */
+    /** By lock. Sends the subscription to the slot's master, unless it was sent there. Completes when confirmed. */
     private CompletableFuture<Void> place(WantedChannel one) {
         String master = nodes.masterOf(one.slot);
         if (master != null && master.equals(one.node)) {

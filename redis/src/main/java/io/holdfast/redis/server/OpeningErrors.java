@@ -46,16 +46,14 @@ public final class OpeningErrors {
         }
         SSLException tls = find(SSLException.class, error);
         if (tls != null && String.valueOf(tls.getMessage()).contains("certificate_required")) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "No TLS connection to " + server + ": " + tls.getMessage()
                             + " (the server requires a client certificate; name it with"
                             + " ?cert=/path/client.pem&key=/path/client.key)",
                     error);
         }
         if (tls != null) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "No TLS connection to " + server + ": " + tls.getMessage() + " (the certificate must be for "
                             + settings.hosts() + " and from "
                             + (settings.ca() == null
@@ -64,8 +62,7 @@ public final class OpeningErrors {
                     error);
         }
         if (find(RedisProtocolException.class, error) != null) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     server + " is no Redis: it does not answer in Redis's protocol (correct host and port"
                             + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
                     error);
@@ -108,16 +105,13 @@ public final class OpeningErrors {
     }
 
     public StoreException tooOld(String version) {
-        return new StoreException(
-                FATAL,
-                server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)",
-                null);
+        return fatal(
+                server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)", null);
     }
 
     /** Returns the failure of a user that may run no scripts, or none with the store's keys. */
     public StoreException noScripts(String said, Throwable error) {
-        return new StoreException(
-                FATAL,
+        return fatal(
                 server + " does not let " + userName() + " run scripts with keys that begin with "
                         + settings.internalPrefix() + ": " + said + " (grant both, for example: ACL SETUSER "
                         + aclName() + " +@scripting ~" + settings.internalPrefix() + ":*)",
@@ -131,8 +125,7 @@ public final class OpeningErrors {
      * @param rights the missing commands, as {@code ACL SETUSER} takes them
      */
     public StoreException noCommands(RedisMode mode, String rights) {
-        return new StoreException(
-                FATAL,
+        return fatal(
                 server + " does not let " + userName() + " run all commands that the mode "
                         + mode.name().toLowerCase(Locale.ROOT) + " uses (grant them: ACL SETUSER " + aclName() + " "
                         + rights + ")",
@@ -141,8 +134,7 @@ public final class OpeningErrors {
 
     /** Returns the failure of a store in the mode "commands" that is to wait for replicas, which it cannot do. */
     public StoreException noReplicasInModeCommands(String why) {
-        return new StoreException(
-                FATAL,
+        return fatal(
                 server + ": minReplicas needs the mode lua, and this store uses the mode commands, " + why
                         + " (leave out minReplicas, or use mode=lua)",
                 null);
@@ -150,8 +142,7 @@ public final class OpeningErrors {
 
     /** Returns the failure of a server with neither scripts nor another way to compare and delete in one step. */
     public StoreException noSafeWay() {
-        return new StoreException(
-                FATAL,
+        return fatal(
                 server + " offers " + userName()
                         + " nothing that releases a lock safely: no scripts, no DELIFEQ or DELEX"
                         + " with SET IFEQ, and no WATCH with MULTI and EXEC (allow one of these, or use Valkey 9.0 or"
@@ -161,11 +152,10 @@ public final class OpeningErrors {
 
     private StoreException loginRefused(String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return new StoreException(FATAL, server + " needs a password (" + settings.passwordAdvice() + ")", error);
+            return fatal(server + " needs a password (" + settings.passwordAdvice() + ")", error);
         }
         if (isWrongPassword(said)) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     server + " refused the password of " + userName() + " (correct user and password in the URI)",
                     error);
         }
@@ -175,15 +165,13 @@ public final class OpeningErrors {
     /** Returns the refusal of a Sentinel. Sentinels never get the login of the servers. */
     private StoreException refusedByASentinel(String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "The Sentinels of " + server + " need a login of their own (put it into the URI:"
                             + " ?sentinelPassword=password, with sentinelUser=user unless it is the default user)",
                     error);
         }
         if (isWrongPassword(said)) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "A Sentinel of " + server + " refused its login"
                             + " (correct sentinelUser and sentinelPassword in the URI)",
                     error);
@@ -193,6 +181,10 @@ public final class OpeningErrors {
 
     private static boolean isWrongPassword(String said) {
         return said.startsWith("WRONGPASS") || said.contains("invalid password");
+    }
+
+    private static StoreException fatal(String message, @Nullable Throwable cause) {
+        return new StoreException(FATAL, message, cause);
     }
 
     private String userName() {
