@@ -99,7 +99,7 @@ public final class LuaLockStore implements LockStore {
     /** Has seen a time of the server. */
     private CompletionStage<AcquireReply> acquireKnowing(AcquireRequest request) {
         CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        if (!request.queue() || messages.ready(request.name())) {
+        if (!request.queue() || messages.subscriptions().ready(request.name())) {
             acquire(request, outcome, true);
             return outcome;
         }
@@ -109,11 +109,14 @@ public final class LuaLockStore implements LockStore {
             if (reply instanceof AcquireReply.Granted) {
                 return CompletableFuture.completedFuture(reply);
             }
-            return messages.prepare(request.name()).handle((ok, error) -> error).thenCompose(error -> {
-                CompletableFuture<AcquireReply> queued = new CompletableFuture<>();
-                acquire(request, queued, true);
-                return queued;
-            });
+            return messages.subscriptions()
+                    .prepare(request.name())
+                    .handle((ok, error) -> error)
+                    .thenCompose(error -> {
+                        CompletableFuture<AcquireReply> queued = new CompletableFuture<>();
+                        acquire(request, queued, true);
+                        return queued;
+                    });
         });
     }
 
@@ -147,7 +150,7 @@ public final class LuaLockStore implements LockStore {
     private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
         String[] args = {
-            messages.grantChannels(name),
+            messages.subscriptions().grantChannels(name),
             RedisKeys.redissonChannel(name),
             request.holderId(),
             Long.toString(request.leaseMillis()),
@@ -201,12 +204,12 @@ public final class LuaLockStore implements LockStore {
         String name = request.name();
         if (requeue != null
                 && (replicated != null
-                        || !messages.ready(name)
+                        || !messages.subscriptions().ready(name)
                         || !connections.clock(name).isKnown())) {
             return releaseThenAcquire(request, requeue);
         }
         String[] args = {
-            messages.grantChannels(name),
+            messages.subscriptions().grantChannels(name),
             RedisKeys.redissonChannel(name),
             request.holderId(),
             requeue == null ? "" : requeue.holderId(),
@@ -277,7 +280,7 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<Boolean> withdraw(String name, String holderId) {
-        String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), holderId};
+        String[] args = {messages.subscriptions().grantChannels(name), RedisKeys.redissonChannel(name), holderId};
         CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
             leftFree(name, reply, 2);
@@ -302,7 +305,7 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        String[] args = {messages.grantChannels(name), RedisKeys.redissonChannel(name), ""};
+        String[] args = {messages.subscriptions().grantChannels(name), RedisKeys.redissonChannel(name), ""};
         return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
             observe(name, reply, 1);
             if (integer(reply, 0) == NO_LOCK) {
@@ -365,7 +368,7 @@ public final class LuaLockStore implements LockStore {
             return new AcquireReply.Granted((Long) reply.get(at), integer(reply, at + 1));
         }
         if (request.queue()) {
-            messages.waiting(request.name());
+            messages.subscriptions().waiting(request.name());
         }
         AcquireReply.Busy busy =
                 new AcquireReply.Busy((Long) reply.get(at), integer(reply, at + 1), (String) reply.get(at + 3));
