@@ -1,18 +1,16 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers commands that the servers leave unanswered for too long: the outcome is unknown. What was sent goes on. All have
- * the same time, so they end in the order of their beginning, and one timer serves them.
+ * Answers commands that the servers leave unanswered for too long: their outcome is unknown. A command that was sent goes on.
+ * All have the same time, so they end in the order of their beginning, and one timer serves them.
  */
 final class CommandTimeouts {
 
@@ -20,23 +18,23 @@ final class CommandTimeouts {
 
     private final TimeSource time;
     private final long nanos;
-    private final Supplier<StoreException> late;
+    private final ZooKeeperErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<Pending> pending = new ArrayDeque<>(); // by lock
     private boolean armed; // by lock
 
-    CommandTimeouts(TimeSource time, Duration timeout, Supplier<StoreException> late) {
+    CommandTimeouts(TimeSource time, Duration timeout, ZooKeeperErrors errors) {
         this.time = time;
         this.nanos = timeout.toNanos();
-        this.late = late;
+        this.errors = errors;
     }
 
-    /** A stage that ends as the given one, or in time. */
+    /** Returns a stage that ends as the given one, or in time, with an error that the engine and people understand. */
     <T> CompletableFuture<T> bound(CompletionStage<T> command) {
         CompletableFuture<T> answer = new CompletableFuture<>();
         command.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
             if (error != null) {
-                answer.completeExceptionally(error);
+                answer.completeExceptionally(errors.of(error));
             } else {
                 answer.complete(value);
             }
@@ -83,6 +81,6 @@ final class CommandTimeouts {
         } finally {
             lock.unlock();
         }
-        over.forEach(answer -> answer.completeExceptionally(late.get()));
+        over.forEach(answer -> answer.completeExceptionally(errors.late()));
     }
 }

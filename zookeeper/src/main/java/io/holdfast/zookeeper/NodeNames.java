@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * Names of nodes: any text as one node, and back. Letters, digits and some signs stay; everything else is the
+ * Encodes any text as the name of one node, and decodes it. Letters, digits and some signs stay; everything else is the
  * percent-encoded UTF-8. Half a surrogate pair, which has no UTF-8, is {@code %u} and four digits.
  */
 final class NodeNames {

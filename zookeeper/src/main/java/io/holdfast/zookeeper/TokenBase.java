@@ -16,7 +16,11 @@ final class TokenBase {
 
     private TokenBase() {}
 
-    /** @throws StoreException if tokens would overflow */
+    /**
+     * Returns the base.
+     *
+     * @throws StoreException if tokens would overflow
+     */
     static long of(long zxid, String server) {
         if (zxid <= 0 || zxid >>> BITS != 0) {
             throw new StoreException(
