@@ -60,7 +60,7 @@ final class Acquisition {
         attempt(1);
     }
 
-    /** Ends it without a start: its id holds already. A caller that has waited for the outcome meanwhile handles the hold. */
+    /** Ends it without a start: its id holds already. A caller that waits for the outcome handles the hold. */
     void foundHeld(QuorumHold hold) {
         done(new AcquireReply.Granted(hold.base(), 0, 0));
     }

@@ -14,8 +14,8 @@ final class Claim {
     final String id;
 
     /**
-     * Whether nobody relies on the claim any more. Set before the releases are sent, so that a vote that arrives later is
-     * known to be superfluous and is given back in turn.
+     * Whether nobody relies on the claim any more. Set before the releases are sent, so that a vote that arrives later
+     * is known to be superfluous and is given back in turn.
      */
     volatile boolean over;
 

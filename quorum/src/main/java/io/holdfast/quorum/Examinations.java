@@ -11,18 +11,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Finds out which server a seat's member is: when the member was reached for the first time, when its connection is back,
- * and when an answer had an unexpected birth. Until that is done the member has no vote.
+ * Finds out which server a seat's member is: when the member was reached for the first time, when its connection is
+ * back, and when an answer had an unexpected birth. Until that is done the member has no vote.
  *
- * <p>A member without a birth of its present life gets one, with a quarantine ({@link Quarantine}). The birth is kept at
- * the member, so all clients agree on its quarantine, even clients that connect later.
+ * <p>A member without a birth of its present life gets one, with a quarantine ({@link Quarantine}). The birth is kept
+ * at the member, so all clients agree on its quarantine, even clients that connect later.
  */
 final class Examinations {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
     private static final long RETRY_NANOS = 500_000_000;
 
-    /** How long to wait for an answer: a member may leave a command unanswered. A later answer would be no vote, either. */
+    /** How long to wait for an answer, which may never come. A later answer would be no vote, either. */
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final TimeSource time;
@@ -30,8 +30,8 @@ final class Examinations {
     private final List<Seat> seats;
 
     /**
-     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost and
-     * came back meanwhile may be another than the one that answered.
+     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost
+     * and came back meanwhile may be another than the one that answered.
      */
     private final ConcurrentHashMap<Integer, Integer> asked = new ConcurrentHashMap<>();
 
@@ -97,7 +97,7 @@ final class Examinations {
                 .thenApply(standing -> admitted(seat, identity, doubts, standing));
     }
 
-    /** Returns the answer, or a failure. A later answer changes nothing: the member may have begun another life since. */
+    /** Returns the answer if it is in time. A later one changes nothing: the member may have lost its data since. */
     private <R> CompletionStage<R> inTime(Seat seat, CompletionStage<R> answer) {
         CompletableFuture<R> late = new CompletableFuture<>();
         TimeSource.Timer timer = time.schedule(

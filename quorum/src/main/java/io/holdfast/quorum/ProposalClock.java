@@ -15,7 +15,7 @@ final class ProposalClock {
     /** The largest number that fits beside the hand-offs in a token. */
     static final long MAX = (1L << 47) - 1;
 
-    /** A second: as far as clocks of one fleet differ. A client whose clock is years ahead must not pull the others along. */
+    /** A second: clocks of one fleet differ by less. A clock that is years ahead must not pull the others along. */
     private static final long LEAD_MAX = 16_000;
 
     private final TimeSource time;
@@ -46,7 +46,7 @@ final class ProposalClock {
         return last.updateAndGet(before -> Math.max(before + 1, now));
     }
 
-    /** Notes a member's number. If other clients' clocks are ahead, the next proposal must be as far ahead, or be refused. */
+    /** Notes a member's number. If other clients' clocks are ahead, the next proposal must be ahead as well. */
     void observe(long register) {
         long ahead = register - now();
         if (ahead > lead.get() && ahead <= LEAD_MAX) {

@@ -8,12 +8,13 @@ import org.jspecify.annotations.Nullable;
  * Decides how long members without a past must not vote. Pure.
  *
  * <p>A member without a birth is new, or has lost its data. In the second case it may have granted locks that are still
- * held, and would grant them again. Nothing at the member tells the two cases apart, so the member does not vote until the
- * longest lease must be over. This is the "delayed restart" of the Redlock specification, kept by the clients.
+ * held, and would grant them again. Nothing at the member tells the two cases apart, so the member does not vote until
+ * the longest lease must be over. This is the "delayed restart" of the Redlock specification, kept by the clients.
  *
- * <p>The exception is a set that is new as a whole. No member has a past, so the only client that can have got a majority is
- * one from before a restart, or a deletion of all data, of <em>all</em> members. That is excluded if each member has kept its
- * data for longer than the longest lease; otherwise only the user can exclude it, by the option {@code bootstrap}.
+ * <p>The exception is a set that is new as a whole. No member has a past, so the only client that can have got a
+ * majority is one from before a restart, or a deletion of all data, of <em>all</em> members. That is excluded if each
+ * member has kept its data for longer than the longest lease; otherwise only the user can exclude it, by the option
+ * {@code bootstrap}.
  */
 final class Quarantine {
 
@@ -37,7 +38,7 @@ final class Quarantine {
         return allNew && (allOld || bootstrap) ? 0 : longest;
     }
 
-    /** Returns whether another client may be admitting the members of a new set right now: some are new, some are not. */
+    /** Returns whether another client may be admitting a new set right now: some members are new, some are not. */
     static boolean mayBeEndingElsewhere(List<@Nullable Identity> identities) {
         return identities.stream().anyMatch(identity -> identity != null && isNew(identity))
                 && identities.stream().anyMatch(identity -> identity != null && !isNew(identity));

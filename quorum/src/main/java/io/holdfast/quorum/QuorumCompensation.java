@@ -7,8 +7,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Gives votes back in the background: sends the release of a claim to a member again until the member confirms it, or until
- * the vote must have expired.
+ * Gives votes back in the background: sends the release of a claim to a member again until the member confirms it, or
+ * until the vote must have expired.
  */
 final class QuorumCompensation {
 
@@ -30,8 +30,8 @@ final class QuorumCompensation {
     }
 
     /**
-     * Releases a claim once more when a failed request for the lock cannot be executed any more. The request may be executed
-     * after the first release of its claim, which is then of no use.
+     * Releases a claim once more when a failed request for the lock cannot be executed any more. The request may be
+     * executed after the first release of its claim, which is then of no use.
      */
     void releaseWhatIsLate(Seat seat, Claim claim) {
         time.schedule(LATE_NANOS, () -> {

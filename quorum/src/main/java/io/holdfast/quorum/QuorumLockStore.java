@@ -27,15 +27,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store made of members. Beside the connections it keeps one entry for each acquisition under way and for each hold:
- * under which id the members know it.
+ * The store made of members. Beside the connections it keeps one entry for each acquisition under way and for each
+ * hold: under which id the members know it.
  *
  * <p>Invariant: while a majority may have granted a claim of this client, that claim is in {@link #running} or in
- * {@link #holds}, or a release of it was sent to all members. So nothing is filled in after its release, and no vote is left
- * behind.
+ * {@link #holds}, or a release of it was sent to all members. So nothing is filled in after its release, and no vote is
+ * left behind.
  *
- * <p>Nothing begins for an id after its withdrawal: an acquisition that was asked for before is in {@link #running}, where
- * the withdrawal finds it, or waits for the one that is there.
+ * <p>Nothing begins for an id after its withdrawal: an acquisition that was asked for before is in {@link #running},
+ * where the withdrawal finds it, or waits for the one that is there.
  *
  * <p>A hold is granted, renewed and ended by a majority. What a minority still has of it is ended in the background.
  */
@@ -57,8 +57,8 @@ final class QuorumLockStore implements LockStore {
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
 
     /**
-     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so only the
-     * withdrawal of that id may end the client's wait.
+     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so
+     * only the withdrawal of that id may end the client's wait.
      */
     private final Map<String, String> waiting = new ConcurrentHashMap<>();
 
@@ -214,7 +214,7 @@ final class QuorumLockStore implements LockStore {
         });
     }
 
-    /** Registers the acquisition that follows a release before that is sent, so that a withdrawal meanwhile finds it. */
+    /** Registers the acquisition that follows a release before the release is sent: a withdrawal must find it. */
     private @Nullable Acquisition toFollow(@Nullable AcquireRequest requeue) {
         if (requeue == null) {
             return null;

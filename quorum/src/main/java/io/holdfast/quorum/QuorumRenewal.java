@@ -19,12 +19,12 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Renews holds by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is filled in,
- * so that holds do not wear away member by member.
+ * Renews holds by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is
+ * filled in, so that holds do not wear away member by member.
  *
- * <p>A fill counts for the renewal at hand only if the answers are neither a majority for the hold nor one against it, and
- * even then the engine needs the answer before the old deadline. At the instant of a filled majority nobody else can have
- * one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
+ * <p>A fill counts for the renewal at hand only if the answers are neither a majority for the hold nor one against it,
+ * and even then the engine needs the answer before the old deadline. At the instant of a filled majority nobody else
+ * can have one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
  */
 final class QuorumRenewal {
 
@@ -165,7 +165,7 @@ final class QuorumRenewal {
                     (seat, vote, why) -> rounds.giveBackIfOver(claim, seat, vote, why));
         }
 
-        /** A member that has the hold has said so; a member that lacks it is asked to take it; the others have no vote. */
+        /** Repeats the answer of a member that has the hold; asks a member that lacks it; the others have no vote. */
         private CompletionStage<Vote> secondAnswer(Seat seat, Replies<Extended> replies) {
             StoreException failure = replies.failure(seat.index);
             if (failure != null) {

@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Opens a lock store that is made of several independent members: RedLock. A name is held when a majority of the members has granted
- * it, so locking goes on while a minority of them is down, hangs, or is cut off.
+ * Opens a lock store that is made of several independent members: RedLock. A name is held when a majority of the
+ * members has granted it, so locking goes on while a minority of them is down, hangs, or is cut off.
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder()
@@ -33,18 +33,19 @@ import java.util.function.Function;
  *
  * <ul>
  *   <li>The members are independent: none is a replica of another, none shares its failure with another.
- *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less than half
- *       of the members' clocks jump during a lease.
+ *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less
+ *       than half of the members' clocks jump during a lease.
  *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
- *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It then does not vote for the
- *       longest lease.
+ *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It then does not vote for the longest
+ *       lease.
  *   <li>All clients have the same members and the same {@link Builder#longestLease}.
  * </ul>
  *
- * <p>When one of these fails, two leases may be valid at once. Even then fencing tokens are unique and grow, as long as the
- * registers for them are kept (see the package's description).
+ * <p>When one of these fails, two leases may be valid at once. Even then fencing tokens are unique and grow, as long as
+ * the registers for them are kept (see the package's description).
  *
- * @see <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed Locks with Redis</a>
+ * @see <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed Locks with
+ *     Redis</a>
  */
 public final class QuorumStores {
 
@@ -70,8 +71,8 @@ public final class QuorumStores {
          * Adds a member.
          *
          * @param description its address, without secrets; different for each member
-         * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it is
-         *     called once more in the background
+         * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it
+         *     is called once more in the background
          */
         public Builder member(String description, Function<StoreContext, QuorumMember> opener) {
             candidates.add(new QuorumOpening.Candidate(requireNonNull(description), requireNonNull(opener)));
@@ -79,8 +80,8 @@ public final class QuorumStores {
         }
 
         /**
-         * Sets how long to wait for one member; 100 ms by default. Waiting ends as soon as a majority agrees, so a member that
-         * hangs costs this time only where it would have decided.
+         * Sets how long to wait for one member; 100 ms by default. Waiting ends as soon as a majority agrees, so a
+         * member that hangs costs this time only where it would have decided.
          *
          * @throws IllegalArgumentException if shorter than 5 ms or longer than 10 s
          */
@@ -94,8 +95,9 @@ public final class QuorumStores {
         }
 
         /**
-         * Sets the longest lease that any client of this quorum asks for; a minute by default. Longer leases are refused. A
-         * member that has lost its data must not vote for that time, and for what clocks may drift meanwhile.
+         * Sets the longest lease that any client of this quorum asks for; a minute by default. Longer leases are
+         * refused. A member that has lost its data must not vote for that time, and for what clocks may drift
+         * meanwhile.
          *
          * @throws IllegalArgumentException if shorter than 100 ms or longer than a day
          */
@@ -122,9 +124,9 @@ public final class QuorumStores {
         }
 
         /**
-         * Lets a set of members that are all new vote at once; off by default. Set it for the first start of servers that have
-         * been running for less than {@link #longestLease}, when nobody can hold a lock there. If it stays on, a set of members
-         * that have lost their data <em>all together</em> hands out locks that are still held.
+         * Lets a set of members that are all new vote at once; off by default. Set it for the first start of servers
+         * that have been running for less than {@link #longestLease}, when nobody can hold a lock there. If it stays
+         * on, a set of members that have lost their data <em>all together</em> hands out locks that are still held.
          */
         public Builder bootstrap(boolean on) {
             settings.bootstrap = on;
@@ -137,11 +139,11 @@ public final class QuorumStores {
         }
 
         /**
-         * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about a second
-         * more for it. The client goes on connecting in the background to members that cannot be reached.
+         * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about
+         * a second more for it. The client goes on connecting in the background to members that cannot be reached.
          *
-         * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two members are
-         *     the same server
+         * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two
+         *     members are the same server
          * @throws StoreException if no majority can be reached
          */
         public LockStore open(StoreContext context) {

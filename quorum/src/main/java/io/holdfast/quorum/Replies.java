@@ -10,11 +10,11 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the members have said in one round so far: the data for the decisions in {@link Verdicts}. The round fills it under
- * a lock.
+ * What the members have said in one round so far: the data for the decisions in {@link Verdicts}. The round fills it
+ * under a lock.
  *
- * <p>A member's part in the round is pending at first. Then it is an answer that counts, an answer that does not count (the
- * member is in quarantine), or a failure. In the last two cases the member has no vote.
+ * <p>A member's part in the round is pending at first. Then it is an answer that counts, an answer that does not count
+ * (the member is in quarantine), or a failure. In the last two cases the member has no vote.
  */
 final class Replies<R> {
 

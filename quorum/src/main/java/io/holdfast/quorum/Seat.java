@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * A member's place in the quorum: empty while the member could not be reached, and without a vote until the member was
  * examined.
  *
- * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. So a member
- * that has lost its data, which has no birth or another one, has no vote from that very answer on.
+ * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. So a
+ * member that has lost its data, which has no birth or another one, has no vote from that very answer on.
  */
 final class Seat {
 

@@ -1,8 +1,8 @@
 package io.holdfast.quorum;
 
 /**
- * The client's side of the agreement on one token, as a value: answers in, the next step out. It has no I/O, no time and no
- * threads, so that the store and the model checker run this same code. The members' side is
+ * The client's side of the agreement on one token, as a value: answers in, the next step out. It has no I/O, no time
+ * and no threads, so that the store and the model checker run this same code. The members' side is
  * {@link io.holdfast.spi.TokenRegister}.
  *
  * <p>Invariant: answers to an earlier candidate never count for a later one ({@link #next} begins with none).
@@ -39,7 +39,7 @@ record TokenRound(int members, long candidate, int accepted, int refused, long h
         return Integer.bitCount(accepted) >= Majority.of(members);
     }
 
-    /** Returns whether a refusal came before a majority. Waiting for the others is of no use: there is a larger number. */
+    /** Returns whether a refusal came before a majority: there is a larger number, so waiting is of no use. */
     boolean isRefused() {
         return !isCommitted() && refused != 0;
     }

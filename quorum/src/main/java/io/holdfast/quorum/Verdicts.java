@@ -17,9 +17,10 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what the answers of a round amount to. Pure: no I/O, no time. Each method returns null while the verdict depends
- * on answers that are still to come, and never when all are in. So a round ends as early as it can, and does not wait for a
- * slow member that makes no difference. Most methods throw {@link StoreException} if too few members have a vote.
+ * Decides what the answers of a round amount to. Pure: no I/O, no time. Each method returns null while the verdict
+ * depends on answers that are still to come, and never when all are in. So a round ends as early as it can, and does
+ * not wait for a slow member that makes no difference. Most methods throw {@link StoreException} if too few members
+ * have a vote.
  */
 final class Verdicts {
 
@@ -84,8 +85,8 @@ final class Verdicts {
     /**
      * Returns the round of tokens that the answers to a commit lead to: committed or refused.
      *
-     * <p>Only members that granted the lock count: what is written there is there before any of them grants it to the next.
-     * Another member may have granted it to the next already, and accepted a smaller token for that.
+     * <p>Only members that granted the lock count: what is written there is there before any of them grants it to the
+     * next. Another member may have granted it to the next already, and accepted a smaller token for that.
      *
      * @param voters as in {@link Taken.Won}
      */

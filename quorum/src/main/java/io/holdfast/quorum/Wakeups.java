@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one wake-up of the messages that several members send about one release. The first client that receives it tries
- * almost at once, the second and third a little later each, and find the lock taken, or free if the first did not come. So
- * a release does not begin a race that splits the votes.
+ * Makes one wake-up of the messages that several members send about one release. The first client that receives it
+ * tries almost at once, the second and third a little later each, and find the lock taken, or free if the first did not
+ * come. So a release does not begin a race that splits the votes.
  */
 final class Wakeups {
 

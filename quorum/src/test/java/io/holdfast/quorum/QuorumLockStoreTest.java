@@ -514,8 +514,8 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     /**
-     * As in seed 12665 of the simulation. A rival has the vote of one member, and his smaller token is accepted there; a
-     * larger one that came to be by a commit at that very member could be over before he gets his majority.
+     * As in seed 12665 of the simulation. A rival has the vote of one member, and his smaller token is accepted there;
+     * a larger one that came to be by a commit at that very member could be over before he gets his majority.
      */
     @Test
     void a_token_is_committed_only_where_its_claim_has_a_vote() {

@@ -6,7 +6,7 @@ import org.apache.curator.framework.state.ConnectionState;
 /** Connects to the ensemble, and makes a new session when one is over: Curator, or a simulation of it. */
 interface Connector {
 
-    /** Registers the receiver of changes. Called once, before the rest. Changes come one at a time, in order, and may be late. */
+    /** Registers the receiver of changes, once, before the rest. They come one at a time, in order, maybe late. */
     void listen(Consumer<ConnectionState> changed);
 
     /** Begins to connect, and waits for that for a bounded time; returns false if there is no connection then. */

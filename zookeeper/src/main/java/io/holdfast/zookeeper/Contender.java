@@ -17,11 +17,11 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client, with its node in the lock's folder: what each command and event does about the node. The id
- * holds when no node of the folder is before its own.
+ * A holder id of this client, with its node in the lock's folder: what each command and event does about the node. The
+ * id holds when no node of the folder is before its own.
  *
- * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the first,
- * and its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the
+ * first, and its time is counted from the sending of that write.
  *
  * <p>Commands and events run in a {@link SerialQueue}; all fields that are not final belong to its work.
  */
@@ -174,8 +174,8 @@ final class Contender {
     }
 
     /**
-     * If a later step was refused, the acquire was executed in part: there is a node. Its outcome is unknown then, so that the
-     * engine withdraws the id.
+     * If a later step was refused, the acquire was executed in part: there is a node. Its outcome is unknown then, so
+     * that the engine withdraws the id.
      */
     private <T> T throwHalfDone(Throwable error) {
         StoreException why = store.failure(error);
@@ -305,7 +305,7 @@ final class Contender {
         });
     }
 
-    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes the first one of ours. */
+    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes our first. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return turns.add(() -> {
             if (finished || node.place() != Place.NONE) {
@@ -336,9 +336,9 @@ final class Contender {
     }
 
     /**
-     * Releases without making the next node. The release took so long that the engine has given it up and asked for the next
-     * id, or withdrawn that: what has become of it counts. Another node for it would be nobody's, and stay for as long as the
-     * session.
+     * Releases without making the next node. The release took so long that the engine has given it up and asked for the
+     * next id, or withdrawn that: what has become of it counts. Another node for it would be nobody's, and stay for as
+     * long as the session.
      */
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {
@@ -351,7 +351,7 @@ final class Contender {
 
     // --- what they share ---
 
-    /** Returns whether it holds, as far as that can be known without a write; asks the servers where it is not known. */
+    /** Returns whether it holds, as far as that can be known without a write; asks the servers if need be. */
     private CompletableFuture<Boolean> isFirst() {
         if (finished || node.place() == Place.NONE) {
             return completed(false);
@@ -386,8 +386,8 @@ final class Contender {
     }
 
     /**
-     * Tries once more when more is known of what the leader has heard; the last try was a write, so there will be more. Not if
-     * the id is withdrawn meanwhile.
+     * Tries once more when more is known of what the leader has heard; the last try was a write, so there will be more.
+     * Not if the id is withdrawn meanwhile.
      */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
         return pause.then(

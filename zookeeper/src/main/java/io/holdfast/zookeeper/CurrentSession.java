@@ -10,8 +10,8 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session that commands are sent on now. Commands are sent on the session itself: Curator would send some of them twice,
- * and the engine knows better what to do about a command that failed.
+ * The session that commands are sent on now. Commands are sent on the session itself: Curator would send some of them
+ * twice, and the engine knows better what to do about a command that failed.
  */
 final class CurrentSession {
 
@@ -104,8 +104,8 @@ final class CurrentSession {
     }
 
     /**
-     * Ends the session, and with it all its nodes. Waits a bounded time for that, as Curator itself would wait for servers that
-     * hang; does not throw.
+     * Ends the session, and with it all its nodes. Waits a bounded time for that, as Curator itself would wait for
+     * servers that hang; does not throw.
      */
     void close() {
         closed = true;
@@ -133,8 +133,7 @@ final class CurrentSession {
             case LOST -> {
                 Session ended = session;
                 // A late event is about the session before, if an earlier event has found the next one's handle. If it
-                // is
-                // about this session, and that does not know it yet, the event of the next session says so.
+                // is about this session, and that does not know it yet, the event of the next session says so.
                 if (ended != null && ended.isOver()) {
                     connected = false;
                     over = true;
@@ -157,8 +156,7 @@ final class CurrentSession {
             adopting.lock();
             try {
                 // Two threads may see the first connection at once. A second Session of the same session would not
-                // receive
-                // what the first one watches.
+                // receive what the first one watches.
                 before = session;
                 if (before == null || !before.isOf(handle)) {
                     session = sessions.apply(handle);

@@ -2,10 +2,9 @@ package io.holdfast.zookeeper;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -15,8 +14,9 @@ import org.apache.zookeeper.Watcher;
 /**
  * Watches nodes of one session for their deletion.
  *
- * <p>ZooKeeper keeps a watcher until it has called it, and it takes a request to withdraw one. So there is one watcher for
- * each node, however many receivers come and go before the node is deleted, and it knows only the receivers that are left.
+ * <p>ZooKeeper keeps a watcher until it has called it, and it takes a request to withdraw one. So there is one watcher
+ * for each node, however many receivers come and go before the node is deleted, and it knows only the receivers that
+ * are left.
  *
  * <p>Thread-safe.
  */
@@ -31,16 +31,16 @@ final class Deletions {
     }
 
     /**
-     * Reports once, or never, that a node was deleted. The watch is one for children: as the node has none, only its own
-     * deletion triggers it, not its holder's renewals. The report may be about an earlier node of the same name.
+     * Reports once, or never, that a node was deleted. The watch is one for children: as the node has none, only its
+     * own deletion triggers it, not its holder's renewals. The report may be about an earlier node of the same name.
      *
      * @param gone receives true if the node is gone, false if it cannot be watched now
      * @param watched runs when the server has promised to report the deletion
      * @return to be run when there is nothing to report any more
      */
     Runnable await(String path, Consumer<Boolean> gone, Runnable watched) {
-        Receiver receiver = new Receiver(gone);
-        Deletion deletion = join(path, receiver);
+        Object receiver = new Object();
+        Deletion deletion = join(path, receiver, gone);
         // Asks even if the node is watched already: the server may have reported its deletion before.
         CompletionStage<List<String>> asked = session.children(path, deletion.watcher);
         asked.whenComplete((nodes, error) -> {
@@ -66,29 +66,21 @@ final class Deletions {
         };
     }
 
-    private Deletion join(String path, Receiver receiver) {
+    private Deletion join(String path, Object receiver, Consumer<Boolean> gone) {
         lock.lock();
         try {
             Deletion deletion = awaited.computeIfAbsent(path, Deletion::new);
-            deletion.receivers.add(receiver);
+            deletion.receivers.put(receiver, gone);
             return deletion;
         } finally {
             lock.unlock();
         }
     }
 
-    private static final class Receiver {
-        private final Consumer<Boolean> gone;
-
-        Receiver(Consumer<Boolean> gone) {
-            this.gone = gone;
-        }
-    }
-
     /** The deletion of one node; in the map until it has happened, or cannot be watched and has no receivers. */
     private final class Deletion {
         private final String path;
-        private final Set<Receiver> receivers = new LinkedHashSet<>(); // by lock
+        private final Map<Object, Consumer<Boolean>> receivers = new LinkedHashMap<>(); // by lock
         private final Watcher watcher = watcher(this::happened);
         private boolean stands; // by lock; whether the server has promised to report it
 
@@ -97,46 +89,46 @@ final class Deletions {
         }
 
         void happened() {
-            List<Receiver> all;
+            List<Consumer<Boolean>> all;
             lock.lock();
             try {
                 awaited.remove(path, this);
-                all = new ArrayList<>(receivers);
+                all = new ArrayList<>(receivers.values());
                 receivers.clear();
             } finally {
                 lock.unlock();
             }
-            all.forEach(receiver -> receiver.gone.accept(true));
+            all.forEach(gone -> gone.accept(true));
         }
 
         /** The server watches the node. Returns whether that receiver is still there. */
-        boolean stands(Receiver receiver) {
+        boolean stands(Object receiver) {
             lock.lock();
             try {
                 stands = true;
-                return receivers.contains(receiver);
+                return receivers.containsKey(receiver);
             } finally {
                 lock.unlock();
             }
         }
 
-        void failed(Receiver receiver) {
-            boolean wasThere;
+        void failed(Object receiver) {
+            Consumer<Boolean> gone;
             lock.lock();
             try {
-                wasThere = receivers.remove(receiver);
+                gone = receivers.remove(receiver);
                 if (receivers.isEmpty() && !stands) {
                     awaited.remove(path, this);
                 }
             } finally {
                 lock.unlock();
             }
-            if (wasThere) {
-                receiver.gone.accept(false);
+            if (gone != null) {
+                gone.accept(false);
             }
         }
 
-        void leave(Receiver receiver) {
+        void leave(Object receiver) {
             lock.lock();
             try {
                 receivers.remove(receiver);

@@ -38,8 +38,8 @@ record Folder(String name, String path) {
     }
 
     /**
-     * Returns the queue with everything that was done before this was asked. The exception is a server that follows a leader
-     * which has been replaced, and does not know it yet: that answers all the same.
+     * Returns the queue with everything that was done before this was asked. The exception is a server that follows a
+     * leader which has been replaced, and does not know it yet: that answers all the same.
      */
     CompletableFuture<QueueSnapshot> lookAtNewest(Session session) {
         CompletableFuture<Boolean> synced = session.sync(path);
@@ -49,8 +49,8 @@ record Folder(String name, String path) {
     }
 
     /**
-     * Returns the queue with everything that was done before this was asked, whatever the leader is: a majority has taken
-     * part in it.
+     * Returns the queue with everything that was done before this was asked, whatever the leader is: a majority has
+     * taken part in it.
      *
      * @param nobody the name of a node that never exists
      */

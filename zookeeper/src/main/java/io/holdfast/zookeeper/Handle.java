@@ -9,8 +9,8 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of ZooKeeper's handle that a {@link Session} needs; the simulation has another implementation. All methods return
- * at once. Callbacks come one at a time, in the order of the calls, and in order with the events of watchers.
+ * The part of ZooKeeper's handle that a {@link Session} needs; the simulation has another implementation. All methods
+ * return at once. Callbacks come one at a time, in the order of the calls, and in order with the events of watchers.
  */
 interface Handle {
 

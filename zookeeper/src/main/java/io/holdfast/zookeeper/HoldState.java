@@ -102,7 +102,7 @@ final class HoldState {
         successors.begin(now, node.path(), proof.line().waiting());
     }
 
-    /** The node has become the first, and the engine does not know it. If that does not ask, the lock is for the next one. */
+    /** The node has become the first. If the engine does not confirm that soon, the lock is for the next node. */
     void pushed(Session now, OwnNode node, AcquireRequest request, Proof written) {
         proof = now.shows(written.promise()) ? written : null;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));

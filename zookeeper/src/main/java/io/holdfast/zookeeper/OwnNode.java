@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
  * </pre>
  *
- * <p>Invariant: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered when the
- * node is surely gone or was surely not made.
+ * <p>Invariant: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered
+ * when the node is surely gone or was surely not made.
  *
  * <p>All of it belongs to the work of the contender's {@link SerialQueue}.
  */
@@ -111,7 +111,7 @@ final class OwnNode {
         });
     }
 
-    /** Deletes another node and creates this one at the end of the queue, in one step; returns false if the other is gone. */
+    /** Deletes another node and creates this one at the end, in one step; returns false if the other is gone. */
     CompletableFuture<Boolean> replace(Session now, OwnNode other, long leaseMillis) {
         return now.replaceInSequence(other.path(), beginning(now), data(now, leaseMillis))
                 .handle((made, error) -> {
@@ -217,9 +217,10 @@ final class OwnNode {
     // --- written and gone ---
 
     /**
-     * Writes to it, and looks at the queue unless that is known: once more if the leader may have been paused before the first
-     * write. The second write counts in any case: a leader that was paused would have ended the session between the two, and a
-     * slow ensemble would otherwise be written to for ever. The stage has null if the node is gone.
+     * Writes to it, and looks at the queue unless that is known: once more if the leader may have been paused before
+     * the first write. The second write counts in any case: a leader that was paused would have ended the session
+     * between the two, and a slow ensemble would otherwise be written to for ever. The stage has null if the node is
+     * gone.
      *
      * @param known the queue if it was just seen, or null
      */
@@ -230,7 +231,7 @@ final class OwnNode {
                         : write(now, leaseMillis, proof.line()));
     }
 
-    /** Writes as {@link #prove} does, but once. A committed write says that the node is there, and so is the session. */
+    /** Writes as {@link #prove}, but once. A committed write proves that the node and the session are there. */
     CompletableFuture<@Nullable Proof> write(Session now, long leaseMillis, @Nullable QueueSnapshot known) {
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> written = now.write(path(), data(now, leaseMillis))

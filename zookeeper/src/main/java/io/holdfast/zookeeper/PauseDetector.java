@@ -7,8 +7,9 @@ import java.util.function.LongSupplier;
 
 /**
  * Says whether this process has run without a long pause: then a timer was late, by either clock, as a machine that is
- * suspended stops the monotonic one. While the process runs, ZooKeeper's own thread sends its pings. That cannot be seen in
- * another way, not even by the connection: after a pause of up to a whole session it stands, if anything waited in the socket.
+ * suspended stops the monotonic one. While the process runs, ZooKeeper's own thread sends its pings. That cannot be
+ * seen in another way, not even by the connection: after a pause of up to a whole session it stands, if anything waited
+ * in the socket.
  */
 final class PauseDetector {
 
@@ -62,8 +63,7 @@ final class PauseDetector {
             long age = armed.mostAgeNanos(now);
             armed = now;
             // Before there is a session, no pause is known to be long for it: the longest one is kept, and the end of
-            // the
-            // last one.
+            // the last one.
             if (age >= (knownNanos == 0 ? 2 * FIRST_NANOS : late)) {
                 pauseNanos = knownNanos == 0 ? Math.max(pauseNanos, age) : age;
                 pauseEndNanos = now.nanos();

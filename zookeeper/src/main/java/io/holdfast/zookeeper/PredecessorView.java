@@ -5,11 +5,11 @@ import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a waiter knows of the queue without asking: while its watch of the node before it stands, nothing has happened that
- * concerns it. So the regular polls of the engine cost no request.
+ * What a waiter knows of the queue without asking: while its watch of the node before it stands, nothing has happened
+ * that concerns it. So the regular polls of the engine cost no request.
  *
- * <p>ZooKeeper promises to report a watched deletion, even one during a disconnection, after it. Only the waiter's patience
- * rests on that: it looks after a reconnection, and now and then without a reason.
+ * <p>ZooKeeper promises to report a watched deletion, even one during a disconnection, after it. Only the waiter's
+ * patience rests on that: it looks after a reconnection, and now and then without a reason.
  *
  * <p>All but {@link #watchStands} belongs to the work of the contender's {@link SerialQueue}.
  */
@@ -47,8 +47,8 @@ final class PredecessorView {
     }
 
     /**
-     * Returns the answer to a poll at the usual interval, or null if it takes a look. A poll that comes sooner has a reason,
-     * so it takes a look.
+     * Returns the answer to a poll at the usual interval, or null if it takes a look. A poll that comes sooner has a
+     * reason, so it takes a look.
      */
     @Nullable
     Busy known(@Nullable String predecessor, int reconnections, long pollMillis) {

@@ -15,7 +15,7 @@ record Proof(Stat stat, QueueSnapshot line, Session.Promise promise) {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** Returns this proof with what is left of its promise, rounded down; little, or less than nothing, if it is old. */
+    /** Returns this proof with what is left of its promise, rounded down; negative if it is too old. */
     Proof asOfNow(TimeSource time) {
         return new Proof(stat, line, new Session.Promise(leftMillis(time), ClockReading.now(time), promise.backed()));
     }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queue of a lock: the nodes in its folder, in their order; the first one holds. A node is called
- * {@code <holder id>~<session>~<number>}; the servers number them in the order of creation. Nodes with other names are not
- * ours, and are ignored.
+ * {@code <holder id>~<session>~<number>}; the servers number them in the order of creation. Nodes with other names are
+ * not ours, and are ignored.
  */
 final class QueueSnapshot {
 

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pauses of a contender until more can be promised. They may take a quarter of a session together. A withdrawal is next in
- * the {@link SerialQueue}, so it ends them.
+ * Pauses of a contender until more can be promised. They may take a quarter of a session together. A withdrawal is next
+ * in the {@link SerialQueue}, so it ends them.
  */
 final class RetryPause {
 

@@ -62,8 +62,9 @@ final class Session {
     /**
      * Returns how long the session surely lives after a write that is sent now, if it is committed; counted from now.
      *
-     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one that
-     * is cut off from the leader, while the leader counts the session's time. The {@link SessionClock} says from when on it counts.
+     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one
+     * that is cut off from the leader, while the leader counts the session's time. The {@link SessionClock} says from
+     * when on it counts.
      */
     Promise promise() {
         long timeout = timeoutMillis();
@@ -84,19 +85,19 @@ final class Session {
     record Promise(long millis, ClockReading sent, boolean backed) {}
 
     /**
-     * Returns whether a promise may be relied on whose write has just been answered. A leader that was paused does not know
-     * of contacts during the pause: for as long as it takes to ask its followers, it may end sessions whose time has passed by
-     * its clock. If it has answered a write that was sent a quarter of a session before, and this one within an eighth, no
-     * session's time has passed in a pause between the two: contacts were reported half a tick before it at the latest, and
-     * made a third of a session before that.
+     * Returns whether a promise may be relied on whose write has just been answered. A leader that was paused does not
+     * know of contacts during the pause: for as long as it takes to ask its followers, it may end sessions whose time
+     * has passed by its clock. If it has answered a write that was sent a quarter of a session before, and this one
+     * within an eighth, no session's time has passed in a pause between the two: contacts were reported half a tick
+     * before it at the latest, and made a third of a session before that.
      */
     boolean shows(Promise promise) {
         return promise.backed() && promise.sent().mostAgeNanos(clock.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
     }
 
     /**
-     * Returns whether a promise is long enough to be given. If not, this process was paused, and there will be a longer promise
-     * a quarter of a session later.
+     * Returns whether a promise is long enough to be given. If not, this process was paused, and there will be a longer
+     * promise a quarter of a session later.
      */
     boolean isWorth(Promise promise) {
         return promise.millis() >= timeoutMillis() / 8;
@@ -163,7 +164,7 @@ final class Session {
         return reply.outcome;
     }
 
-    /** Deletes one node and creates another as {@link #createInSequence} does, or does neither. The stage has the new path. */
+    /** Deletes one node and creates another as {@link #createInSequence}, or neither. The stage has the new path. */
     CompletableFuture<String> replaceInSequence(String old, String path, byte[] data) {
         List<Op> steps =
                 List.of(Op.delete(old, -1), Op.create(path, data, handle.access(), CreateMode.EPHEMERAL_SEQUENTIAL));

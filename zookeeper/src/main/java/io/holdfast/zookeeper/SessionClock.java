@@ -6,17 +6,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers when the commands of a session were sent that the servers have answered: the leader has counted the session's time
- * from then on at the latest.
+ * Remembers when the commands of a session were sent that the servers have answered: the leader has counted the
+ * session's time from then on at the latest.
  *
- * <p>Neither a write nor its commit restarts the leader's count. A server that serves the client notes each contact, and
- * reports its contacts with its answer to the leader's ping, twice a tick. So a contact counts once the server that had it has
- * sent something to the leader half a tick later: a write, on the same connection as the report and after it. Half a tick is a
- * quarter of a session at most, as a session is two ticks at least.
+ * <p>Neither a write nor its commit restarts the leader's count. A server that serves the client notes each contact,
+ * and reports its contacts with its answer to the leader's ping, twice a tick. So a contact counts once the server that
+ * had it has sent something to the leader half a tick later: a write, on the same connection as the report and after
+ * it. Half a tick is a quarter of a session at most, as a session is two ticks at least.
  *
- * <p>A machine that is suspended does not count that time on its monotonic clock, and the leader does. So both clocks say how
- * old a contact is at most, and the monotonic one says how old it is at least. A wall clock that is set forward costs shorter
- * promises until there are contacts after that.
+ * <p>A machine that is suspended does not count that time on its monotonic clock, and the leader does. So both clocks
+ * say how old a contact is at most, and the monotonic one says how old it is at least. A wall clock that is set forward
+ * costs shorter promises until there are contacts after that.
  *
  * <p>Thread-safe. Not final: the simulation has one that is wrong.
  */
@@ -77,12 +77,12 @@ class SessionClock {
     }
 
     /**
-     * Returns how long the session surely lives after a write that is sent now and will be committed: its timeout, counted
-     * from the last contact that the leader must know of by then; zero if nothing is sure.
+     * Returns how long the session surely lives after a write that is sent now and will be committed: its timeout,
+     * counted from the last contact that the leader must know of by then; zero if nothing is sure.
      *
-     * <p>At most two thirds of the timeout, for clocks that differ. If there is no such contact, a quarter, as long as the
-     * process was not paused: then only pings, which are not seen here, were answered, each third of the timeout; and before
-     * the ping that the leader may not know of, there was another no more than half the timeout earlier.
+     * <p>At most two thirds of the timeout, for clocks that differ. If there is no such contact, a quarter, as long as
+     * the process was not paused: then only pings, which are not seen here, were answered, each third of the timeout;
+     * and before the ping that the leader may not know of, there was another no more than half the timeout earlier.
      *
      * @param steady whether the {@link PauseDetector} was, so that there were pings
      */

@@ -4,8 +4,8 @@ import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers that begin no more once this was stopped, on any thread, even at the same moment. Otherwise a late answer would
- * begin a timer in a store that is closed.
+ * Timers that begin no more once this was stopped, on any thread, even at the same moment. Otherwise a late answer
+ * would begin a timer in a store that is closed.
  */
 final class StoppableTimer {
 

@@ -202,7 +202,7 @@ final class SuccessorWatch {
         return now.deletions().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), () -> {});
     }
 
-    /** @param gone false if a node could not be watched: a look at once would fail too, for example if others own the node */
+    /** @param gone false if a node could not be watched: a look at once would fail too */
     private void lookAgain(boolean gone) {
         if (gone) {
             look();

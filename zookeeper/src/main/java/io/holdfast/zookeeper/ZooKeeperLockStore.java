@@ -28,8 +28,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is used by
- * this client alone, so an id that is not known here has no node.
+ * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is
+ * used by this client alone, so an id that is not known here has no node.
  */
 final class ZooKeeperLockStore implements LockStore {
 
@@ -44,7 +44,6 @@ final class ZooKeeperLockStore implements LockStore {
     private final Supplier<SessionClock> clocks;
     private final CurrentSession session;
     private final PauseDetector pauses;
-    private final CommandTimeouts timeouts;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile StoreListener listener = new NobodyListens();
@@ -58,7 +57,6 @@ final class ZooKeeperLockStore implements LockStore {
         this.errors = new ZooKeeperErrors(settings);
         this.session = new CurrentSession(connector, errors, this::newSession, new SessionEvents());
         this.pauses = new PauseDetector(time, session::timeoutMillis);
-        this.timeouts = new CommandTimeouts(time, settings.timeout(), errors);
     }
 
     private Session newSession(Handle handle) {
@@ -143,7 +141,7 @@ final class ZooKeeperLockStore implements LockStore {
         });
     }
 
-    /** Returns how long the hold lasts; for one of another client, the longest that it can last after its session's end. */
+    /** Returns how long the hold lasts. Another client's ends with its session, at the latest. */
     private long remainingMillis(Folder folder, String holder, Session session, Session.Node node) {
         Contender own = known(folder.name(), holder);
         long known = own == null ? 0 : own.remainingMillis();
@@ -264,12 +262,26 @@ final class ZooKeeperLockStore implements LockStore {
         return contenders.get(new Key(name, holderId));
     }
 
+    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
     private <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
+        CompletionStage<T> running;
         try {
-            return timeouts.bound(command.get());
+            running = command.get();
         } catch (StoreException e) {
             return CompletableFuture.failedFuture(e);
         }
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        TimeSource.Timer timer =
+                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
+        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
+            timer.cancel();
+            if (error != null) {
+                answer.completeExceptionally(errors.of(error));
+            } else {
+                answer.complete(value);
+            }
+        });
+        return answer;
     }
 
     private <T> T await(CompletableFuture<T> step) {

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings in a store's URI. If the host is missing, or a character is not escaped, a password may be taken for host,
- * port, folder or option. So a message quotes nothing but the values of known options.
+ * The settings in a store's URI. If the host is missing, or a character is not escaped, a password may be taken for
+ * host, port, folder or option. So a message quotes nothing but the values of known options.
  *
  * @param servers {@code host:port,…} as ZooKeeper takes it
  * @param folder the path of the node that has the locks, without a slash at the end
@@ -89,9 +89,9 @@ record ZooKeeperSettings(
     }
 
     /**
-     * Returns how long to wait for the first connection. The servers that are tried first may all be down, if they are a
-     * minority. ZooKeeper gives a server that hangs up after its part of the session timeout, which cannot be set, and tries
-     * the next one up to a second later.
+     * Returns how long to wait for the first connection. The servers that are tried first may all be down, if they are
+     * a minority. ZooKeeper gives a server that hangs up after its part of the session timeout, which cannot be set,
+     * and tries the next one up to a second later.
      */
     long connectMillis() {
         int all = servers.split(",", -1).length;

@@ -90,8 +90,8 @@ class EnsembleTest {
     }
 
     /**
-     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than
-     * a command may take. Which server comes first is chance, so it is tried often.
+     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than a
+     * command may take. Which server comes first is chance, so it is tried often.
      */
     @Test
     void a_server_that_hangs_keeps_nobody_from_connecting() throws Exception {
