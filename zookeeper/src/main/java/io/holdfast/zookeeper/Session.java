@@ -62,7 +62,7 @@ final class Session {
     /**
      * Returns how long the session surely lives after a write that is sent now, if it is committed; counted from now.
      *
-     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one
+     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, even by one
      * that is cut off from the leader, while the leader counts the session's time. The {@link SessionClock} says from
      * when on it counts.
      */
@@ -90,6 +90,9 @@ final class Session {
      * has passed by its clock. If it has answered a write that was sent a quarter of a session before, and this one
      * within an eighth, no session's time has passed in a pause between the two: contacts were reported half a tick
      * before it at the latest, and made a third of a session before that.
+     *
+     * <p>Assumed: a leader that goes on ends the sessions that are over before it takes the next write, and is not
+     * paused twice within milliseconds.
      */
     boolean shows(Promise promise) {
         return promise.backed() && promise.sent().mostAgeNanos(clock.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
