@@ -6,13 +6,11 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.LongUnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
- * One request for a name: a round for the lock, rounds for the token where the first proposal was refused, and further
- * tries when several clients have split the votes.
+ * One request for a name: a round for the lock, rounds for the token if the first proposal was refused, and further
+ * tries if several clients have split the votes.
  *
  * <pre>
  *   TAKING → GRANTED                            majority, token accepted by it
@@ -21,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *   TAKING | COMMITTING → BUSY | FAILED         no majority, or not in time: all votes are given back
  * </pre>
  *
- * <p>Each try is a {@link Claim} of its own. A step is taken only by the completion of the one before, so there is no
+ * <p>Each try is a {@link Claim} of its own. A step is taken only by the completion of the step before, so there is no
  * lock.
  */
 final class Acquisition {
@@ -34,49 +32,45 @@ final class Acquisition {
     /** After so many refusals something is wrong with the members' registers. */
     private static final int COMMITS_MAX = 20;
 
-    /** When to ask again after split votes; the engine asks at the end of what it takes for the present hold. */
-    private static final long AGAIN_MILLIS = 30;
+    /** When the engine asks again after split votes. It waits for as long as it takes the present hold to last. */
+    private static final long SPLIT_MILLIS = 30;
 
-    /** The same while some members have no vote, and a hold may be hidden behind them. */
-    private static final long AGAIN_SOME_OUT_MILLIS = 200;
+    /** The same while some members have no vote: a hold may be hidden behind them. */
+    private static final long SPLIT_SOME_OUT_MILLIS = 200;
 
-    /** For an id that was withdrawn before: nobody uses it any more. */
+    /** The answer for an id that was withdrawn before: nobody uses it any more. */
     static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "(not asked for)");
 
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+    final AcquireRequest request;
 
     private final QuorumLockStore store;
     private final Members members;
-    private final Votes votes;
-    private final AcquireRequest request;
+    private final ClaimRounds rounds;
     private volatile boolean unwanted;
 
-    Acquisition(QuorumLockStore store, Members members, Votes votes, AcquireRequest request) {
+    Acquisition(QuorumLockStore store, Members members, ClaimRounds rounds, AcquireRequest request) {
         this.store = store;
         this.members = members;
-        this.votes = votes;
+        this.rounds = rounds;
         this.request = request;
-    }
-
-    AcquireRequest request() {
-        return request;
     }
 
     void start() {
         attempt(1);
     }
 
-    /** Instead of {@link #start}: its id holds already. Who has waited for the outcome meanwhile sees to the hold himself. */
+    /** Ends it without a start: its id holds already. A caller that waits for the outcome handles the hold. */
     void foundHeld(QuorumHold hold) {
         done(new AcquireReply.Granted(hold.base(), 0, 0));
     }
 
-    /** Instead of {@link #start}: it is not asked for. */
+    /** Ends it without a start: it is not asked for. */
     void drop() {
         done(NOT_ASKED_FOR);
     }
 
-    /** Nobody waits for it any more: no further tries. */
+    /** Nobody waits for it any more: it makes no further tries. */
     void unwanted() {
         unwanted = true;
     }
@@ -86,7 +80,7 @@ final class Acquisition {
     }
 
     private void attempt(int number) {
-        // Before the first request: validity counts from here.
+        // Read before the first request: validity counts from here.
         long sentNanos = members.time().nanoTime();
         long proposal;
         try {
@@ -96,47 +90,48 @@ final class Acquisition {
             return;
         }
         Claim claim = store.newClaim(request);
-        votes.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
+        rounds.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
-                        giveUp(claim);
-                        fail(error);
+                        giveUp(claim, error);
                     } else if (taken instanceof Taken.Won won) {
                         store.proposals().observe(won.token().highest());
                         settle(claim, sentNanos, won, won.token(), 1);
                     } else if (taken instanceof Taken.Held held) {
-                        giveUp(claim);
+                        giveBack(claim);
                         done(new AcquireReply.Busy(held.remainingMillis(), 0, Claim.holderOf(held.holder())));
                     } else if (taken instanceof Taken.Split split) {
-                        giveUp(claim);
+                        giveBack(claim);
                         tryAgain(split, number);
                     }
                 });
     }
 
-    /** Goes on until the token is committed. Only then is the lock held. */
+    /** Commits the token, if need be with larger numbers. Only then is the lock held. */
     private void settle(Claim claim, long sentNanos, Taken.Won won, TokenRound round, int number) {
         if (isTooLate(sentNanos)) {
-            giveUp(claim);
-            fail(new StoreException(
-                    Outcome.NOT_EXECUTED,
-                    "The lease had run out before a majority of " + members.describe()
-                            + " had answered (expected: answers in much less than a lease)",
-                    null));
+            giveUp(
+                    claim,
+                    new StoreException(
+                            Outcome.NOT_EXECUTED,
+                            "The lease had run out before a majority of " + members.description()
+                                    + " had answered (expected: answers in much less than a lease)",
+                            null));
         } else if (round.isCommitted()) {
-            grant(claim, round.candidate(), won.waiting());
+            store.held(request.holderId(), new QuorumHold(claim, round.candidate()));
+            done(new AcquireReply.Granted(round.candidate(), won.waiting()));
         } else if (number > COMMITS_MAX || round.highest() >= ProposalClock.MAX) {
-            giveUp(claim);
-            fail(new StoreException(
-                    round.highest() >= ProposalClock.MAX ? Outcome.FATAL : Outcome.NOT_EXECUTED,
-                    "The members of " + members.describe() + " accept no fencing token above " + round.highest(),
-                    null));
+            giveUp(
+                    claim,
+                    new StoreException(
+                            round.highest() >= ProposalClock.MAX ? Outcome.FATAL : Outcome.NOT_EXECUTED,
+                            "The members of " + members.description() + " accept no fencing token above "
+                                    + round.highest(),
+                            null));
         } else {
-            TokenRound next = round.next();
-            votes.commit(claim, next, won.voters()).whenComplete((after, error) -> {
+            rounds.commit(claim, round.next(), won.voters()).whenComplete((after, error) -> {
                 if (error != null) {
-                    giveUp(claim);
-                    fail(error);
+                    giveUp(claim, error);
                 } else {
                     settle(claim, sentNanos, won, after, number + 1);
                 }
@@ -148,25 +143,25 @@ final class Acquisition {
         return members.time().nanoTime() - sentNanos >= members.settings().validityNanos(request.leaseMillis());
     }
 
-    private void grant(Claim claim, long token, int waiting) {
-        store.held(request.holderId(), new QuorumHold(claim, token));
-        done(new AcquireReply.Granted(token, waiting));
-    }
-
     private void tryAgain(Taken.Split split, int number) {
         LongUnaryOperator random = members.settings().random;
         if (split.someHaveNoVote() || number >= TRIES || unwanted) {
-            long again = split.someHaveNoVote() ? AGAIN_SOME_OUT_MILLIS : AGAIN_MILLIS;
+            long later = split.someHaveNoVote() ? SPLIT_SOME_OUT_MILLIS : SPLIT_MILLIS;
             String holder = split.holder().isEmpty() ? "(several clients at once)" : Claim.holderOf(split.holder());
-            done(new AcquireReply.Busy(1 + random.applyAsLong(again), 0, holder));
+            done(new AcquireReply.Busy(1 + random.applyAsLong(later), 0, holder));
         } else {
             long pause = 1 + random.applyAsLong(PAUSE_NANOS << number);
             members.time().schedule(pause, () -> attempt(number + 1));
         }
     }
 
-    private void giveUp(Claim claim) {
-        var unused = votes.end(claim, false);
+    private void giveBack(Claim claim) {
+        var unused = rounds.end(claim, false);
+    }
+
+    private void giveUp(Claim claim, Throwable error) {
+        giveBack(claim);
+        fail(error);
     }
 
     private void done(AcquireReply reply) {
@@ -174,12 +169,9 @@ final class Acquisition {
         outcome.complete(reply);
     }
 
-    /** Also instead of {@link #start}. */
-    void fail(@Nullable Throwable error) {
+    /** Ends it with an error, even without a start. */
+    void fail(Throwable error) {
         store.finished(this, false);
-        outcome.completeExceptionally(
-                error instanceof CompletionException && error.getCause() != null
-                        ? error.getCause()
-                        : error == null ? new IllegalStateException() : error);
+        outcome.completeExceptionally(Round.cause(error));
     }
 }

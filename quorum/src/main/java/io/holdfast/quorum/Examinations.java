@@ -11,18 +11,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Finds out who sits on a seat: when the member was reached for the first time, when its connection is back, and when an
- * answer had an unexpected birth. Until that is done the member has no vote.
+ * Finds out which server a seat's member is: when the member was reached for the first time, when its connection is
+ * back, and when an answer had an unexpected birth. Until that is done the member has no vote.
  *
- * <p>A member without a birth of its present life gets one, with a quarantine ({@link Admission}). The birth is kept at
- * the member, so all clients agree on its quarantine, also those that connect later.
+ * <p>A member without a birth of its present life gets one, with a quarantine ({@link Quarantine}). The birth is kept
+ * at the member, so all clients agree on its quarantine, even clients that connect later.
  */
 final class Examinations {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
     private static final long RETRY_NANOS = 500_000_000;
 
-    /** A member may leave a command unanswered. Who answers later than this cannot vote, either. */
+    /** How long to wait for an answer, which may never come. A later answer would be no vote, either. */
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final TimeSource time;
@@ -30,8 +30,8 @@ final class Examinations {
     private final List<Seat> seats;
 
     /**
-     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost and
-     * came back meanwhile may be another than the one that answered.
+     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost
+     * and came back meanwhile may be another than the one that answered.
      */
     private final ConcurrentHashMap<Integer, Integer> asked = new ConcurrentHashMap<>();
 
@@ -51,7 +51,7 @@ final class Examinations {
         return closed;
     }
 
-    /** Examines, again and again until the member has answered. */
+    /** Examines a member, repeatedly until it has answered. */
     void examine(int index) {
         if (!closed && asked.merge(index, 1, Integer::sum) == 1) {
             attempt(seats.get(index));
@@ -63,7 +63,7 @@ final class Examinations {
         int doubts = seat.doubts();
         inTime(seat, seat.sendAnyway(QuorumMember::identify))
                 .thenCompose(identity -> {
-                    warn(seat, identity);
+                    logDoubts(seat, identity);
                     return admit(seat, identity, doubts, settings.quarantineMillis());
                 })
                 .whenComplete((done, error) -> {
@@ -71,7 +71,7 @@ final class Examinations {
                         return;
                     }
                     if (error == null && done) {
-                        // Asked for again meanwhile.
+                        // Another examination was asked for meanwhile.
                         seat.mustBeExamined();
                         attempt(seat);
                     } else if (!closed) {
@@ -84,7 +84,7 @@ final class Examinations {
      * Gives the member its birth, if it needs one, and its vote.
      *
      * @param doubts the seat's, from before the identity was asked for
-     * @return false if it must not have one
+     * @return false if the member must not have a vote
      */
     CompletionStage<Boolean> admit(Seat seat, Identity identity, int doubts, long quarantineMillis) {
         if (isTwin(seat, identity)) {
@@ -97,22 +97,14 @@ final class Examinations {
                 .thenApply(standing -> admitted(seat, identity, doubts, standing));
     }
 
-    /** The answer, or a failure. What comes later changes nothing: the member may have begun another life since. */
+    /** Returns the answer if it is in time. A later one changes nothing: the member may have lost its data since. */
     private <R> CompletionStage<R> inTime(Seat seat, CompletionStage<R> answer) {
-        CompletableFuture<R> outcome = new CompletableFuture<>();
+        CompletableFuture<R> late = new CompletableFuture<>();
         TimeSource.Timer timer = time.schedule(
                 PATIENCE_NANOS,
-                () -> outcome.completeExceptionally(new StoreException(
+                () -> late.completeExceptionally(new StoreException(
                         StoreException.Outcome.UNKNOWN, seat.description + " does not say who it is", null)));
-        answer.whenComplete((reply, error) -> {
-            timer.cancel();
-            if (error == null) {
-                outcome.complete(reply);
-            } else {
-                outcome.completeExceptionally(error);
-            }
-        });
-        return outcome;
+        return answer.whenComplete((reply, error) -> timer.cancel()).applyToEither(late, reply -> reply);
     }
 
     private static boolean admitted(Seat seat, Identity identity, int doubts, Standing standing) {
@@ -126,7 +118,7 @@ final class Examinations {
         return !standing.birth().isEmpty();
     }
 
-    /** Whether another seat has the same server: it came under another name, after the others. */
+    /** Returns whether another seat has the same server, which was reached under another name before. */
     private boolean isTwin(Seat seat, Identity identity) {
         for (Seat other : seats) {
             if (other != seat && other.serverId().equals(identity.serverId())) {
@@ -140,7 +132,8 @@ final class Examinations {
         return false;
     }
 
-    void warn(Seat seat, Identity identity) {
+    /** Logs what makes the server a bad member, once for each server. */
+    void logDoubts(Seat seat, Identity identity) {
         if (!identity.serverId().equals(seat.serverId())) {
             for (String doubt : identity.doubts()) {
                 LOG.log(System.Logger.Level.WARNING, seat.description + " " + doubt);

@@ -1,6 +1,6 @@
 package io.holdfast.quorum;
 
-/** How many are more than half. */
+/** Says how many members are more than half of them. */
 final class Majority {
 
     private Majority() {}

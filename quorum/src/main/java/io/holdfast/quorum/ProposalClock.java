@@ -7,28 +7,32 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Makes the numbers that are proposed as tokens: this client's wall clock in sixteenths of a millisecond, or one more
- * than the last. So they are mostly larger than what the members have, and where members have forgotten, still larger
- * than what they had. Nothing about safety rests on it: a proposal that is too small is refused and costs a round trip.
+ * than the last number. So they are mostly larger than the members' numbers, even where members have forgotten theirs.
+ * Safety does not rest on that: a proposal that is too small is refused and costs a round trip.
  */
 final class ProposalClock {
 
-    /** What fits beside the hand-offs in a token. */
+    /** The largest number that fits beside the hand-offs in a token. */
     static final long MAX = (1L << 47) - 1;
 
-    /** A second: as far as clocks of one fleet differ. A client whose clock is years ahead must not pull the others along. */
+    /** A second: clocks of one fleet differ by less. A clock that is years ahead must not pull the others along. */
     private static final long LEAD_MAX = 16_000;
 
     private final TimeSource time;
     private final AtomicLong last = new AtomicLong();
 
-    /** By how much others were seen to be ahead of this clock. */
+    /** By how much the numbers of other clients were seen to be ahead of this clock. */
     private final AtomicLong lead = new AtomicLong();
 
     ProposalClock(TimeSource time) {
         this.time = time;
     }
 
-    /** @throws StoreException if the clock is so far ahead that its time makes no token */
+    /**
+     * Returns the next proposal.
+     *
+     * @throws StoreException if the clock is so far ahead that its time makes no token
+     */
     long next() {
         long now = now() + lead.get();
         if (now > MAX) {
@@ -42,7 +46,7 @@ final class ProposalClock {
         return last.updateAndGet(before -> Math.max(before + 1, now));
     }
 
-    /** A member has this number. Others' clocks are ahead then, and the next proposal for this name would be refused. */
+    /** Notes a member's number. If other clients' clocks are ahead, the next proposal must be ahead as well. */
     void observe(long register) {
         long ahead = register - now();
         if (ahead > lead.get() && ahead <= LEAD_MAX) {

@@ -7,15 +7,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Gives votes back: sends the release of a claim to a member again until the member confirms, or until the vote must
- * have expired. In the background; nobody waits for it.
+ * Gives votes back in the background: sends the release of a claim to a member again until the member confirms it, or
+ * until the vote must have expired.
  */
 final class QuorumCompensation {
 
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
-    /** Requests to members carry no time after which they are refused, so this is a guess; as that of other such stores. */
+    /** A guess, as that of other stores: requests to members carry no time after which they are refused. */
     private static final long LATE_NANOS = 5_000_000_000L;
 
     private final TimeSource time;
@@ -25,30 +25,30 @@ final class QuorumCompensation {
 
     QuorumCompensation(Members members) {
         this.time = members.time();
-        // A request for the lock may still be executed a little later; then its lease begins.
+        // A request for the lock may still be executed a little later, and its lease begins then.
         this.patienceNanos = members.settings().quarantineMillis() * 1_000_000 + RETRY_MAX_NANOS;
     }
 
     /**
-     * A request for the lock failed, and may still be executed: after the release of its claim, which then was of no use. So
-     * one more follows when it cannot be executed any more.
+     * Releases a claim once more when a failed request for the lock cannot be executed any more. The request may be
+     * executed after the first release of its claim, which is then of no use.
      */
-    void undoWhatIsLate(Seat seat, Claim claim) {
+    void releaseWhatIsLate(Seat seat, Claim claim) {
         time.schedule(LATE_NANOS, () -> {
             if (claim.over && !closed) {
-                undo(seat, claim);
+                release(seat, claim);
             }
         });
     }
 
-    /** Releases at one member. */
-    void undo(Seat seat, Claim claim) {
+    /** Releases a claim at one member. */
+    void release(Seat seat, Claim claim) {
         pending.incrementAndGet();
         attempt(seat, claim, time.nanoTime() + patienceNanos, 0);
     }
 
-    /** A release was sent already, and failed. */
-    void undoLater(Seat seat, Claim claim) {
+    /** Repeats a release that was sent already and failed. */
+    void releaseAgain(Seat seat, Claim claim) {
         pending.incrementAndGet();
         retry(seat, claim, time.nanoTime() + patienceNanos, RETRY_FIRST_NANOS);
     }

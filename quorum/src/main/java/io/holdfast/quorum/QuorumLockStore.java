@@ -27,38 +27,38 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store made of members. Keeps, beside the connections, one entry for each acquisition under way and for each hold:
- * under which id the members know it.
+ * The store made of members. Beside the connections it keeps one entry for each acquisition under way and for each
+ * hold: under which id the members know it.
  *
  * <p>Invariant: while a majority may have granted a claim of this client, that claim is in {@link #running} or in
- * {@link #holds}, or a release of it was sent to all members. So nothing is filled in again after its release, and no vote
- * is left behind.
+ * {@link #holds}, or a release of it was sent to all members. So nothing is filled in after its release, and no vote is
+ * left behind.
  *
- * <p>Nothing begins for an id after its withdrawal: what was asked for before is in {@link #running}, where the withdrawal finds
- * it, or waits for what is.
+ * <p>Nothing begins for an id after its withdrawal: an acquisition that was asked for before is in {@link #running},
+ * where the withdrawal finds it, or waits for the one that is there.
  *
- * <p>A hold is granted, renewed and ended by a majority. What a minority still has then is undone in the background.
+ * <p>A hold is granted, renewed and ended by a majority. What a minority still has of it is ended in the background.
  */
 final class QuorumLockStore implements LockStore {
 
-    /** After a release with others waiting: how long this client lets them go first. */
+    /** How long this client lets waiting clients go first after a release. */
     private static final long GIVE_WAY_MILLIS = 20;
 
     private final Members members;
     private final Examinations examinations;
     private final Wakeups wakeups;
-    private final QuorumCompensation undoing;
-    private final Votes votes;
-    private final QuorumRenewal renewing;
+    private final QuorumCompensation compensation;
+    private final ClaimRounds rounds;
+    private final QuorumRenewal renewal;
     private final ProposalClock proposals;
     private final String clientId;
-    private final AtomicLong rounds = new AtomicLong();
+    private final AtomicLong claims = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
 
     /**
-     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so only that
-     * one may leave for the client.
+     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so
+     * only the withdrawal of that id may end the client's wait.
      */
     private final Map<String, String> waiting = new ConcurrentHashMap<>();
 
@@ -69,16 +69,16 @@ final class QuorumLockStore implements LockStore {
         this.examinations = examinations;
         this.wakeups = wakeups;
         this.clientId = clientId;
-        this.undoing = new QuorumCompensation(members);
-        this.votes = new Votes(members, undoing);
-        this.renewing = new QuorumRenewal(members, votes, this::gone);
+        this.compensation = new QuorumCompensation(members);
+        this.rounds = new ClaimRounds(members, compensation);
+        this.renewal = new QuorumRenewal(members, rounds, this::gone);
         this.proposals = new ProposalClock(members.time());
     }
 
-    // --- for its acquisitions ---
+    // --- for acquisitions ---
 
     Claim newClaim(AcquireRequest request) {
-        return new Claim(request.name(), request.holderId() + "~" + Long.toString(rounds.incrementAndGet(), 36));
+        return new Claim(request.name(), request.holderId() + "~" + Long.toString(claims.incrementAndGet(), 36));
     }
 
     ProposalClock proposals() {
@@ -90,7 +90,7 @@ final class QuorumLockStore implements LockStore {
     }
 
     void finished(Acquisition acquisition, boolean waits) {
-        AcquireRequest request = acquisition.request();
+        AcquireRequest request = acquisition.request;
         if (!waits) {
             waiting.remove(request.name(), request.holderId());
         }
@@ -101,21 +101,21 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        Acquisition acquisition = new Acquisition(this, members, votes, request);
+        Acquisition acquisition = new Acquisition(this, members, rounds, request);
         Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
         if (other == null) {
             return begin(acquisition);
         }
-        // One after the other: the answer to the first would promise a time that counts from the second.
+        // The second waits for the first, whose answer would otherwise promise a time that counts from the second.
         return other.outcome
                 .handle((reply, error) -> other.isUnwanted())
                 .thenCompose(withdrawn ->
                         withdrawn ? CompletableFuture.completedFuture(Acquisition.NOT_ASKED_FOR) : acquire(request));
     }
 
-    /** It is in {@link #running} already. */
+    /** Starts an acquisition that is in {@link #running} already. */
     private CompletionStage<AcquireReply> begin(Acquisition acquisition) {
-        AcquireRequest request = acquisition.request();
+        AcquireRequest request = acquisition.request;
         StoreException refusal = refusal(request.leaseMillis());
         if (refusal != null) {
             acquisition.fail(refusal);
@@ -137,7 +137,7 @@ final class QuorumLockStore implements LockStore {
         return acquireAgain(request, hold);
     }
 
-    /** Sent again for an id that holds: lengthens, as a renewal does that no setting preceded. */
+    /** Lengthens the hold of an id that acquires once more, as a renewal does that no setting preceded. */
     private CompletionStage<AcquireReply> acquireAgain(AcquireRequest request, QuorumHold hold) {
         RenewRequest renewal = RenewRequest.extend(request.name(), request.holderId(), request.leaseMillis(), 0);
         return renew(renewal).thenCompose(reply -> {
@@ -147,7 +147,7 @@ final class QuorumLockStore implements LockStore {
             if (reply instanceof RenewReply.Renewed renewed) {
                 return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
             }
-            // A later setting was executed: it holds, but nobody knows for how long.
+            // A later setting was executed: the id holds, but nobody knows for how long.
             return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), 0, 0));
         });
     }
@@ -159,8 +159,7 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        List<RenewRequest> sent = new ArrayList<>();
-        List<QuorumHold> held = new ArrayList<>();
+        List<QuorumRenewal.Due> due = new ArrayList<>();
         List<Integer> places = new ArrayList<>();
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
@@ -171,18 +170,17 @@ final class QuorumLockStore implements LockStore {
             } else if (hold == null) {
                 answers.answered(i, new RenewReply.Gone(), null);
             } else {
-                sent.add(request);
-                held.add(hold);
+                due.add(new QuorumRenewal.Due(request, hold));
                 places.add(i);
             }
         }
-        renewing.renewAll(sent, held, (index, reply, error) -> answers.answered(places.get(index), reply, error));
+        renewal.renewAll(due, (index, reply, error) -> answers.answered(places.get(index), reply, error));
     }
 
-    /** A majority does not know the hold: what a minority still has of it must not keep others out. */
+    /** Ends a hold that a majority does not know, so that what a minority still has of it does not keep others out. */
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
-        var unused = votes.end(hold.claim(), true);
+        var unused = rounds.end(hold.claim(), true);
     }
 
     @Override
@@ -192,7 +190,7 @@ final class QuorumLockStore implements LockStore {
             return CompletableFuture.completedFuture(new ReleaseReply(false, null));
         }
         Acquisition next = toFollow(request.requeue());
-        return votes.end(hold.claim(), true).thenCompose(ended -> {
+        return rounds.end(hold.claim(), true).thenCompose(ended -> {
             boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
             if (next != null && wasHeld && ended.waiting() == 0) {
                 return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
@@ -203,25 +201,25 @@ final class QuorumLockStore implements LockStore {
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Outcome.UNKNOWN,
-                        "Too few members of " + members.describe() + " have answered the release",
+                        "Too few members of " + members.description() + " have answered the release",
                         null));
             }
             if (next == null || !wasHeld) {
                 return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
             }
-            // There is no queue to go to the end of: let the others go first.
+            // There is no queue to go to the end of, so this client lets the others go first.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
                     new ReleaseReply(true, new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 
-    /** Known before the release is sent: a withdrawal that comes meanwhile must not be over before this has begun. */
+    /** Registers the acquisition that follows a release before the release is sent: a withdrawal must find it. */
     private @Nullable Acquisition toFollow(@Nullable AcquireRequest requeue) {
         if (requeue == null) {
             return null;
         }
-        Acquisition next = new Acquisition(this, members, votes, requeue);
+        Acquisition next = new Acquisition(this, members, rounds, requeue);
         running.put(requeue.holderId(), next);
         return next;
     }
@@ -234,15 +232,15 @@ final class QuorumLockStore implements LockStore {
             return acquisition.outcome.handle((reply, error) -> true).thenCompose(over -> abandon(name, holderId));
         }
         CompletionStage<Boolean> left =
-                isLastOfItsClient(name, holderId) ? votes.leave(name) : CompletableFuture.completedFuture(true);
+                isLastOfItsClient(name, holderId) ? rounds.leave(name) : CompletableFuture.completedFuture(true);
         QuorumHold hold = holds.remove(holderId);
         if (hold == null) {
             return left.thenApply(done -> false);
         }
-        return votes.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
+        return rounds.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
     }
 
-    /** Whether nobody of this client has begun to wait for the name after this one. */
+    /** Returns whether no other id of this client has begun to wait for the name after this one. */
     private boolean isLastOfItsClient(String name, String holderId) {
         waiting.remove(name, holderId);
         return !waiting.containsKey(name);
@@ -250,20 +248,9 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return Round.<Seen, Outcome<StoreState>>run(
-                        members,
-                        seat -> seat.send(member -> member.inspect(name)),
-                        Seen::standing,
-                        replies -> {
-                            Verdicts.Sight sight = Verdicts.seen(replies);
-                            if (sight == null) {
-                                return null;
-                            }
-                            StoreState state = sight.state();
-                            return state == null ? Outcome.failed(members.tooFew(replies)) : Outcome.of(shown(state));
-                        },
-                        new Round.Observer<>() {})
-                .thenCompose(Outcome::stage);
+        return Round.<Seen, StoreState>run(
+                        members, seat -> seat.send(member -> member.inspect(name)), Seen::standing, Verdicts::seen)
+                .thenApply(QuorumLockStore::shown);
     }
 
     private static StoreState shown(StoreState state) {
@@ -275,19 +262,8 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return Round.<Optional<String>, Outcome<Boolean>>run(
-                        members,
-                        seat -> seat.send(member -> member.forceRelease(name)),
-                        reply -> null,
-                        replies -> {
-                            Verdicts.Ending ending = Verdicts.forced(replies);
-                            if (ending == Verdicts.Ending.UNKNOWN) {
-                                return Outcome.failed(members.tooFew(replies));
-                            }
-                            return ending == null ? null : Outcome.of(ending == Verdicts.Ending.HELD);
-                        },
-                        new Round.Observer<>() {})
-                .thenCompose(Outcome::stage);
+        return Round.<Optional<String>, Boolean>run(
+                members, seat -> seat.send(member -> member.forceRelease(name)), reply -> null, Verdicts::forced);
     }
 
     @Override
@@ -302,7 +278,7 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public String describe() {
-        return members.describe();
+        return members.description();
     }
 
     @Override
@@ -313,7 +289,7 @@ final class QuorumLockStore implements LockStore {
         closed = true;
         wakeups.listen(null);
         examinations.close();
-        undoing.close();
+        compensation.close();
         for (Seat seat : members.seats()) {
             QuorumMember member = seat.member();
             if (member != null) {
@@ -328,12 +304,12 @@ final class QuorumLockStore implements LockStore {
         return describe() + " for " + clientId;
     }
 
-    /** For tests: votes that are being given back. */
+    /** Returns how many votes are being given back; for tests. */
     int undoing() {
-        return undoing.pending();
+        return compensation.pending();
     }
 
-    /** For tests: what is remembered of acquisitions and holds. */
+    /** Returns how many acquisitions, holds and waits are remembered; for tests. */
     int remembered() {
         return running.size() + holds.size() + waiting.size();
     }
@@ -345,7 +321,7 @@ final class QuorumLockStore implements LockStore {
                 : new StoreException(
                         StoreException.Outcome.FATAL,
                         "lease: " + DurationText.of(Duration.ofMillis(leaseMillis))
-                                + " (expected: at most the longest lease of " + members.describe()
+                                + " (expected: at most the longest lease of " + members.description()
                                 + ", " + DurationText.of(Duration.ofMillis(longest))
                                 + ", for which a member that lost its data is kept out; raise"
                                 + " longestLease at all clients)",

@@ -5,6 +5,7 @@ import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -13,24 +14,33 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Opens the store: connects to the members, sees who they are, and decides who may vote. Runs on the caller's thread. */
+/**
+ * Opens the store: connects to the members, finds out which servers they are, and decides which may vote. Runs on the
+ * caller's thread; each member is opened, which blocks, by a short-lived daemon thread.
+ */
 final class QuorumOpening {
+
+    /** A member that is not open yet. */
+    record Candidate(String description, Function<StoreContext, QuorumMember> opener) {}
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
 
-    /** How long those that have not answered are waited for once a majority has. */
+    /** How long to wait for the members that have not answered once a majority has. */
     private static final long GRACE_MILLIS = 1_000;
 
-    /** How often, and after how long, to look again at a new set that another client may be admitting just now. */
+    /** How often, and after how long, to look at a new set that another client may be admitting at the same time. */
     private static final int LOOKS = 5;
 
     private static final long BETWEEN_LOOKS_NANOS = 200_000_000;
+    private static final long RETRY_NANOS = 1_000_000_000;
 
-    private final List<Function<StoreContext, QuorumMember>> openers;
+    private final List<Candidate> candidates;
     private final QuorumSettings settings;
     private final StoreContext context;
     private final String description;
@@ -39,22 +49,19 @@ final class QuorumOpening {
     private final Examinations examinations;
     private final Wakeups wakeups;
 
-    /** The seats' doubts from before they were asked who sits there. */
+    /** The seats' doubts from before their members were asked which servers they are. */
     private final int[] doubts;
 
-    QuorumOpening(
-            List<String> descriptions,
-            List<Function<StoreContext, QuorumMember>> openers,
-            QuorumSettings settings,
-            StoreContext context) {
-        this.openers = openers;
+    QuorumOpening(List<Candidate> candidates, QuorumSettings settings, StoreContext context) {
+        this.candidates = List.copyOf(candidates);
         this.settings = settings.copy();
         this.context = context;
-        this.description = "redlock of " + String.join(", ", descriptions);
+        this.description =
+                candidates.stream().map(Candidate::description).collect(Collectors.joining(", ", "redlock of ", ""));
         this.examinations = new Examinations(context.time(), this.settings, seats);
-        for (int i = 0; i < descriptions.size(); i++) {
-            int index = i;
-            seats.add(new Seat(i, descriptions.get(i), () -> examinations.examine(index)));
+        for (Candidate candidate : candidates) {
+            int index = seats.size();
+            seats.add(new Seat(index, candidate.description(), () -> examinations.examine(index)));
         }
         this.doubts = new int[seats.size()];
         this.members = new Members(description, seats, context.time(), this.settings);
@@ -62,10 +69,8 @@ final class QuorumOpening {
     }
 
     LockStore open() {
-        List<CompletableFuture<QuorumMember>> opening = new ArrayList<>();
-        for (int i = 0; i < openers.size(); i++) {
-            opening.add(Connecting.start(seats.get(i), openers.get(i), context));
-        }
+        List<CompletableFuture<QuorumMember>> opening =
+                seats.stream().map(this::connect).toList();
         try {
             awaitMajority(opening);
             List<@Nullable Identity> identities = identify();
@@ -76,65 +81,86 @@ final class QuorumOpening {
             }
             admit(identities);
         } catch (RuntimeException | Error e) {
-            // One may have reconnected meanwhile, and would be examined for ever.
+            // A member may have reconnected meanwhile, and would be examined for ever.
             examinations.close();
-            // Also those that open later.
-            for (CompletionStage<QuorumMember> future : opening) {
-                future.thenAccept(QuorumMember::close);
-            }
+            // Closes even members that open later.
+            opening.forEach(member -> member.thenAccept(QuorumMember::close));
             throw e;
         }
-        for (int i = 0; i < openers.size(); i++) {
-            keepOpening(i, opening.get(i));
+        for (Seat seat : seats) {
+            if (seat.member() == null) {
+                seatWhenOpened(seat, opening.get(seat.index));
+            } else if (seat.serverId().isEmpty()) {
+                // It was opened in time, and did not answer in time.
+                examinations.examine(seat.index);
+            }
         }
         return new QuorumLockStore(members, examinations, wakeups, context.clientId());
     }
 
     private boolean hopesForBootstrap(List<@Nullable Identity> identities) {
-        return settings.bootstrap && Admission.mayBeUnderWay(identities);
+        return settings.bootstrap && Quarantine.mayBeEndingElsewhere(identities);
+    }
+
+    // --- connections ---
+
+    private CompletableFuture<QuorumMember> connect(Seat seat) {
+        CompletableFuture<QuorumMember> opened = new CompletableFuture<>();
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        opened.complete(candidates.get(seat.index).opener().apply(context));
+                    } catch (Throwable e) {
+                        opened.completeExceptionally(e);
+                    }
+                },
+                "holdfast-connect " + seat.description);
+        thread.setDaemon(true);
+        thread.start();
+        return opened;
     }
 
     private void awaitMajority(List<CompletableFuture<QuorumMember>> opening) {
-        CompletableFuture<?> all = CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
-        CompletableFuture<?> enough = Connecting.successes(opening, Majority.of(opening.size()));
-        try {
-            try {
-                CompletableFuture.anyOf(all.exceptionally(failure -> null), enough)
-                        .get(settings.connectPatience.toMillis(), TimeUnit.MILLISECONDS);
-                // A set that is to be found new must be seen as a whole.
-                long grace = settings.bootstrap ? settings.connectPatience.toMillis() : GRACE_MILLIS;
-                all.get(grace, TimeUnit.MILLISECONDS);
-            } catch (ExecutionException | TimeoutException e) {
-                // Some have failed or are late; the majority decides.
+        int majority = Majority.of(opening.size());
+        CompletableFuture<Boolean> enough = new CompletableFuture<>();
+        AtomicInteger successes = new AtomicInteger();
+        opening.forEach(each -> each.thenAccept(member -> {
+            if (successes.incrementAndGet() == majority) {
+                enough.complete(true);
             }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new StoreException(
-                    StoreException.Outcome.NOT_EXECUTED, "Interrupted while connecting to " + description, e);
+        }));
+        CompletableFuture<Void> all = CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
+        CompletableFuture<?> first = CompletableFuture.anyOf(all, enough);
+        await(first, settings.connectPatience.toMillis());
+        if (first.isDone()) {
+            // A set that is to be found new must be seen as a whole.
+            await(all, settings.bootstrap ? settings.connectPatience.toMillis() : GRACE_MILLIS);
         }
         int opened = 0;
-        for (int i = 0; i < opening.size(); i++) {
-            if (opening.get(i).isDone() && !opening.get(i).isCompletedExceptionally()) {
-                occupy(i, opening.get(i).join());
+        for (Seat seat : seats) {
+            CompletableFuture<QuorumMember> member = opening.get(seat.index);
+            if (member.isDone() && !member.isCompletedExceptionally()) {
+                occupy(seat, member.join());
                 opened++;
             }
         }
-        if (opened < Majority.of(opening.size())) {
+        if (opened < majority) {
             throw tooFew(opened, opening);
         }
     }
 
     private StoreException tooFew(int opened, List<CompletableFuture<QuorumMember>> opening) {
         List<String> reasons = new ArrayList<>();
-        StoreException.Outcome outcome = StoreException.Outcome.NOT_EXECUTED;
-        for (int i = 0; i < opening.size(); i++) {
-            if (!opening.get(i).isDone()) {
-                reasons.add(seats.get(i).description + " does not answer");
-            } else if (opening.get(i).isCompletedExceptionally()) {
-                Throwable why = Connecting.failure(opening.get(i));
+        Outcome outcome = Outcome.NOT_EXECUTED;
+        for (Seat seat : seats) {
+            CompletableFuture<QuorumMember> member = opening.get(seat.index);
+            if (!member.isDone()) {
+                reasons.add(seat.description + " does not answer");
+            } else if (member.isCompletedExceptionally()) {
+                Throwable why = member.handle((none, error) -> error).join();
                 reasons.add(String.valueOf(why.getMessage()));
-                if (why instanceof StoreException known && known.outcome() == StoreException.Outcome.FATAL) {
-                    outcome = StoreException.Outcome.FATAL;
+                if (why instanceof StoreException known && known.outcome() == Outcome.FATAL) {
+                    outcome = Outcome.FATAL;
                 }
             }
         }
@@ -145,38 +171,32 @@ final class QuorumOpening {
                 null);
     }
 
-    private void occupy(int index, QuorumMember member) {
-        Seat seat = seats.get(index);
-        member.listen(wakeups.of(seat, () -> examinations.examine(index)));
+    private void occupy(Seat seat, QuorumMember member) {
+        member.listen(wakeups.of(seat, () -> examinations.examine(seat.index)));
         seat.occupy(member);
     }
 
-    /** A member that was not there in time is given its seat when it comes. */
-    private void keepOpening(int index, CompletableFuture<QuorumMember> opening) {
-        Seat seat = seats.get(index);
-        if (seat.member() != null) {
-            if (seat.serverId().isEmpty()) {
-                // It came in time, and did not answer in time.
-                examinations.examine(index);
-            }
-            return;
-        }
-        Connecting.until(
-                context.time(),
-                opening,
-                () -> Connecting.start(seat, openers.get(index), context),
-                member -> {
-                    occupy(index, member);
-                    if (examinations.isClosed()) {
-                        member.close();
-                    } else {
-                        examinations.examine(index);
+    /** Gives a member that was not there in time its seat when it comes, and goes on connecting until then. */
+    private void seatWhenOpened(Seat seat, CompletableFuture<QuorumMember> opening) {
+        opening.whenComplete((member, error) -> {
+            if (error == null) {
+                occupy(seat, member);
+                if (examinations.isClosed()) {
+                    member.close();
+                } else {
+                    examinations.examine(seat.index);
+                }
+            } else if (!examinations.isClosed()) {
+                context.time().schedule(RETRY_NANOS, () -> {
+                    if (!examinations.isClosed()) {
+                        seatWhenOpened(seat, connect(seat));
                     }
-                },
-                examinations::isClosed);
+                });
+            }
+        });
     }
 
-    // --- who they are ---
+    // --- identities ---
 
     private List<@Nullable Identity> identify() {
         List<@Nullable CompletionStage<Identity>> asked = new ArrayList<>();
@@ -186,7 +206,7 @@ final class QuorumOpening {
         }
         List<@Nullable Identity> identities = new ArrayList<>();
         for (CompletionStage<Identity> answer : asked) {
-            identities.add(answer == null ? null : await(answer));
+            identities.add(answer == null ? null : await(answer, settings.connectPatience.toMillis()));
         }
         return identities;
     }
@@ -196,43 +216,41 @@ final class QuorumOpening {
             Identity one = identities.get(i);
             for (int j = i + 1; one != null && j < identities.size(); j++) {
                 Identity other = identities.get(j);
+                String both = seats.get(i).description + " and " + seats.get(j).description;
                 if (other != null && one.serverId().equals(other.serverId())) {
-                    throw new IllegalArgumentException(
-                            "quorum members: " + seats.get(i).description + " and " + seats.get(j).description
-                                    + " are the same server (expected: each server once, or its vote would count twice)");
+                    throw new IllegalArgumentException("quorum members: " + both
+                            + " are the same server (expected: each server once, or its vote would count twice)");
                 }
                 if (other != null && !one.dataId().isEmpty() && one.dataId().equals(other.dataId())) {
                     LOG.log(
                             System.Logger.Level.WARNING,
-                            seats.get(i).description + " and " + seats.get(j).description
-                                    + " replicate one another, so they are not independent: what one loses, both lose");
+                            both + " replicate one another, so they are not independent: what one loses, both lose");
                 }
             }
         }
     }
 
     private void admit(List<@Nullable Identity> identities) {
-        long quarantine = Admission.quarantineMillis(identities, settings.quarantineMillis(), settings.bootstrap);
+        long quarantine = Quarantine.millis(identities, settings.quarantineMillis(), settings.bootstrap);
         for (Seat seat : seats) {
             Identity identity = identities.get(seat.index);
             if (identity != null) {
-                examinations.warn(seat, identity);
+                examinations.logDoubts(seat, identity);
                 CompletionStage<?> admitted = examinations.admit(seat, identity, doubts[seat.index], quarantine);
-                await(admitted);
+                await(admitted, settings.connectPatience.toMillis());
             }
         }
     }
 
-    /** The answer, or null if there is none in time: then the member is examined again in the background. */
-    private <T> @Nullable T await(CompletionStage<T> answer) {
+    /** Returns the answer, or null if it failed or is late: then the member is examined in the background. */
+    private <T> @Nullable T await(CompletionStage<T> answer, long millis) {
         try {
-            return answer.toCompletableFuture().get(settings.connectPatience.toMillis(), TimeUnit.MILLISECONDS);
+            return answer.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | CompletionException | TimeoutException e) {
             return null;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreException(
-                    StoreException.Outcome.NOT_EXECUTED, "Interrupted while connecting to " + description, e);
+            throw new StoreException(Outcome.NOT_EXECUTED, "Interrupted while connecting to " + description, e);
         }
     }
 }

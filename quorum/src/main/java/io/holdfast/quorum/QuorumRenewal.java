@@ -16,49 +16,45 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
- * Renewal by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is filled in
- * again, so that holds do not wear away member by member.
+ * Renews holds by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is
+ * filled in, so that holds do not wear away member by member.
  *
- * <p>Whether that fill counts for the renewal at hand: only when the answers are neither a majority for the hold nor one
- * against it, and then the engine still asks for the answer before the old deadline. At the instant of a filled majority
- * nobody else can have one. Nothing is filled in when a majority says that the hold is gone: it was ended by somebody.
+ * <p>A fill counts for the renewal at hand only if the answers are neither a majority for the hold nor one against it,
+ * and even then the engine needs the answer before the old deadline. At the instant of a filled majority nobody else
+ * can have one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
  */
 final class QuorumRenewal {
 
-    private final Members members;
-    private final Votes votes;
+    /** A hold to renew, and how. */
+    record Due(RenewRequest request, QuorumHold hold) {}
 
-    /** Told of holds that a majority does not know any more. */
+    private final Members members;
+    private final ClaimRounds rounds;
     private final Consumer<QuorumHold> onGone;
 
-    QuorumRenewal(Members members, Votes votes, Consumer<QuorumHold> onGone) {
+    /** @param onGone receives holds that a majority does not know any more */
+    QuorumRenewal(Members members, ClaimRounds rounds, Consumer<QuorumHold> onGone) {
         this.members = members;
-        this.votes = votes;
+        this.rounds = rounds;
         this.onGone = onGone;
     }
 
-    /** Renews each of the holds as the request in the same place says; by one batch for each member. */
-    void renewAll(List<RenewRequest> requests, List<QuorumHold> holds, RenewAnswers answers) {
-        List<Extension> extensions = new ArrayList<>();
-        for (int i = 0; i < requests.size(); i++) {
-            RenewRequest request = requests.get(i);
-            extensions.add(new Extension(
-                    request.name(),
-                    holds.get(i).claim().id,
-                    members.settings().memberLeaseMillis(request.leaseMillis()),
-                    request.sequence(),
-                    request.exact()));
-        }
+    /** Renews the holds by one batch for each member; an answer's index is that of its hold. */
+    void renewAll(List<Due> due, RenewAnswers answers) {
+        List<OneRenewal> renewals = due.stream().map(OneRenewal::new).toList();
+        List<Extension> extensions =
+                renewals.stream().map(OneRenewal::extension).toList();
         List<List<CompletionStage<Extended>>> bySeat = new ArrayList<>();
         for (Seat seat : members.seats()) {
             bySeat.add(seat.sendAll(extensions.size(), member -> member.extendAll(extensions)));
         }
-        for (int i = 0; i < requests.size(); i++) {
+        for (int i = 0; i < renewals.size(); i++) {
             int place = i;
-            OneRenewal renewal = new OneRenewal(requests.get(i), holds.get(i));
-            renewal.run(bySeat.stream().map(seat -> seat.get(place)).toList())
+            renewals.get(i)
+                    .run(seat -> bySeat.get(seat.index).get(place))
                     .whenComplete((reply, error) -> answers.answered(place, reply, error));
         }
     }
@@ -66,52 +62,45 @@ final class QuorumRenewal {
     /** The verdict together with the answers it was made of, which do not change any more. */
     private record Decided(Verdicts.Renewal verdict, Replies<Extended> replies) {}
 
-    private final class OneRenewal implements Round.Observer<Extended> {
+    private final class OneRenewal {
 
         private final RenewRequest request;
         private final QuorumHold hold;
-        private final Take take;
+        private final Claim claim;
 
-        /** Who was found not to have the hold, and was not filled in so far; also those who answer after the verdict. */
+        /** The members that were found not to have the hold and were not filled in so far, even after the verdict. */
         private final Queue<Seat> absent = new ConcurrentLinkedQueue<>();
 
-        /** From now on, who turns out not to have the hold is filled in. */
+        /** From now on, a member that turns out not to have the hold is filled in. */
         private volatile boolean renewed;
 
-        OneRenewal(RenewRequest request, QuorumHold hold) {
-            this.request = request;
-            this.hold = hold;
-            this.take = new Take(
-                    request.name(),
-                    hold.claim().id,
-                    members.settings().memberLeaseMillis(request.leaseMillis()),
-                    request.sequence(),
-                    hold.base(),
-                    0);
+        OneRenewal(Due due) {
+            request = due.request();
+            hold = due.hold();
+            claim = hold.claim();
         }
 
-        CompletionStage<RenewReply> run(List<CompletionStage<Extended>> answers) {
+        Extension extension() {
+            return new Extension(request.name(), claim.id, memberLeaseMillis(), request.sequence(), request.exact());
+        }
+
+        CompletionStage<RenewReply> run(Function<Seat, CompletionStage<Extended>> answers) {
             return Round.<Extended, Decided>run(
                             members,
-                            seat -> answers.get(seat.index),
+                            answers,
                             Extended::standing,
                             replies -> {
                                 Verdicts.Renewal verdict = Verdicts.renewed(replies);
                                 return verdict == null ? null : new Decided(verdict, replies);
                             },
-                            this)
+                            (seat, extended, why) -> {
+                                // A slow member would never be filled in if only the answers in time were considered.
+                                if (extended != null && extended.found() == Found.ABSENT) {
+                                    absent.add(seat);
+                                    fillAbsentIfRenewed();
+                                }
+                            })
                     .thenCompose(this::decided);
-        }
-
-        /** A slow member would never be filled in if only the answers in time were looked at. */
-        @Override
-        public void answered(Seat seat, Extended extended) {
-            if (extended.found() == Found.ABSENT) {
-                absent.add(seat);
-                if (renewed) {
-                    fillAbsent();
-                }
-            }
         }
 
         private CompletionStage<RenewReply> decided(Decided decided) {
@@ -119,11 +108,8 @@ final class QuorumRenewal {
                 case RENEWED -> {
                     // A look promises nothing and lengthens nothing, at no member.
                     renewed = !request.isLook();
-                    if (renewed) {
-                        fillAbsent();
-                    }
-                    yield CompletableFuture.completedFuture(
-                            new RenewReply.Renewed(hold.base(), waiting(decided.replies())));
+                    fillAbsentIfRenewed();
+                    yield CompletableFuture.completedFuture(renewed(decided.replies()));
                 }
                 case GONE -> {
                     onGone.accept(hold);
@@ -132,73 +118,75 @@ final class QuorumRenewal {
                 case SUPERSEDED -> CompletableFuture.completedFuture(new RenewReply.Superseded());
                 case UNDECIDED ->
                     request.isLook()
-                            ? CompletableFuture.failedFuture(members.tooFew(decided.replies()))
+                            ? CompletableFuture.failedFuture(decided.replies().noMajority())
                             : fillAndCount(decided.replies());
             };
         }
 
-        private void fillAbsent() {
-            for (Seat seat = absent.poll(); seat != null && !hold.claim().over; seat = absent.poll()) {
-                Seat filled = seat;
-                hold.claim().filledInAt(filled);
-                filled.send(member -> member.take(take)).whenComplete((vote, error) -> {
-                    Round.Observer<Vote> returning = votes.returning(hold.claim());
-                    if (error == null) {
-                        returning.answered(filled, vote);
-                    } else {
-                        returning.failed(filled, Round.storeError(filled, error));
-                    }
-                });
+        private RenewReply renewed(Replies<Extended> replies) {
+            return new RenewReply.Renewed(hold.base(), replies.max(Extended::waiting));
+        }
+
+        private void fillAbsentIfRenewed() {
+            while (renewed && !claim.over) {
+                Seat seat = absent.poll();
+                if (seat == null) {
+                    return;
+                }
+                fillIn(seat)
+                        .whenComplete((vote, error) -> rounds.giveBackIfOver(
+                                claim, seat, vote, error == null ? null : Round.storeError(seat, error)));
             }
+        }
+
+        private CompletionStage<Vote> fillIn(Seat seat) {
+            claim.filledInAt(seat);
+            return seat.send(member -> member.take(
+                    new Take(request.name(), claim.id, memberLeaseMillis(), request.sequence(), hold.base(), 0)));
         }
 
         private CompletionStage<RenewReply> fillAndCount(Replies<Extended> replies) {
-            if (hold.claim().over) {
+            if (claim.over) {
                 return CompletableFuture.completedFuture(new RenewReply.Gone());
             }
-            return Round.<Vote, Outcome<RenewReply>>run(
-                            members,
-                            seat -> secondAnswer(seat, replies),
-                            Vote::standing,
-                            votesNow -> {
-                                if (votesNow.count(Vote::holds) >= votesNow.majority()) {
-                                    return Outcome.of(new RenewReply.Renewed(hold.base(), waiting(replies)));
-                                }
-                                return votesNow.pending() > 0 ? null : Outcome.failed(members.tooFew(votesNow));
-                            },
-                            votes.returning(hold.claim()))
-                    .thenCompose(Outcome::stage);
+            return Round.<Vote, RenewReply>run(
+                    members,
+                    seat -> secondAnswer(seat, replies),
+                    Vote::standing,
+                    votes -> {
+                        if (votes.count(Vote::holds) >= votes.majority()) {
+                            return renewed(replies);
+                        }
+                        if (votes.pending() == 0) {
+                            throw votes.noMajority();
+                        }
+                        return null;
+                    },
+                    (seat, vote, why) -> rounds.giveBackIfOver(claim, seat, vote, why));
         }
 
-        /** Who has the hold has said so; who lacks it is asked to take it; the others have no vote. */
+        /** Repeats the answer of a member that has the hold; asks a member that lacks it; the others have no vote. */
         private CompletionStage<Vote> secondAnswer(Seat seat, Replies<Extended> replies) {
-            Extended first = replies.answer(seat.index);
             StoreException failure = replies.failure(seat.index);
             if (failure != null) {
                 return CompletableFuture.failedFuture(failure);
             }
-            if (first != null && replies.countsAt(seat.index) && first.found() == Found.HELD) {
+            Extended first = replies.vote(seat.index);
+            if (first != null && first.found() == Found.HELD) {
                 return CompletableFuture.completedFuture(
                         new Vote(first.standing(), true, "", 0, false, 0, first.waiting()));
             }
-            if (first != null && replies.countsAt(seat.index) && first.found() == Found.ABSENT) {
-                hold.claim().filledInAt(seat);
-                return seat.send(member -> member.take(take));
+            if (first != null && first.found() == Found.ABSENT) {
+                return fillIn(seat);
             }
             return CompletableFuture.failedFuture(new StoreException(
                     StoreException.Outcome.UNKNOWN,
-                    first != null && replies.countsAt(seat.index)
-                            ? seat.description + " does not renew the hold"
-                            : seat.whyNoVote(),
+                    first != null ? seat.description + " does not renew the hold" : seat.whyNoVote(),
                     null));
         }
-    }
 
-    private static int waiting(Replies<Extended> replies) {
-        int waiting = 0;
-        for (Extended extended : replies.answers()) {
-            waiting = Math.max(waiting, extended.waiting());
+        private long memberLeaseMillis() {
+            return members.settings().memberLeaseMillis(request.leaseMillis());
         }
-        return waiting;
     }
 }

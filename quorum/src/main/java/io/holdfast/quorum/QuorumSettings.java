@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
-/** What the builder, and a simulation, can set. Not changed once a store was opened. */
+/** What the builder, and a simulation, can set. Does not change once a store was opened. */
 final class QuorumSettings {
 
-    /** The client reckons with as much, for every store; a larger drift is added to what the members are asked for. */
+    /** The engine subtracts this much for every store; a larger drift is added to what the members are asked for. */
     static final double DRIFT_OF_THE_ENGINE = 0.01;
 
     private static final long DRIFT_FIXED_NANOS = 2_000_000;
@@ -33,20 +33,20 @@ final class QuorumSettings {
     }
 
     /**
-     * For how long members are asked, so that the time the client counts with (the lease less 1 % and 2 ms, from before
-     * the first request) has passed before the fastest of their clocks says so.
+     * Returns the lease to ask members for, so that the time the client counts with (the lease less 1 % and 2 ms, from
+     * before the first request) has passed before the fastest of their clocks says so.
      */
     long memberLeaseMillis(long leaseMillis) {
         return leaseMillis + (long) Math.ceil(leaseMillis * (clockDrift - DRIFT_OF_THE_ENGINE));
     }
 
-    /** How long after the first request was sent a majority may be complete. */
+    /** Returns how long after the first request was sent a majority may be complete. */
     long validityNanos(long leaseMillis) {
         long leaseNanos = leaseMillis * 1_000_000;
         return leaseNanos - leaseNanos / 100 - DRIFT_FIXED_NANOS;
     }
 
-    /** For how long a member without a past must not vote: until all that it may have forgotten is over. */
+    /** Returns how long a member without a past must not vote: until all that it may have forgotten is over. */
     long quarantineMillis() {
         return memberLeaseMillis(longestLease.toMillis()) + (long) (longestLease.toMillis() * clockDrift) + 2;
     }

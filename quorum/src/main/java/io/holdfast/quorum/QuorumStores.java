@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Makes a lock store of several independent members: RedLock. A name is held when a majority of the members has granted
- * it, so locking goes on while a minority of them is down, hangs, or is cut off.
+ * Opens a lock store that is made of several independent members: RedLock. A name is held when a majority of the
+ * members has granted it, so locking goes on while a minority of them is down, hangs, or is cut off.
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder()
@@ -33,18 +33,19 @@ import java.util.function.Function;
  *
  * <ul>
  *   <li>The members are independent: none is a replica of another, none shares its failure with another.
- *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less than half
- *       of the members' clocks jump during a lease.
+ *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less
+ *       than half of the members' clocks jump during a lease.
  *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
- *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It is then out of the count for the longest
+ *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It then does not vote for the longest
  *       lease.
  *   <li>All clients have the same members and the same {@link Builder#longestLease}.
  * </ul>
  *
- * <p>When one of these fails, two leases may be valid at once. Fencing tokens are unique and grow also then, as long as the
- * registers for them are kept (see the package's description).
+ * <p>When one of these fails, two leases may be valid at once. Even then fencing tokens are unique and grow, as long as
+ * the registers for them are kept (see the package's description).
  *
- * @see <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed Locks with Redis</a>
+ * @see <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Distributed Locks with
+ *     Redis</a>
  */
 public final class QuorumStores {
 
@@ -53,6 +54,7 @@ public final class QuorumStores {
 
     private QuorumStores() {}
 
+    /** Returns a builder without members, with the default settings. */
     public static Builder builder() {
         return new Builder();
     }
@@ -60,9 +62,7 @@ public final class QuorumStores {
     /** Collects the members and settings. Not thread-safe; a store that was opened does not change with it. */
     public static final class Builder {
 
-        private record Candidate(String description, Function<StoreContext, QuorumMember> opener) {}
-
-        private final List<Candidate> candidates = new ArrayList<>();
+        private final List<QuorumOpening.Candidate> candidates = new ArrayList<>();
         private final QuorumSettings settings = new QuorumSettings();
 
         private Builder() {}
@@ -70,18 +70,18 @@ public final class QuorumStores {
         /**
          * Adds a member.
          *
-         * @param description its address, without secrets; each member has another one
-         * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it is
-         *     called again in the background
+         * @param description its address, without secrets; different for each member
+         * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it
+         *     is called once more in the background
          */
         public Builder member(String description, Function<StoreContext, QuorumMember> opener) {
-            candidates.add(new Candidate(requireNonNull(description), requireNonNull(opener)));
+            candidates.add(new QuorumOpening.Candidate(requireNonNull(description), requireNonNull(opener)));
             return this;
         }
 
         /**
-         * How long to wait for one member; 100 ms by default. Waiting ends as soon as a majority agrees, so a member that hangs
-         * costs this only where it would have decided.
+         * Sets how long to wait for one member; 100 ms by default. Waiting ends as soon as a majority agrees, so a
+         * member that hangs costs this time only where it would have decided.
          *
          * @throws IllegalArgumentException if shorter than 5 ms or longer than 10 s
          */
@@ -95,8 +95,9 @@ public final class QuorumStores {
         }
 
         /**
-         * The longest lease that any client of this quorum asks for; a minute by default. Longer ones are refused. So long, and
-         * what clocks may drift meanwhile, a member that has lost its data must not vote.
+         * Sets the longest lease that any client of this quorum asks for; a minute by default. Longer leases are
+         * refused. A member that has lost its data must not vote for that time, and for what clocks may drift
+         * meanwhile.
          *
          * @throws IllegalArgumentException if shorter than 100 ms or longer than a day
          */
@@ -110,7 +111,7 @@ public final class QuorumStores {
         }
 
         /**
-         * By how much the rates of two clocks may differ, beside 2 ms; 0.01, one percent, by default.
+         * Sets by how much the rates of two clocks may differ, beside 2 ms; 0.01, one percent, by default.
          *
          * @throws IllegalArgumentException if less than 0.01 or more than 0.5
          */
@@ -123,42 +124,38 @@ public final class QuorumStores {
         }
 
         /**
-         * Lets a set of members that are all new vote at once. To be set for the first start of servers that have been running
-         * for less than {@link #longestLease}, when nobody can hold a lock there. Left on for good, it would let a set of members
-         * that lost their data <em>all together</em> hand out locks that are still held.
+         * Lets a set of members that are all new vote at once; off by default. Set it for the first start of servers
+         * that have been running for less than {@link #longestLease}, when nobody can hold a lock there. If it stays
+         * on, a set of members that have lost their data <em>all together</em> hands out locks that are still held.
          */
         public Builder bootstrap(boolean on) {
             settings.bootstrap = on;
             return this;
         }
 
-        /** For tests in this package. */
+        /** Returns what the builder has collected; for tests. */
         QuorumSettings settings() {
             return settings;
         }
 
         /**
-         * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about a second
-         * more for it. Those that could not be reached are tried again in the background.
+         * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about
+         * a second more for it. The client goes on connecting in the background to members that cannot be reached.
          *
-         * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two members are
-         *     the same server
+         * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two
+         *     members are the same server
          * @throws StoreException if no majority can be reached
          */
         public LockStore open(StoreContext context) {
             checkNumber();
             Set<String> seen = new HashSet<>();
-            for (Candidate candidate : candidates) {
+            for (QuorumOpening.Candidate candidate : candidates) {
                 if (!seen.add(candidate.description())) {
                     throw new IllegalArgumentException("quorum member: \"" + candidate.description()
                             + "\" twice (expected: each server once, or its vote would count twice)");
                 }
             }
-            List<String> descriptions =
-                    candidates.stream().map(Candidate::description).toList();
-            List<Function<StoreContext, QuorumMember>> openers =
-                    candidates.stream().map(Candidate::opener).toList();
-            return new QuorumOpening(descriptions, openers, settings, context).open();
+            return new QuorumOpening(candidates, settings, context).open();
         }
 
         private void checkNumber() {

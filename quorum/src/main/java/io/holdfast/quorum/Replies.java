@@ -1,31 +1,35 @@
 package io.holdfast.quorum;
 
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the members have said in one round so far. Data, for the decisions in {@link Verdicts}; whoever fills it does so
+ * What the members have said in one round so far: the data for the decisions in {@link Verdicts}. The round fills it
  * under a lock.
  *
- * <p>A member's part in the round is: pending, then either an answer that counts, an answer that does not count (the
- * member is in quarantine), or a failure. The last two both mean that it has no vote.
+ * <p>A member's part in the round is pending at first. Then it is an answer that counts, an answer that does not count
+ * (the member is in quarantine), or a failure. In the last two cases the member has no vote.
  */
 final class Replies<R> {
 
+    private final Members members;
     private final @Nullable Object[] answers;
     private final boolean[] counts;
     private final @Nullable StoreException[] failures;
     private int pending;
 
-    Replies(int members) {
-        answers = new Object[members];
-        counts = new boolean[members];
-        failures = new StoreException[members];
-        pending = members;
+    Replies(Members members) {
+        this.members = members;
+        pending = members.seats().size();
+        answers = new Object[pending];
+        counts = new boolean[pending];
+        failures = new StoreException[pending];
     }
 
     void answered(int member, R answer, boolean itCounts) {
@@ -55,19 +59,19 @@ final class Replies<R> {
         return pending;
     }
 
-    /** How many answers that count are so. */
+    /** Returns how many votes pass the test. */
     int count(Predicate<R> test) {
         int count = 0;
         for (int i = 0; i < answers.length; i++) {
-            R answer = counts[i] ? answer(i) : null;
-            if (answer != null && test.test(answer)) {
+            R vote = vote(i);
+            if (vote != null && test.test(vote)) {
                 count++;
             }
         }
         return count;
     }
 
-    /** How many have no vote in this round. */
+    /** Returns how many members have no vote in this round. */
     int withoutVote() {
         int count = 0;
         for (int i = 0; i < answers.length; i++) {
@@ -78,15 +82,15 @@ final class Replies<R> {
         return count;
     }
 
-    /** The answer, whether it counts or not; null if there is none. */
-    @SuppressWarnings("unchecked")
-    @Nullable
-    R answer(int member) {
-        return (R) answers[member];
+    /** Returns whether so many members have no vote that the others are no majority. */
+    boolean tooFewVotes() {
+        return members() - withoutVote() < majority();
     }
 
-    boolean countsAt(int member) {
-        return counts[member];
+    /** Returns the member's answer if it counts, otherwise null. */
+    @Nullable
+    R vote(int member) {
+        return counts[member] ? answer(member) : null;
     }
 
     @Nullable
@@ -94,7 +98,7 @@ final class Replies<R> {
         return failures[member];
     }
 
-    /** All answers, also those that do not count. */
+    /** Returns all answers, even those that do not count. */
     List<R> answers() {
         List<R> all = new ArrayList<>(answers.length);
         for (int i = 0; i < answers.length; i++) {
@@ -104,6 +108,50 @@ final class Replies<R> {
             }
         }
         return all;
+    }
+
+    /** Returns the largest number in all answers, even those that do not count; zero if there are none. */
+    int max(ToIntFunction<R> number) {
+        return answers().stream().mapToInt(number).max().orElse(0);
+    }
+
+    /** Returns a sentence for each member that has no vote. */
+    List<String> reasons() {
+        List<String> reasons = new ArrayList<>();
+        for (Seat seat : members.seats()) {
+            StoreException why = failures[seat.index];
+            if (why != null) {
+                reasons.add(String.valueOf(why.getMessage()));
+            } else if (!isPending(seat.index) && !counts[seat.index]) {
+                reasons.add(seat.whyNoVote());
+            }
+        }
+        return reasons;
+    }
+
+    /** Returns the error of a round that is decided, and in which too few members had a vote. */
+    StoreException noMajority() {
+        List<String> reasons = reasons();
+        return new StoreException(
+                outcome(),
+                reasons.size() + " of the " + members() + " members of " + members.description()
+                        + " have no vote, so there is no majority: " + String.join("; ", reasons),
+                null);
+    }
+
+    private Outcome outcome() {
+        int fatal = 0;
+        boolean unknown = false;
+        for (StoreException why : failures) {
+            fatal += why != null && why.outcome() == Outcome.FATAL ? 1 : 0;
+            unknown |= why != null && why.outcome() == Outcome.UNKNOWN;
+        }
+        return fatal >= majority() ? Outcome.FATAL : unknown ? Outcome.UNKNOWN : Outcome.NOT_EXECUTED;
+    }
+
+    @SuppressWarnings("unchecked")
+    private @Nullable R answer(int member) {
+        return (R) answers[member];
     }
 
     @Override

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Standing;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,25 +17,26 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A member's place in the quorum: empty while the member could not be reached, and without a vote until it was examined.
+ * A member's place in the quorum: empty while the member could not be reached, and without a vote until the member was
+ * examined.
  *
- * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. So a member
- * that has lost its data, which has no birth or another one, has no vote from that very answer on.
+ * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. So a
+ * member that has lost its data, which has no birth or another one, has no vote from that very answer on.
  */
 final class Seat {
 
-    /** More unanswered commands say that the member hangs; they would only fill memory. */
+    /** A member that leaves more commands unanswered hangs; further commands would only fill memory. */
     private static final int UNANSWERED_MAX = 1_000;
 
     final int index;
     final String description;
 
-    private final Runnable onStranger;
+    private final Runnable onDoubt;
 
-    /** A new one when a member answers again that has left too many unanswered: those may never be. */
+    /** Replaced when a member that left too many commands unanswered answers: those may never be answered. */
     private volatile AtomicInteger unanswered = new AtomicInteger();
 
-    /** Whether it has left too many commands unanswered since it was last examined. */
+    /** Whether the member has left too many commands unanswered since it was last examined. */
     private final AtomicBoolean hangs = new AtomicBoolean();
 
     private volatile @Nullable QuorumMember member;
@@ -42,26 +44,23 @@ final class Seat {
     /**
      * What the last examination has found.
      *
-     * @param birth empty before the first one, and while another one is due
-     * @param doubts how often it was found since the opening that another one is due
+     * @param serverId what the member said its server is; empty before the first examination
+     * @param birth empty before the first examination, and while another one is due
+     * @param doubts how often another examination became due since the opening
      */
-    private record Known(String birth, int doubts) {}
+    private record Known(String serverId, String birth, int doubts) {}
 
     private final ReentrantLock lock = new ReentrantLock();
+    private volatile Known known = new Known("", "", 0); // written by lock
 
-    private volatile Known known = new Known("", 0); // written by lock
-
-    /** What the last examination said the server is; empty before the first. */
-    private volatile String serverId = "";
-
-    /** When the last answer said so: for how long it will have no vote. For messages. */
+    /** For how long the member has no vote, as its last answer said; for messages. */
     private volatile long quarantineMillis;
 
-    /** @param onStranger it has shown that the member must be examined again */
-    Seat(int index, String description, Runnable onStranger) {
+    /** @param onDoubt runs when the member must be examined once more */
+    Seat(int index, String description, Runnable onDoubt) {
         this.index = index;
         this.description = description;
-        this.onStranger = onStranger;
+        this.onDoubt = onDoubt;
     }
 
     void occupy(QuorumMember opened) {
@@ -74,16 +73,15 @@ final class Seat {
     }
 
     /**
-     * The end of an examination. It is of no use if the member may have become another since it began.
+     * Ends an examination. Its result is of no use if the member may have become another since it began.
      *
      * @param doubtsBefore the {@link #doubts} when it began
      */
-    void examined(String id, String born, int doubtsBefore) {
+    void examined(String serverId, String birth, int doubtsBefore) {
         lock.lock();
         try {
             if (known.doubts() == doubtsBefore) {
-                known = new Known(born, doubtsBefore);
-                serverId = id;
+                known = new Known(serverId, birth, doubtsBefore);
                 if (hangs.get()) {
                     unanswered = new AtomicInteger();
                     hangs.set(false);
@@ -97,22 +95,22 @@ final class Seat {
     void mustBeExamined() {
         lock.lock();
         try {
-            known = new Known("", known.doubts() + 1);
+            known = new Known(known.serverId(), "", known.doubts() + 1);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Grows whenever the member may be another than it was. */
+    /** Returns a number that grows whenever the member may be another than it was. */
     int doubts() {
         return known.doubts();
     }
 
     String serverId() {
-        return serverId;
+        return known.serverId();
     }
 
-    /** Whether an answer with this standing counts. */
+    /** Returns whether an answer with this standing counts. */
     boolean counts(Standing standing) {
         String birth = known.birth();
         quarantineMillis = standing.quarantineMillis();
@@ -121,13 +119,13 @@ final class Seat {
         }
         if (!standing.birth().equals(birth)) {
             mustBeExamined();
-            onStranger.run();
+            onDoubt.run();
             return false;
         }
         return standing.quarantineMillis() <= 0;
     }
 
-    /** Why the last answer did not count. */
+    /** Returns why the last answer did not count. */
     String whyNoVote() {
         return known.birth().isEmpty()
                 ? description + " is being examined"
@@ -141,45 +139,38 @@ final class Seat {
         if (counter.incrementAndGet() > UNANSWERED_MAX) {
             counter.decrementAndGet();
             if (hangs.compareAndSet(false, true)) {
-                // Nothing else would find out when it answers again.
-                onStranger.run();
+                // Only an examination finds out when it answers again.
+                onDoubt.run();
             }
-            return failed(StoreException.Outcome.NOT_EXECUTED, description + " does not answer", null);
+            return failed(Outcome.NOT_EXECUTED, description + " does not answer", null);
         }
         return sendAnyway(command).whenComplete((reply, error) -> counter.decrementAndGet());
     }
 
     /** Sends a command however many are unanswered. */
     <R> CompletionStage<R> sendAnyway(Function<QuorumMember, CompletionStage<R>> command) {
-        QuorumMember present = member;
-        if (present == null) {
-            return failed(StoreException.Outcome.NOT_EXECUTED, description + " cannot be reached", null);
-        }
-        try {
-            return requireNonNull(command.apply(present), "no answer");
-        } catch (Throwable e) {
-            // Errors, too: whoever waits for the stage would wait for ever.
-            return failed(StoreException.Outcome.UNKNOWN, description + " failed: " + e, e);
-        }
+        return sendAll(1, present -> List.of(requireNonNull(command.apply(present), "no answer")))
+                .get(0);
     }
 
-    /** Sends commands as one batch: a stage for each, whatever happens. */
+    /** Sends commands as one batch and returns a stage for each, whatever happens. */
     <R> List<CompletionStage<R>> sendAll(int count, Function<QuorumMember, List<CompletionStage<R>>> batch) {
         QuorumMember present = member;
-        if (present != null) {
+        CompletionStage<R> failure;
+        if (present == null) {
+            failure = failed(Outcome.NOT_EXECUTED, description + " cannot be reached", null);
+        } else {
             try {
                 return requireNonNull(batch.apply(present), "no answers");
             } catch (Throwable e) {
-                return Collections.nCopies(
-                        count, failed(StoreException.Outcome.UNKNOWN, description + " failed: " + e, e));
+                // Catches errors too: a caller that waits for the stage would wait for ever.
+                failure = failed(Outcome.UNKNOWN, description + " failed: " + e, e);
             }
         }
-        return Collections.nCopies(
-                count, failed(StoreException.Outcome.NOT_EXECUTED, description + " cannot be reached", null));
+        return Collections.nCopies(count, failure);
     }
 
-    private static <R> CompletionStage<R> failed(
-            StoreException.Outcome outcome, String message, @Nullable Throwable cause) {
+    private static <R> CompletionStage<R> failed(Outcome outcome, String message, @Nullable Throwable cause) {
         return CompletableFuture.failedFuture(new StoreException(outcome, message, cause));
     }
 }

@@ -1,8 +1,8 @@
 package io.holdfast.quorum;
 
 /**
- * The client's side of the agreement on one token, as a value: answers in, the next step out. No I/O, no time, no
- * threads: the store and the model checker run this same code. The members' side is
+ * The client's side of the agreement on one token, as a value: answers in, the next step out. It has no I/O, no time
+ * and no threads, so that the store and the model checker run this same code. The members' side is
  * {@link io.holdfast.spi.TokenRegister}.
  *
  * <p>Invariant: answers to an earlier candidate never count for a later one ({@link #next} begins with none).
@@ -10,17 +10,17 @@ package io.holdfast.quorum;
  * @param members how many there are
  * @param candidate the number that may become the token; written by the request for the lock, or by a commit
  * @param accepted bit {@code i}: member {@code i} has written the candidate
- * @param refused bit {@code i}: member {@code i} has a larger number, or the same from somebody else
+ * @param refused bit {@code i}: member {@code i} has a larger number, or the same from another id
  * @param highest the largest number seen
  */
 record TokenRound(int members, long candidate, int accepted, int refused, long highest) {
 
-    /** The first round: the proposal that goes along with the request for the lock. */
+    /** Returns the first round: the proposal that goes along with the request for the lock. */
     static TokenRound propose(int members, long candidate) {
         return new TokenRound(members, candidate, 0, 0, candidate);
     }
 
-    /** A member has answered. Only its first answer to a candidate counts. */
+    /** Returns the round after a member's answer. Only its first answer to a candidate counts. */
     TokenRound answered(int member, boolean wrote, long register) {
         int bit = 1 << member;
         if (((accepted | refused) & bit) != 0) {
@@ -34,17 +34,17 @@ record TokenRound(int members, long candidate, int accepted, int refused, long h
                 Math.max(highest, register));
     }
 
-    /** A majority has written the candidate: it is the token. */
+    /** Returns whether a majority has written the candidate, so that it is the token. */
     boolean isCommitted() {
         return Integer.bitCount(accepted) >= Majority.of(members);
     }
 
-    /** A refusal came before a majority: no use in waiting for the others, since a larger number is known to be there. */
+    /** Returns whether a refusal came before a majority: there is a larger number, so waiting is of no use. */
     boolean isRefused() {
         return !isCommitted() && refused != 0;
     }
 
-    /** The round after this one, with a candidate above everything seen. */
+    /** Returns the round after this one, with a candidate above all numbers seen. */
     TokenRound next() {
         return propose(members, highest + 1);
     }

@@ -4,16 +4,17 @@ import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one wake-up of the messages that several members send about one release. The first that was told tries almost at
- * once, the second and third a little later each, and find the lock taken, or free if the first did not come: so a
- * release does not begin a race that splits the votes.
+ * Makes one wake-up of the messages that several members send about one release. The first client that receives it
+ * tries almost at once, the second and third a little later each, and find the lock taken, or free if the first did not
+ * come. So a release does not begin a race that splits the votes.
  */
 final class Wakeups {
 
-    /** Time for the slower members to release too. */
+    /** The time for the slower members to release too. */
     private static final long FIRST_NANOS = 1_000_000;
 
     private static final long RANK_NANOS = 5_000_000;
@@ -30,7 +31,7 @@ final class Wakeups {
         listener = receiver;
     }
 
-    /** What one member's messages go to. */
+    /** Returns the receiver of one member's messages. */
     QuorumMember.Listener of(Seat seat, Runnable onReconnect) {
         return new QuorumMember.Listener() {
             @Override
@@ -43,37 +44,32 @@ final class Wakeups {
 
             @Override
             public void contended(String name, String id) {
-                StoreListener receiver = listener;
-                if (receiver != null) {
-                    receiver.contended(name, Claim.holderOf(id));
-                }
+                tell(receiver -> receiver.contended(name, Claim.holderOf(id)));
             }
 
             @Override
             public void connecting() {
-                StoreListener receiver = listener;
-                if (receiver != null) {
-                    receiver.connecting();
-                }
+                tell(StoreListener::connecting);
             }
 
             @Override
             public void reconnected() {
                 seat.mustBeExamined();
                 onReconnect.run();
-                StoreListener receiver = listener;
-                if (receiver != null) {
-                    receiver.reconnected();
-                }
+                tell(StoreListener::reconnected);
             }
         };
     }
 
     private void wake(String name) {
         scheduled.remove(name);
+        tell(receiver -> receiver.released(name));
+    }
+
+    private void tell(Consumer<StoreListener> message) {
         StoreListener receiver = listener;
         if (receiver != null) {
-            receiver.released(name);
+            message.accept(receiver);
         }
     }
 }

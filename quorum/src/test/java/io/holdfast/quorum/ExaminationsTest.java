@@ -20,7 +20,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Members that do not answer when they are asked who they are, or so late that it is not true any more. */
+/**
+ * Members that do not answer when they are asked for their identity, or so late that the answer is not true any more.
+ */
 @Timeout(60) // it waits for members that are opened
 class ExaminationsTest extends QuorumFixture {
 

@@ -99,7 +99,7 @@ class QuorumFixture {
             assertThat(reply).isInstanceOf(Busy.class);
         }
 
-        /** What happens from now on when it is told of a release. */
+        /** Runs the action from now on when the client receives a release. */
         void onReleased(Runnable action) {
             store.listen(new StoreListener() {
                 @Override

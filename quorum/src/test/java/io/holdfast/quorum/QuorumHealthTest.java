@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What a health page shows of a quorum: who is there, and who of them has a vote. */
+/** What a health page shows of a quorum: which members answer, and which of them have a vote. */
 class QuorumHealthTest extends QuorumFixture {
 
     private static final String NOBODY_LOCKS_IT = "holdfast:health";

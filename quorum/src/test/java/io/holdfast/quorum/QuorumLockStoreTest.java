@@ -45,7 +45,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(time.nanoTime()).isEqualTo(before);
     }
 
-    /** Else each lock leaves some thirty tries behind, in the minute that the longest lease is by default. */
+    /** Otherwise each lock leaves some thirty tries behind, in the minute that the longest lease is by default. */
     @Test
     void nothing_is_given_back_to_a_member_that_is_down_and_never_got_it() {
         Client a = new Client();
@@ -124,7 +124,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         a.troubles.forEach(trouble -> trouble.mute = true);
         String holder = a.newId();
         failure(a.take(holder));
-        // Executed, and also the releases that followed, although nothing was heard of either.
+        // Both the request and the releases that followed were executed, though no answer arrived.
         assertThat(nodes).allMatch(node -> node.size() == 0);
         a.troubles.forEach(trouble -> trouble.mute = false);
         time.advance(Duration.ofSeconds(6));
@@ -156,7 +156,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(busy.remainingMillis()).isBetween(LEASE_MILLIS - 100, LEASE_MILLIS);
     }
 
-    /** Found by simulation, seed 202790 with -Dbusy=3: who waited then heard nothing of the release. */
+    /** Found by simulation, seed 202790 with -Dbusy=3: clients that waited then did not receive the release. */
     @Test
     void who_leaves_does_not_leave_for_another_of_its_client_who_began_to_wait_later() {
         Client holder = new Client();
@@ -231,7 +231,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         nodes.get(1).stepClock(Duration.ofMinutes(5));
         b.busy(b.newId());
         assertThat(await(a.renew(holder))).isEqualTo(new RenewReply.Renewed(base, 0));
-        // Filled in again: the next jump is another member's.
+        // The member was filled in, so the next jump is another member's.
         nodes.get(0).stepClock(Duration.ofMinutes(5));
         b.busy(b.newId());
         assertThat(a.release(holder)).isTrue();
@@ -317,7 +317,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(isGranted(b)).isFalse();
         time.advance(Duration.ofSeconds(2));
         assertThat(isGranted(b)).isFalse();
-        // Also for a client that comes later and has never seen the member before its restart.
+        // Even for a client that comes later and has never seen the member before its restart.
         Client late = new Client(true);
         assertThat(isGranted(late)).isFalse();
 
@@ -482,7 +482,7 @@ class QuorumLockStoreTest extends QuorumFixture {
                 .anyMatch(said -> said.equals("m2 forgets everything at lunch time"));
     }
 
-    /** The examination is asked for again while it is under way: the first answer is of another life. */
+    /** Another examination is asked for during the first, whose answer is of another life. */
     @Test
     void a_member_that_restarts_while_it_is_examined_is_examined_again() {
         Client a = new Client();
@@ -514,8 +514,8 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     /**
-     * As in seed 12665 of the simulation. A rival has the vote of one member, and his smaller token is accepted there; a
-     * larger one that came to be by a commit at that very member could be over before he gets his majority.
+     * As in seed 12665 of the simulation. A rival has the vote of one member, and its smaller token is accepted there;
+     * a larger one that came to be by a commit at that very member could be over before it gets its majority.
      */
     @Test
     void a_token_is_committed_only_where_its_claim_has_a_vote() {
@@ -553,7 +553,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         String holder = a.newId();
         a.busy(holder);
         b.release(rival);
-        // The same holder id again, as the engine polls: at the members it is another one.
+        // The same holder id once more, as the engine polls: at the members it is another one.
         a.granted(holder);
         for (MemoryQuorumNode node : nodes) {
             var member = node.connect(new StoreContext("late", time));

@@ -4,108 +4,88 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
-import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
-import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.zookeeper.OwnNode.Place;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
-import org.apache.zookeeper.CreateMode;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client, with its node in the lock's folder. It holds when no node of the folder is before its own.
+ * A holder id of this client, with its node in the lock's folder: what each command and event does about the node. The
+ * id holds when no node of the folder is before its own.
  *
- * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the first,
- * and its time is counted from the sending of that write.
+ * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the
+ * first, and its time is counted from the sending of that write.
  *
- * <p>Commands and events take {@link SerialQueue}; all fields that are not final belong to whoever's turn it is, except {@link
- * #heldIn}.
+ * <p>Commands and events run in a {@link SerialQueue}; all fields that are not final belong to its work.
  */
 final class Contender {
 
-    /** Folders vanish by themselves when they are empty; more often than this in a row it is something else. */
+    /** Empty folders vanish by themselves. If that happens more often in a row, something else removes them. */
     private static final int CREATE_ATTEMPTS = 20;
 
-    private static final long NOT_HELD = 0;
-
+    private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
     private final SerialQueue turns = new SerialQueue();
-    private final Lifetime lifetime;
-    private final SuccessorWatch sight;
+    private final HoldState hold;
     private final OwnNode node;
-    private final RetryPause rest;
+    private final RetryPause pause;
 
     private boolean finished;
     private @Nullable AcquireRequest wanted;
 
-    // Of the present node, once it is the first:
-    private long sequence; // of exact settings
-    private boolean confirmed; // whether the engine was told by an answer
-    private @Nullable Proof proof; // of the time when it became the first, until it is used
-
-    /** The session in which it was granted, or zero. Written in turn, read anywhere. */
-    private volatile long heldIn = NOT_HELD;
-
-    Contender(Folder folder, String holderId) {
+    Contender(ZooKeeperLockStore store, Folder folder, String holderId) {
+        this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.lifetime = new Lifetime(folder.time(), () -> turns.event(this::endIfOver));
-        this.sight = new SuccessorWatch(
-                folder,
-                holderId,
-                work -> turns.event(() -> {
-                    work.run();
-                    return done();
-                }));
-        this.node = new OwnNode(folder, holderId, turns, this::nodeGone, this::nextInLine);
-        this.rest = new RetryPause(folder.time());
+        this.hold = new HoldState(
+                store, folder, holderId, turns, () -> turns.addEvent(this::endIfOver), this::deletedByOthers);
+        this.node = new OwnNode(store, folder, holderId, turns, hold::nodeGone, this::predecessorDeleted);
+        this.pause = new RetryPause(store.time());
     }
 
     // --- commands ---
 
     CompletableFuture<AcquireReply> acquire(AcquireRequest request) {
-        return turns.add(() -> finished ? folder.acquireAnew(request) : acquireNow(request));
+        return turns.add(() -> finished ? acquireAnew(request) : acquireNow(request));
     }
 
     CompletableFuture<RenewReply> renew(RenewRequest request) {
-        return turns.add(() -> renewNow(request, false));
+        return turns.add(() -> renewNow(request));
     }
 
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
-        return turns.add(() -> whetherFirst().thenCompose(first -> {
+        return turns.add(() -> isFirst().thenCompose(first -> {
             if (!first) {
-                return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+                return completed(new ReleaseReply(false, null));
             }
             AcquireRequest requeue = request.requeue();
             return requeue == null
                     ? delete().thenApply(deleted -> new ReleaseReply(deleted, null))
-                    : folder.fresh(requeue.holderId()).takeOver(this, requeue);
+                    : store.contender(folder, requeue.holderId()).takeOver(this, requeue);
         }));
     }
 
-    /** Whether it held. */
+    /** Withdraws the id, and returns whether it held. */
     CompletableFuture<Boolean> abandon() {
-        // An acquire that came before may have begun anew.
-        CompletableFuture<Boolean> withdrawn = turns.add(() -> finished ? folder.abandonAnew(holderId) : abandonNow());
-        rest.end();
+        // If this contender has finished, an acquire that came before may have begun another one for the id.
+        CompletableFuture<Boolean> withdrawn =
+                turns.add(() -> finished ? store.abandonKnown(folder.name(), holderId) : abandonNow());
+        pause.end();
         return withdrawn;
     }
 
     private CompletableFuture<Boolean> abandonNow() {
-        return whetherFirst()
-                .thenCompose(first -> !node.isMade()
-                        ? CompletableFuture.completedFuture(false)
-                        : delete().thenApply(deleted -> deleted && first))
+        return isFirst()
+                .thenCompose(
+                        first -> !node.isMade() ? completed(false) : delete().thenApply(deleted -> deleted && first))
                 .whenComplete((held, error) -> {
                     if (error == null) {
                         finish();
@@ -117,347 +97,50 @@ final class Contender {
 
     /** The session is over, and all its nodes are, or will be soon. */
     void sessionOver(long id) {
-        if (heldIn == id) {
-            folder.listener().lost(folder.name(), holderId);
+        if (hold.isIn(id)) {
+            store.listener().lost(folder.name(), holderId);
         }
-        turns.event(() -> {
-            node.sessionOver(id);
-            return done();
-        });
+        turns.addTask(() -> node.sessionOver(id));
     }
 
     /** The store is closed. */
     void stop() {
-        lifetime.stop();
-        sight.stop();
+        hold.stop();
     }
 
-    /** How long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
+    /** Returns how long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
     long remainingMillis() {
-        return heldIn == NOT_HELD ? 0 : lifetime.remainingMillis();
+        return hold.remainingMillis();
     }
 
-    // --- acquire ---
-
-    private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
-        wanted = request;
-        if (node.isMade() && lifetime.isOver()) {
-            // A withdrawal has its turn after this one, and would not end the rests of what begins anew.
-            return delete().thenCompose(deleted -> rest.isEnded() ? withdrawnMeanwhile() : folder.acquireAnew(request));
-        }
-        if (!confirmed) {
-            lifetime.lastAtLeast(3 * request.pollMillis());
-        }
-        boolean known = node.place() != Place.NONE;
-        CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
-        return known
-                ? asked
-                : asked.exceptionally(error -> {
-                    throw halfDone(error);
-                });
-    }
-
-    /** Who asked withdraws what may have been executed. If there is a node, it was in part: a later step was refused. */
-    private StoreException halfDone(Throwable error) {
-        StoreException why = folder.failure(error);
-        return node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
-                ? why
-                : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
-    }
-
-    private CompletableFuture<AcquireReply> attempt(AcquireRequest request, int attempts) {
-        if (attempts == 0) {
-            throw new IllegalStateException(folder.path() + " is removed again and again (let nobody tidy up there)");
-        }
-        Session now = folder.session();
-        node.enter(now);
-        return switch (node.place()) {
-            case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
-            case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
-            case QUEUED -> poll(now, request, attempts);
-            case FIRST -> proven(now, request, attempts);
-        };
-    }
-
-    private CompletableFuture<AcquireReply> poll(Session now, AcquireRequest request, int attempts) {
-        Busy known = node.known(request.pollMillis());
-        if (known != null) {
-            return CompletableFuture.completedFuture(known);
-        }
-        return folder.look(now)
-                .thenCompose(line -> !node.isIn(now, line)
-                        ? attempt(request, attempts - 1)
-                        : node.place() == Place.FIRST
-                                ? confirm(now, request, attempts, line.waiting(), false)
-                                : CompletableFuture.completedFuture(node.busy(now, line)));
-    }
-
-    /** The write that a grant needs was made when the node became the first; if that was just now, it needs no other. */
-    private CompletableFuture<AcquireReply> proven(Session now, AcquireRequest request, int attempts) {
-        Proof made = proof;
-        proof = null;
-        return made != null && made.isFresh(folder.time())
-                ? granted(now, request, made.stat(), made.waiting(), made.leftMillis(folder.time()))
-                : confirm(now, request, attempts, -1, false);
-    }
-
-    /** For an attempt that must leave nothing behind: first a look, so that the queue is not disturbed. */
-    private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
-        return folder.lookAtNewest(now).thenCompose(line -> {
-            if (line.isEmpty()) {
-                return create(now, request, attempts);
-            }
-            finish();
-            return CompletableFuture.completedFuture(
-                    new Busy(now.longestPromiseMillis(), line.waiting(), line.holder()));
-        });
-    }
-
-    private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
-        Session.Promise promise = now.promise();
-        CompletableFuture<Session.Created> created =
-                now.create(node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
-        // Sent at once: it is executed after the create, and sees its node.
-        CompletableFuture<List<String>> listed = now.children(folder.path(), null);
-        return StageChain.then(created, (made, error) -> {
-            if (made != null) {
-                node.made(made.path());
-                return listed.thenCompose(nodes -> {
-                    QueueSnapshot line = QueueSnapshot.of(nodes);
-                    if (!node.isIn(now, line)) {
-                        return attempt(request, attempts - 1);
-                    }
-                    if (node.place() == Place.FIRST) {
-                        return now.shows(promise)
-                                ? granted(now, request, made.stat(), line.waiting(), promise.millis())
-                                : confirm(now, request, attempts, line.waiting(), true);
-                    }
-                    Busy busy = node.busy(now, line);
-                    return request.queue()
-                            ? CompletableFuture.<AcquireReply>completedFuture(busy)
-                            : delete().thenApply(deleted -> (AcquireReply) busy);
-                });
-            }
-            if (!ZooKeeperErrors.isUnknown(error)) {
-                node.forget();
-            }
-            if (ZooKeeperErrors.is(error, Code.NONODE)) {
-                return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
-            }
-            return CompletableFuture.<AcquireReply>failedFuture(error);
-        });
-    }
-
-    /**
-     * A committed write to our node: it is there, and so is the session.
-     *
-     * @param again whether the leader has just answered another write that was not enough. Then this one is: a leader that was
-     *     paused would have ended the session between the two, and one that is slow shall not have to write for ever
-     */
-    private CompletableFuture<AcquireReply> confirm(
-            Session now, AcquireRequest request, int attempts, int waiting, boolean again) {
-        Session.Promise promise = now.promise();
-        CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, request));
-        CompletableFuture<Integer> behind = waiting >= 0
-                ? CompletableFuture.completedFuture(waiting)
-                : folder.look(now).thenApply(QueueSnapshot::waiting);
-        return written.thenCompose(stat -> stat == null
-                ? attempt(request, attempts - 1)
-                : behind.thenCompose(count -> again || now.shows(promise)
-                        ? granted(now, request, stat, count, promise.millis())
-                        : confirm(now, request, attempts, count, true)));
-    }
-
-    private CompletableFuture<AcquireReply> granted(
-            Session now, AcquireRequest request, Stat stat, int waiting, long promised) {
-        if (!now.isWorth(promised)) {
-            return later(now, () -> attempt(request, CREATE_ATTEMPTS));
-        }
-        long base;
-        try {
-            base = TokenBase.of(stat.getCzxid(), folder.describe());
-        } catch (RuntimeException e) {
-            // Nobody shall wait behind a node that can never be used.
-            return delete().thenCompose(deleted -> CompletableFuture.failedFuture(e));
-        }
-        if (!confirmed) {
-            lifetime.last(request.leaseMillis());
-        } else if (sequence == 0) {
-            lifetime.lastAtLeast(request.leaseMillis());
-        }
-        hold(now, waiting);
-        return CompletableFuture.completedFuture(
-                new Granted(base, waiting, promise(now, promised, request.leaseMillis(), Granted.AS_ASKED)));
-    }
-
-    // --- renew, release ---
-
-    private CompletableFuture<RenewReply> renewNow(RenewRequest request, boolean again) {
-        return whetherFirst().thenCompose(first -> {
-            if (!first) {
-                return CompletableFuture.completedFuture(new RenewReply.Gone());
-            }
-            if (request.sequence() < sequence && !request.isLook()) {
-                return CompletableFuture.completedFuture(new RenewReply.Superseded());
-            }
-            Session now = node.session();
-            Session.Promise promise = now.promise();
-            // A look asks for no length: what the node says of it stays true.
-            long lease = request.isLook() ? lifetime.remainingMillis() : request.leaseMillis();
-            CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, lease));
-            CompletableFuture<QueueSnapshot> line = folder.look(now);
-            return written.thenCompose(stat -> stat == null
-                    ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                    : !again && !now.shows(promise)
-                            ? renewNow(request, true)
-                            : !now.isWorth(promise.millis())
-                                    ? later(now, () -> renewNow(request, false))
-                                    : line.thenApply(
-                                            found -> renewed(now, request, stat, found.waiting(), promise.millis())));
-        });
-    }
-
-    private RenewReply renewed(Session now, RenewRequest request, Stat stat, int waiting, long promised) {
-        boolean fresh = request.sequence() > sequence;
-        sequence = request.isLook() ? sequence : request.sequence();
-        if (!request.exact()) {
-            lifetime.lastAtLeast(request.leaseMillis());
-        } else if (fresh) {
-            lifetime.last(request.leaseMillis());
-        } else if (lifetime.remainingMillis() < request.leaseMillis()) {
-            return new RenewReply.Superseded();
-        }
-        hold(now, waiting);
-        return new Renewed(
-                TokenBase.of(stat.getCzxid(), folder.describe()),
-                waiting,
-                promise(now, promised, request.leaseMillis(), Renewed.AS_ASKED));
-    }
-
-    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes the first one of ours. */
-    private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
-        return turns.add(() -> {
-            if (finished || node.place() != Place.NONE) {
-                return other.releaseOnly(this, request);
-            }
-            wanted = request;
-            lifetime.lastAtLeast(3 * request.pollMillis());
-            Session now = other.node.session();
-            CompletableFuture<String> replaced = now.replace(
-                    other.node.path(), node.beginning(now), folder.data(now, request), CreateMode.EPHEMERAL_SEQUENTIAL);
-            CompletableFuture<List<String>> listed = now.children(folder.path(), null);
-            return StageChain.then(replaced, (path, error) -> {
-                if (path != null) {
-                    other.finish();
-                    node.made(path);
-                    return listed.thenCompose(nodes -> {
-                                QueueSnapshot line = QueueSnapshot.of(nodes);
-                                return node.isIn(now, line) && node.place() == Place.QUEUED
-                                        ? CompletableFuture.<AcquireReply>completedFuture(node.busy(now, line))
-                                        : attempt(request, CREATE_ATTEMPTS);
-                            })
-                            .exceptionally(failure -> {
-                                throw halfDone(failure);
-                            })
-                            .thenApply(reply -> new ReleaseReply(true, reply));
-                }
-                if (!ZooKeeperErrors.isUnknown(error)) {
-                    finish();
-                }
-                if (OwnNode.isGone(error)) {
-                    other.finish();
-                    return CompletableFuture.completedFuture(new ReleaseReply(false, null));
-                }
-                return CompletableFuture.<ReleaseReply>failedFuture(error);
-            });
-        });
-    }
-
-    /**
-     * The release took so long that the engine has given it up, and asked for the next id, or withdrawn that: what has become of it
-     * counts. Another node for it would be nobody's, and stay for as long as the session.
-     */
-    private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
-        return delete().thenCompose(deleted -> {
-            if (!deleted || next.finished) {
-                return CompletableFuture.completedFuture(new ReleaseReply(false, null));
-            }
-            return next.acquireNow(request).thenApply(reply -> new ReleaseReply(true, reply));
-        });
-    }
-
-    // --- what they share ---
-
-    /** Whether it holds, as far as that can be known without a write; finds out what is not known. */
-    private CompletableFuture<Boolean> whetherFirst() {
-        if (finished || node.place() == Place.NONE) {
-            return CompletableFuture.completedFuture(false);
-        }
-        Session now = folder.session();
-        node.enter(now);
-        if (node.isMade() && lifetime.isOver()) {
-            return delete().thenApply(deleted -> false);
-        }
-        return switch (node.place()) {
-            case NONE -> CompletableFuture.completedFuture(false);
-            case FIRST -> CompletableFuture.completedFuture(true);
-            case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
-            case QUEUED -> folder.look(now).thenApply(line -> node.isIn(now, line) && node.place() == Place.FIRST);
-        };
-    }
-
-    /** The node just before ours was deleted. */
-    private CompletableFuture<Boolean> nextInLine(Session now) {
-        // Most likely it was the first, and so are we now: with the question goes the write that a grant needs.
-        Session.Promise promise = now.promise();
-        CompletableFuture<@Nullable Stat> written = node.write(now, folder.data(now, requireNonNull(wanted)));
-        CompletableFuture<QueueSnapshot> looked = folder.look(now);
-        return written.thenCompose(stat -> stat == null
-                ? done()
-                : looked.thenApply(line -> {
-                    if (node.isIn(now, line) && node.place() == Place.FIRST) {
-                        proof = now.shows(promise)
-                                ? new Proof(stat, line.waiting(), promise.millis(), promise.sent())
-                                : null;
-                        pushed(now);
-                    }
-                    return true;
-                }));
-    }
-
-    /** It holds, and the engine does not know it. If that does not ask, the lock is for the next one. */
-    private void pushed(Session now) {
+    private CompletableFuture<Boolean> predecessorDeleted(Session now) {
+        // Most likely that node was the first, and ours is now. So the write that a grant needs goes with the question.
         AcquireRequest request = requireNonNull(wanted);
-        lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
-        heldIn = now.id();
-        sight.begin(now, node.path(), 0, this::lost);
-        folder.listener().granted(folder.name(), holderId);
+        return node.write(now, request.leaseMillis(), null).thenApply(proof -> {
+            if (proof != null && node.isIn(now, proof.line()) && node.place() == Place.FIRST) {
+                hold.pushed(now, node, request, proof);
+            }
+            return true;
+        });
     }
 
-    private void hold(Session now, int waiting) {
-        confirmed = true;
-        heldIn = now.id();
-        sight.begin(now, node.path(), waiting, this::lost);
-    }
-
-    /** Somebody has deleted the node. */
-    private void lost() {
+    private void deletedByOthers() {
         finish();
-        folder.listener().lost(folder.name(), holderId);
+        store.listener().lost(folder.name(), holderId);
     }
 
     private CompletableFuture<Boolean> endIfOver() {
-        if (finished || !lifetime.isOver()) {
-            lifetime.goOn();
-            return done();
+        if (finished || !hold.lifetime().isOver()) {
+            hold.lifetime().goOn();
+            return completed(true);
         }
         if (node.place() == Place.NONE) {
             finish();
-            return done();
+            return completed(true);
         }
         CompletableFuture<Boolean> ended;
         try {
-            ended = whetherFirst();
+            ended = isFirst();
         } catch (StoreException e) {
             ended = CompletableFuture.failedFuture(e);
         }
@@ -465,13 +148,228 @@ final class Contender {
             if (error == null && !node.isMade()) {
                 finish();
             } else {
-                lifetime.askAgain();
+                hold.lifetime().tryAgain();
             }
             return true;
         });
     }
 
-    /** Deletes the node; false if it was not there any more. */
+    // --- acquire ---
+
+    /** Acquires with another contender of the same id, as this one has finished. */
+    private CompletableFuture<AcquireReply> acquireAnew(AcquireRequest request) {
+        return store.contender(folder, holderId).acquire(request);
+    }
+
+    private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
+        wanted = request;
+        if (node.isMade() && hold.lifetime().isOver()) {
+            // A withdrawal runs after this, and would not end the pauses of what begins anew.
+            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawnMeanwhile() : acquireAnew(request));
+        }
+        hold.waiting(request);
+        boolean known = node.place() != Place.NONE;
+        CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
+        return known ? asked : asked.exceptionally(this::throwHalfDone);
+    }
+
+    /**
+     * If a later step was refused, the acquire was executed in part: there is a node. Its outcome is unknown then, so
+     * that the engine withdraws the id.
+     */
+    private <T> T throwHalfDone(Throwable error) {
+        StoreException why = store.failure(error);
+        throw node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
+                ? why
+                : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
+    }
+
+    private CompletableFuture<AcquireReply> attempt(AcquireRequest request, int attempts) {
+        if (attempts == 0) {
+            throw new IllegalStateException(
+                    folder.path() + " is removed again and again (expected: nobody tidies up there)");
+        }
+        Session now = store.session();
+        node.enter(now);
+        return switch (node.place()) {
+            case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
+            case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
+            case QUEUED -> poll(now, request, attempts);
+            case FIRST -> {
+                // The write that a grant needs was made when the node became the first. If that was just now, it is
+                // enough.
+                Proof made = hold.takeProof();
+                yield made != null ? granted(now, request, made) : confirm(now, request, attempts, null);
+            }
+        };
+    }
+
+    private CompletableFuture<AcquireReply> poll(Session now, AcquireRequest request, int attempts) {
+        Busy known = node.known(request.pollMillis());
+        if (known != null) {
+            return completed(known);
+        }
+        return folder.look(now).thenCompose(line -> {
+            if (!node.isIn(now, line)) {
+                return attempt(request, attempts - 1);
+            }
+            return node.place() == Place.FIRST
+                    ? confirm(now, request, attempts, line)
+                    : completed(node.busy(now, line));
+        });
+    }
+
+    /** Acquires without leaving anything behind: first a look, so that the queue is not disturbed. */
+    private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
+        return folder.lookAtNewest(now).thenCompose(line -> {
+            if (line.isEmpty()) {
+                return create(now, request, attempts);
+            }
+            finish();
+            return completed(new Busy(now.longestPromiseMillis(), line.waiting(), line.holder()));
+        });
+    }
+
+    private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
+        Session.Promise promise = now.promise();
+        CompletableFuture<@Nullable Stat> created = node.create(now, request.leaseMillis());
+        // Sent at once: it is executed after the create, and sees its node.
+        CompletableFuture<QueueSnapshot> looked = folder.look(now);
+        return created.thenCompose(stat -> {
+            if (stat == null) {
+                return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
+            }
+            return looked.thenCompose(line -> {
+                if (!node.isIn(now, line)) {
+                    return attempt(request, attempts - 1);
+                }
+                if (node.place() == Place.FIRST) {
+                    return now.shows(promise)
+                            ? granted(now, request, new Proof(stat, line, promise))
+                            : node.write(now, request.leaseMillis(), line)
+                                    .thenCompose(proof -> grantedUnlessGone(now, request, attempts, proof));
+                }
+                Busy busy = node.busy(now, line);
+                return request.queue() ? completed(busy) : delete().thenApply(deleted -> busy);
+            });
+        });
+    }
+
+    /** @param line the queue if it was just seen, or null */
+    private CompletableFuture<AcquireReply> confirm(
+            Session now, AcquireRequest request, int attempts, @Nullable QueueSnapshot line) {
+        return node.prove(now, request.leaseMillis(), line)
+                .thenCompose(proof -> grantedUnlessGone(now, request, attempts, proof));
+    }
+
+    private CompletableFuture<AcquireReply> grantedUnlessGone(
+            Session now, AcquireRequest request, int attempts, @Nullable Proof proof) {
+        return proof == null ? attempt(request, attempts - 1) : granted(now, request, proof);
+    }
+
+    private CompletableFuture<AcquireReply> granted(Session now, AcquireRequest request, Proof proof) {
+        if (!now.isWorth(proof.promise())) {
+            return later(now, () -> attempt(request, CREATE_ATTEMPTS));
+        }
+        long base;
+        try {
+            base = TokenBase.of(proof.stat().getCzxid(), store.describe());
+        } catch (RuntimeException e) {
+            // No other client shall wait behind a node that can never be used.
+            return delete().thenCompose(deleted -> CompletableFuture.failedFuture(e));
+        }
+        return completed(hold.granted(now, node, request, proof, base));
+    }
+
+    // --- renew, release ---
+
+    private CompletableFuture<RenewReply> renewNow(RenewRequest request) {
+        return isFirst().thenCompose(first -> {
+            if (!first) {
+                return completed(new RenewReply.Gone());
+            }
+            if (hold.supersedes(request)) {
+                return completed(new RenewReply.Superseded());
+            }
+            Session now = node.session();
+            // A look asks for no length: what the node says of it stays true.
+            long lease = request.isLook() ? hold.lifetime().remainingMillis() : request.leaseMillis();
+            return node.prove(now, lease, null).thenCompose(proof -> {
+                if (proof == null) {
+                    return completed(new RenewReply.Gone());
+                }
+                return now.isWorth(proof.promise())
+                        ? completed(hold.renewed(now, node, request, proof))
+                        : later(now, () -> renewNow(request));
+            });
+        });
+    }
+
+    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes our first. */
+    private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
+        return turns.add(() -> {
+            if (finished || node.place() != Place.NONE) {
+                return other.releaseOnly(this, request);
+            }
+            wanted = request;
+            hold.waiting(request);
+            Session now = other.node.session();
+            CompletableFuture<Boolean> replaced = node.replace(now, other.node, request.leaseMillis());
+            CompletableFuture<QueueSnapshot> looked = folder.look(now);
+            return replaced.whenComplete((made, error) -> {
+                        if (node.place() == Place.NONE) {
+                            finish();
+                        }
+                    })
+                    .thenCompose(made -> {
+                        other.finish();
+                        if (!made) {
+                            return completed(new ReleaseReply(false, null));
+                        }
+                        return looked.thenCompose(line -> node.isIn(now, line) && node.place() == Place.QUEUED
+                                        ? completed(node.busy(now, line))
+                                        : attempt(request, CREATE_ATTEMPTS))
+                                .exceptionally(this::throwHalfDone)
+                                .thenApply(reply -> new ReleaseReply(true, reply));
+                    });
+        });
+    }
+
+    /**
+     * Releases without making the next node. The release took so long that the engine has given it up and asked for the
+     * next id, or withdrawn that: what has become of it counts. Another node for it would be nobody's, and stay for as
+     * long as the session.
+     */
+    private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
+        return delete().thenCompose(deleted -> {
+            if (!deleted || next.finished) {
+                return completed(new ReleaseReply(false, null));
+            }
+            return next.acquireNow(request).thenApply(reply -> new ReleaseReply(true, reply));
+        });
+    }
+
+    // --- what they share ---
+
+    /** Returns whether it holds, as far as that can be known without a write; asks the servers if need be. */
+    private CompletableFuture<Boolean> isFirst() {
+        if (finished || node.place() == Place.NONE) {
+            return completed(false);
+        }
+        Session now = store.session();
+        node.enter(now);
+        if (node.isMade() && hold.lifetime().isOver()) {
+            return delete().thenApply(deleted -> false);
+        }
+        return switch (node.place()) {
+            case NONE -> completed(false);
+            case FIRST -> completed(true);
+            case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
+            case QUEUED -> folder.look(now).thenApply(line -> node.isIn(now, line) && node.place() == Place.FIRST);
+        };
+    }
+
+    /** Deletes the node; returns false if it was not there any more. */
     private CompletableFuture<Boolean> delete() {
         return node.delete().thenApply(deleted -> {
             finish();
@@ -479,41 +377,29 @@ final class Contender {
         });
     }
 
-    private void nodeGone() {
-        sequence = 0;
-        confirmed = false;
-        proof = null;
-        heldIn = NOT_HELD;
-        sight.close();
-    }
-
     /** Nothing is left, and nothing more is done for this id here. */
     private void finish() {
         node.forget();
         finished = true;
-        lifetime.stop();
-        folder.remove(holderId, this);
+        hold.lifetime().stop();
+        store.remove(folder, holderId, this);
     }
 
-    /** Once more when more is known of what the leader has heard; that was a write, so that it is. Not if it is withdrawn meanwhile. */
-    private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> again) {
-        return rest.then(
-                now.timeoutMillis() * 1_000_000L / 16, () -> rest.isEnded() ? withdrawnMeanwhile() : again.get());
+    /**
+     * Tries once more when more is known of what the leader has heard; the last try was a write, so there will be more.
+     * Not if the id is withdrawn meanwhile.
+     */
+    private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
+        return pause.then(
+                now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawnMeanwhile() : next.get());
     }
 
     private <T> CompletableFuture<T> withdrawnMeanwhile() {
         return CompletableFuture.failedFuture(new StoreException(
-                StoreException.Outcome.UNKNOWN,
-                folder.describe() + ": " + holderId + " was withdrawn meanwhile",
-                null));
+                StoreException.Outcome.UNKNOWN, store.describe() + ": " + holderId + " was withdrawn meanwhile", null));
     }
 
-    private static long promise(Session now, long before, long askedMillis, long asAsked) {
-        long promised = Math.min(before, now.longestPromiseMillis());
-        return promised >= askedMillis ? asAsked : promised;
-    }
-
-    private static CompletableFuture<Boolean> done() {
-        return CompletableFuture.completedFuture(true);
+    private static <T> CompletableFuture<T> completed(T value) {
+        return CompletableFuture.completedFuture(value);
     }
 }

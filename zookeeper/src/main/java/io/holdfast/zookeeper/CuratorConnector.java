@@ -13,13 +13,13 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.data.ACL;
 
-/** Curator, set up as the store needs it: it connects, logs in, and makes a new session when one is over. */
+/** Sets up Curator as the store needs it: it connects, logs in, and makes a new session when one is over. */
 final class CuratorConnector implements Connector {
 
     private final CuratorFramework curator;
     private final List<ACL> access;
 
-    /** @param closeMillis for how long closing may wait for the servers' answers */
+    /** @param closeMillis how long closing may wait for the servers' answers */
     CuratorConnector(ZooKeeperSettings settings, int closeMillis) {
         access = access(settings);
         NamedThreads threads = new NamedThreads();

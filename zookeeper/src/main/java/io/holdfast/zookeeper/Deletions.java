@@ -2,22 +2,21 @@ package io.holdfast.zookeeper;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
-import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 
 /**
- * Who wants to be told of the deletion of which node, in one session.
+ * Watches nodes of one session for their deletion.
  *
- * <p>ZooKeeper keeps a watcher until it has told it something, and to withdraw one takes a request. So there is one for each node, however
- * many come and go before that is deleted, and it knows those only who still want to be told.
+ * <p>ZooKeeper keeps a watcher until it has called it, and it takes a request to withdraw one. So there is one watcher
+ * for each node, however many receivers come and go before the node is deleted, and it knows only the receivers that
+ * are left.
  *
  * <p>Thread-safe.
  */
@@ -32,114 +31,107 @@ final class Deletions {
     }
 
     /**
-     * Tells once, or never, that a node was deleted: a node without children has a watch on its children triggered by
-     * nothing else, not by its holder's renewals. It may be told of an earlier node of the same name.
+     * Reports once, or never, that a node was deleted. The watch is one for children: as the node has none, only its
+     * own deletion triggers it, not its holder's renewals. The report may be about an earlier node of the same name.
      *
-     * @param told with true if it is gone, with false if it cannot be watched now
-     * @param watched when the server has promised to tell
-     * @return to be run by who does not want to be told any more
+     * @param gone receives true if the node is gone, false if it cannot be watched now
+     * @param watched runs when the server has promised to report the deletion
+     * @return to be run when there is nothing to report any more
      */
-    Runnable await(String path, Consumer<Boolean> told, Runnable watched) {
-        Awaiter awaiter = new Awaiter(told);
-        Deletion deletion = join(path, awaiter);
-        // Asked again also if it is watched: only so is it sure that the server has not told already.
-        CompletionStage<List<String>> asked = session.children(path, deletion);
+    Runnable await(String path, Consumer<Boolean> gone, Runnable watched) {
+        Object receiver = new Object();
+        Deletion deletion = join(path, receiver, gone);
+        // Asks even if the node is watched already: the server may have reported its deletion before.
+        CompletionStage<List<String>> asked = session.children(path, deletion.watcher);
         asked.whenComplete((nodes, error) -> {
             if (error == null) {
-                if (deletion.stands(awaiter)) {
+                if (deletion.stands(receiver)) {
                     watched.run();
                 }
             } else if (ZooKeeperErrors.is(error, Code.NONODE)) {
                 deletion.happened();
             } else {
-                deletion.failed(awaiter);
+                deletion.failed(receiver);
             }
         });
-        return () -> deletion.leave(awaiter);
+        return () -> deletion.leave(receiver);
     }
 
-    private Deletion join(String path, Awaiter awaiter) {
+    /** Returns a watcher that passes on changes of nodes, but not those of the connection. */
+    static Watcher watcher(Runnable onChange) {
+        return event -> {
+            if (event.getType() != Watcher.Event.EventType.None) {
+                onChange.run();
+            }
+        };
+    }
+
+    private Deletion join(String path, Object receiver, Consumer<Boolean> gone) {
         lock.lock();
         try {
             Deletion deletion = awaited.computeIfAbsent(path, Deletion::new);
-            deletion.awaiters.add(awaiter);
+            deletion.receivers.put(receiver, gone);
             return deletion;
         } finally {
             lock.unlock();
         }
     }
 
-    /** One who wants to be told. */
-    private static final class Awaiter {
-        private final Consumer<Boolean> told;
-
-        Awaiter(Consumer<Boolean> told) {
-            this.told = told;
-        }
-    }
-
-    /** Of one node; in the map until it has happened, or cannot be watched and nobody waits for it. */
-    private final class Deletion implements Watcher {
+    /** The deletion of one node; in the map until it has happened, or cannot be watched and has no receivers. */
+    private final class Deletion {
         private final String path;
-        private final Set<Awaiter> awaiters = new LinkedHashSet<>(); // by lock
-        private boolean stands; // by lock; the server has promised to tell
+        private final Map<Object, Consumer<Boolean>> receivers = new LinkedHashMap<>(); // by lock
+        private final Watcher watcher = watcher(this::happened);
+        private boolean stands; // by lock; whether the server has promised to report it
 
         Deletion(String path) {
             this.path = path;
         }
 
-        @Override
-        public void process(WatchedEvent event) {
-            // The others say how the connection is doing.
-            if (event.getType() != Watcher.Event.EventType.None) {
-                happened();
-            }
-        }
-
         void happened() {
-            List<Awaiter> all;
+            List<Consumer<Boolean>> all;
             lock.lock();
             try {
                 awaited.remove(path, this);
-                all = new ArrayList<>(awaiters);
-                awaiters.clear();
+                all = new ArrayList<>(receivers.values());
+                receivers.clear();
             } finally {
                 lock.unlock();
             }
-            all.forEach(awaiter -> awaiter.told.accept(true));
+            all.forEach(gone -> gone.accept(true));
         }
 
-        /** Whether that one still wants to be told. */
-        boolean stands(Awaiter awaiter) {
+        /** The server watches the node. Returns whether that receiver is still there. */
+        boolean stands(Object receiver) {
             lock.lock();
             try {
                 stands = true;
-                return awaiters.contains(awaiter);
+                return receivers.containsKey(receiver);
             } finally {
                 lock.unlock();
             }
         }
 
-        void failed(Awaiter awaiter) {
-            boolean told;
+        void failed(Object receiver) {
+            Consumer<Boolean> gone;
             lock.lock();
             try {
-                told = awaiters.remove(awaiter);
-                if (awaiters.isEmpty() && !stands) {
+                gone = receivers.remove(receiver);
+                if (receivers.isEmpty() && !stands) {
                     awaited.remove(path, this);
                 }
             } finally {
                 lock.unlock();
             }
-            if (told) {
-                awaiter.told.accept(false);
+            if (gone != null) {
+                gone.accept(false);
             }
         }
 
-        void leave(Awaiter awaiter) {
+        void leave(Object receiver) {
             lock.lock();
             try {
-                awaiters.remove(awaiter);
+                receivers.remove(receiver);
             } finally {
                 lock.unlock();
             }

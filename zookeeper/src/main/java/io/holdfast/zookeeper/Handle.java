@@ -9,21 +9,21 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@link Session} needs of ZooKeeper's handle; the simulation has another. All return at once; callbacks come one at
- * a time, in the order of the calls, and in order with what watchers are told.
+ * The part of ZooKeeper's handle that a {@link Session} needs; the simulation has another implementation. All methods
+ * return at once. Callbacks come one at a time, in the order of the calls, and in order with the events of watchers.
  */
 interface Handle {
 
-    /** Zero before there is one. */
+    /** Returns the id of the session, or zero before there is one. */
     long sessionId();
 
-    /** What was agreed with the server that was connected to last, in milliseconds. */
+    /** Returns what was agreed with the server that was connected to last, in milliseconds. */
     int sessionTimeout();
 
-    /** The session has ended, or is given up, as far as is known here: this handle gets no other one. */
+    /** Returns whether the session is known here to have ended, or is given up: this handle gets no other one. */
     boolean isOver();
 
-    /** The rights of the nodes that it makes; for the steps of {@link #together}. */
+    /** Returns the rights of the nodes that it makes; for the steps of {@link #together}. */
     List<ACL> access();
 
     void create(String path, byte[] data, CreateMode mode, AsyncCallback.Create2Callback callback);
@@ -31,7 +31,7 @@ interface Handle {
     /**
      * Lists a node's children.
      *
-     * @param watcher told of the next change of them, or of the node's end; may be null
+     * @param watcher receives the next change of them, or the deletion of the node; may be null
      */
     void children(String path, @Nullable Watcher watcher, AsyncCallback.ChildrenCallback callback);
 
@@ -43,6 +43,6 @@ interface Handle {
 
     void sync(String path, AsyncCallback.VoidCallback callback);
 
-    /** All steps, or none. */
+    /** Executes all steps, or none. */
     void together(List<Op> steps, AsyncCallback.MultiCallback callback);
 }

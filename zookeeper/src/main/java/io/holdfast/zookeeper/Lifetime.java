@@ -1,42 +1,41 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.TimeSource;
-import org.jspecify.annotations.Nullable;
 
 /**
- * How long a node may stay. ZooKeeper keeps a node for as long as its session; a lease that ends sooner, and a waiter that
- * does not ask any more, are ended by this client.
+ * How long a node may stay. ZooKeeper keeps a node for as long as its session. This client ends a lease that is over
+ * sooner, and a waiter that does not ask any more.
  *
- * <p>Changed in the contender's turn only.
+ * <p>Changed by work of the contender's {@link SerialQueue} only.
  */
 final class Lifetime {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
-    private static final long ASK_AGAIN_NANOS = 1_000 * NANOS_PER_MILLI;
+    private static final long RETRY_NANOS = 1_000 * NANOS_PER_MILLI;
 
     private final TimeSource time;
-    private final Runnable look;
+    private final Runnable onDue;
+    private final StoppableTimer timer;
     private volatile long endNanos;
-    private volatile boolean stopped;
-    private long timerNanos; // when the timer runs, if there is one
-    private volatile TimeSource.@Nullable Timer timer;
+    private boolean armed;
+    private long timerNanos; // when the timer runs, if it is armed
 
-    /** @param look wanted when the time has come, or was put off meanwhile */
-    Lifetime(TimeSource time, Runnable look) {
+    /** @param onDue runs when the time has come, even if it was put off meanwhile */
+    Lifetime(TimeSource time, Runnable onDue) {
         this.time = time;
-        this.look = look;
+        this.onDue = onDue;
+        this.timer = new StoppableTimer(time);
         this.endNanos = time.nanoTime();
     }
 
-    /** From now on. */
+    /** Sets the end, counted from now. */
     void last(long millis) {
         endNanos = time.nanoTime() + millis * NANOS_PER_MILLI;
-        TimeSource.Timer armed = timer;
-        if (armed != null && endNanos - timerNanos < 0) {
-            armed.cancel();
-            timer = null;
+        if (armed && endNanos - timerNanos < 0) {
+            timer.cancel();
+            armed = false;
         }
-        if (timer == null) {
+        if (!armed) {
             arm(endNanos);
         }
     }
@@ -55,32 +54,23 @@ final class Lifetime {
         return Math.max(0, (endNanos - time.nanoTime()) / NANOS_PER_MILLI);
     }
 
-    /** The timer came, and it is not over yet. */
+    /** Sets the timer once more: it ran before the end, which was put off. */
     void goOn() {
         arm(endNanos);
     }
 
-    /** The end could not be made. */
-    void askAgain() {
-        arm(time.nanoTime() + ASK_AGAIN_NANOS);
+    /** Sets the timer once more: the node could not be deleted. */
+    void tryAgain() {
+        arm(time.nanoTime() + RETRY_NANOS);
     }
 
     void stop() {
-        stopped = true;
-        TimeSource.Timer armed = timer;
-        if (armed != null) {
-            armed.cancel();
-        }
+        timer.stop();
     }
 
     private void arm(long atNanos) {
-        if (stopped) {
-            return;
-        }
+        armed = true;
         timerNanos = atNanos;
-        timer = time.schedule(atNanos - time.nanoTime(), look);
-        if (stopped) {
-            stop();
-        }
+        timer.set(atNanos - time.nanoTime(), onDue);
     }
 }

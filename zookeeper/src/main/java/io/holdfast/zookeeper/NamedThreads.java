@@ -9,9 +9,9 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
- * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator tells them from those of the
- * application's own. ZooKeeper takes no name, but begins its threads' names with that of the thread which makes the
- * handle: hence a thread for that.
+ * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator can tell them from the
+ * application's own threads. ZooKeeper takes no name, but begins its threads' names with that of the thread which makes
+ * the handle, so this class makes handles on a thread of its own.
  */
 final class NamedThreads implements ThreadFactory, ZookeeperFactory {
 

@@ -2,14 +2,16 @@ package io.holdfast.zookeeper;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * Names of nodes: any text as one node, and back. Letters, digits and some signs stay; everything else is the
+ * Encodes any text as the name of one node, and decodes it. Letters, digits and some signs stay; everything else is the
  * percent-encoded UTF-8. Half a surrogate pair, which has no UTF-8, is {@code %u} and four digits.
  */
 final class NodeNames {
 
+    private static final HexFormat ESCAPES = HexFormat.of().withUpperCase().withPrefix("%");
     private static final String PLAIN = "-_.:@=+,!";
 
     private NodeNames() {}
@@ -27,9 +29,7 @@ final class NodeNames {
             } else if (point >= Character.MIN_SURROGATE && point <= Character.MAX_SURROGATE) {
                 encoded.append(String.format(Locale.ROOT, "%%u%04X", point));
             } else {
-                for (byte each : Character.toString(point).getBytes(StandardCharsets.UTF_8)) {
-                    encoded.append(String.format(Locale.ROOT, "%%%02X", each & 0xff));
-                }
+                encoded.append(ESCAPES.formatHex(Character.toString(point).getBytes(StandardCharsets.UTF_8)));
             }
         }
         return encoded.toString();
@@ -65,15 +65,10 @@ final class NodeNames {
     }
 
     private static int number(String text, int from, int digits) {
-        int number = 0;
-        for (int i = from; i < from + digits; i++) {
-            int digit = i < text.length() ? Character.digit(text.charAt(i), 16) : -1;
-            if (digit < 0) {
-                throw new IllegalArgumentException("Not an escape at " + i);
-            }
-            number = 16 * number + digit;
+        if (from + digits > text.length()) {
+            throw new IllegalArgumentException("Not an escape at " + from);
         }
-        return number;
+        return HexFormat.fromHexDigits(text, from, from + digits);
     }
 
     private static boolean isPlain(int point) {

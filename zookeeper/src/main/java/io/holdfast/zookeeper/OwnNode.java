@@ -3,15 +3,18 @@ package io.holdfast.zookeeper;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply.Busy;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node of a holder id in the lock's folder: whether there is one, and where it is in the line.
+ * The node of a holder id in the lock's folder: whether there is one, where it is in the queue, and its commands.
  *
  * <pre>
  *   NONE → UNSURE         a create was sent
@@ -21,10 +24,10 @@ import org.jspecify.annotations.Nullable;
  *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
  * </pre>
  *
- * <p>Invariant: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered when the
- * node is surely gone or was surely not made.
+ * <p>Invariant: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered
+ * when the node is surely gone or was surely not made.
  *
- * <p>All of it belongs to whoever's turn it is at the {@link Contender}.
+ * <p>All of it belongs to the work of the contender's {@link SerialQueue}.
  */
 final class OwnNode {
 
@@ -35,12 +38,15 @@ final class OwnNode {
         FIRST
     }
 
+    private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: .*)?");
+
+    private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
     private final SerialQueue turns;
-    private final PredecessorView outlook;
-    private final Runnable gone;
-    private final Function<Session, CompletableFuture<Boolean>> next;
+    private final PredecessorView view;
+    private final Runnable onGone;
+    private final Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted;
 
     private Place place = Place.NONE;
     private @Nullable Session session;
@@ -49,30 +55,32 @@ final class OwnNode {
     private Runnable unwatch = () -> {};
 
     /**
-     * No node yet.
+     * There is no node yet.
      *
-     * @param gone told whenever there is no node any more
-     * @param next told, in turn, that the node just before it has been deleted
+     * @param onGone runs whenever there is no node any more
+     * @param onPredecessorDeleted runs in turn when the node just before it has been deleted
      */
     OwnNode(
+            ZooKeeperLockStore store,
             Folder folder,
             String holderId,
             SerialQueue turns,
-            Runnable gone,
-            Function<Session, CompletableFuture<Boolean>> next) {
+            Runnable onGone,
+            Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted) {
+        this.store = store;
         this.folder = folder;
         this.holderId = holderId;
         this.turns = turns;
-        this.outlook = new PredecessorView(folder.time());
-        this.gone = gone;
-        this.next = next;
+        this.view = new PredecessorView(store.time());
+        this.onGone = onGone;
+        this.onPredecessorDeleted = onPredecessorDeleted;
     }
 
     Place place() {
         return place;
     }
 
-    /** Whether it is known to have been made, and not to be gone. */
+    /** Returns whether it is known to have been made, and not to be gone. */
     boolean isMade() {
         return path != null;
     }
@@ -81,23 +89,60 @@ final class OwnNode {
         return requireNonNull(path);
     }
 
-    /** In which it was made, or a create was sent. */
+    /** Returns the session in which it was made, or a create was sent. */
     Session session() {
         return requireNonNull(session);
     }
 
     // --- made and found ---
 
+    /** Creates it at the end of the queue. The stage has null if there is no folder. */
+    CompletableFuture<@Nullable Stat> create(Session now, long leaseMillis) {
+        return now.createInSequence(beginning(now), data(now, leaseMillis)).handle((made, error) -> {
+            if (made != null) {
+                made(made.path());
+                return made.stat();
+            }
+            forgetIfNotMade(error);
+            if (ZooKeeperErrors.is(error, Code.NONODE)) {
+                return null;
+            }
+            throw new CompletionException(error);
+        });
+    }
+
+    /** Deletes another node and creates this one at the end, in one step; returns false if the other is gone. */
+    CompletableFuture<Boolean> replace(Session now, OwnNode other, long leaseMillis) {
+        return now.replaceInSequence(other.path(), beginning(now), data(now, leaseMillis))
+                .handle((made, error) -> {
+                    if (made != null) {
+                        made(made);
+                        return true;
+                    }
+                    forgetIfNotMade(error);
+                    if (isGone(error)) {
+                        return false;
+                    }
+                    throw new CompletionException(error);
+                });
+    }
+
     /** A create is about to be sent. Returns what its path begins with; the servers append the number. */
-    String beginning(Session now) {
+    private String beginning(Session now) {
         place = Place.UNSURE;
         session = now;
         return folder.path(prefix(now));
     }
 
-    void made(String path) {
+    private void made(String path) {
         this.path = path;
         place = Place.QUEUED;
+    }
+
+    private void forgetIfNotMade(Throwable error) {
+        if (!ZooKeeperErrors.isUnknown(error)) {
+            forget();
+        }
     }
 
     /** Finds out what has become of a create whose answer was lost. A session that moved on executes no late ones. */
@@ -115,7 +160,7 @@ final class OwnNode {
         });
     }
 
-    /** Learns from the line where it is. False if it is not there any more. */
+    /** Learns its place from the queue; returns false if it is not there any more. */
     boolean isIn(Session now, QueueSnapshot line) {
         int index = line.indexOf(name());
         if (index < 0) {
@@ -142,50 +187,72 @@ final class OwnNode {
         unwatch = now.deletions()
                 .await(
                         folder.path(before),
-                        told -> turns.event(() -> predecessorGone(now, before, told)),
-                        () -> outlook.watchStands(before));
+                        gone -> turns.addEvent(() -> predecessorGone(now, before, gone)),
+                        () -> view.watchStands(before));
     }
 
-    /** @param told false if the watch could not be set: then the next poll sets it */
-    private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean told) {
+    /** @param gone false if the watch could not be set: then the next poll sets it */
+    private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean gone) {
         if (place != Place.QUEUED || session != now || !before.equals(predecessor)) {
             return CompletableFuture.completedFuture(true);
         }
         predecessor = null;
-        return told ? next.apply(now) : CompletableFuture.completedFuture(true);
+        return gone ? onPredecessorDeleted.apply(now) : CompletableFuture.completedFuture(true);
     }
 
-    // --- what a waiter is told ---
+    // --- the answer to a waiter ---
 
-    /** For one that is in the line, but not the first. */
+    /** Returns the answer for a node that is in the queue, but not the first. */
     Busy busy(Session now, QueueSnapshot line) {
         int ahead = Math.max(0, line.indexOf(name()) - 1);
-        return outlook.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), folder.connection());
+        return view.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), store.reconnections());
     }
 
-    /** The same without a look, or null if it takes one. */
+    /** Returns the same without a look, or null if it takes one. */
     @Nullable
     Busy known(long pollMillis) {
-        return outlook.known(predecessor, folder.connection(), pollMillis);
+        return view.known(predecessor, store.reconnections(), pollMillis);
     }
 
     // --- written and gone ---
 
-    /** A committed write to it says that it is there, and so is the session. The stage has null if it is gone. */
-    CompletableFuture<@Nullable Stat> write(Session now, byte[] data) {
-        return now.write(path(), data).handle((stat, error) -> {
-            if (error == null) {
-                return stat;
-            }
-            if (isGone(error)) {
-                forget();
-                return null;
-            }
-            throw new CompletionException(error);
-        });
+    /**
+     * Writes to it, and looks at the queue unless that is known: once more if the leader may have been paused before
+     * the first write. The second write counts in any case: a leader that was paused would have ended the session
+     * between the two, and a slow ensemble would otherwise be written to for ever. The stage has null if the node is
+     * gone.
+     *
+     * @param known the queue if it was just seen, or null
+     */
+    CompletableFuture<@Nullable Proof> prove(Session now, long leaseMillis, @Nullable QueueSnapshot known) {
+        return write(now, leaseMillis, known)
+                .thenCompose(proof -> proof == null || now.shows(proof.promise())
+                        ? CompletableFuture.completedFuture(proof)
+                        : write(now, leaseMillis, proof.line()));
     }
 
-    /** False if it was not there any more. */
+    /** Writes as {@link #prove}, but once. A committed write proves that the node and the session are there. */
+    CompletableFuture<@Nullable Proof> write(Session now, long leaseMillis, @Nullable QueueSnapshot known) {
+        Session.Promise promise = now.promise();
+        CompletableFuture<@Nullable Stat> written = now.write(path(), data(now, leaseMillis))
+                .handle((stat, error) -> {
+                    if (error == null) {
+                        return stat;
+                    }
+                    if (isGone(error)) {
+                        forget();
+                        return null;
+                    }
+                    throw new CompletionException(error);
+                });
+        CompletableFuture<QueueSnapshot> line =
+                known != null ? CompletableFuture.completedFuture(known) : folder.look(now);
+        return written.thenCompose(stat -> stat == null
+                ? CompletableFuture.completedFuture(null)
+                : line.thenApply(seen -> new Proof(stat, seen, promise)));
+    }
+
+    /** Deletes it; returns false if it was not there any more. */
     CompletableFuture<Boolean> delete() {
         return session().delete(path()).handle((deleted, error) -> {
             if (error == null || isGone(error)) {
@@ -196,12 +263,11 @@ final class OwnNode {
         });
     }
 
-    /** Whether this error says that the node is not there any more. */
-    static boolean isGone(Throwable error) {
+    private static boolean isGone(Throwable error) {
         return ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED);
     }
 
-    /** What is asked from now on is asked in this session. */
+    /** Commands go to this session from now on. */
     void enter(Session now) {
         if (session != null && session.id() != now.id()) {
             forget();
@@ -224,7 +290,7 @@ final class OwnNode {
         path = null;
         predecessor = null;
         unwatch.run();
-        gone.run();
+        onGone.run();
     }
 
     private String prefix(Session now) {
@@ -233,5 +299,17 @@ final class OwnNode {
 
     private String name() {
         return path().substring(path().lastIndexOf('/') + 1);
+    }
+
+    // --- what a node says to other clients that look ---
+
+    private static byte[] data(Session session, long leaseMillis) {
+        return ("session=" + session.timeoutMillis() + " lease=" + leaseMillis).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Returns the session timeout in a node's data, in milliseconds; the other one if there is none. */
+    static long sessionMillis(String data, long otherwise) {
+        Matcher matcher = DATA.matcher(data);
+        return matcher.matches() ? Long.parseLong(matcher.group(1)) : otherwise;
     }
 }

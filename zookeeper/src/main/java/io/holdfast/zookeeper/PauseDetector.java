@@ -4,46 +4,45 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Says whether this process has run without a long pause: a timer that comes late was kept from coming, by either clock, as a
- * machine that is suspended stops the monotonic one. While it runs, ZooKeeper's
- * own thread sends its pings; that cannot be seen otherwise, also not by the connection: after a pause of up to a whole session it
- * stands, if anything waited in the socket.
+ * Says whether this process has run without a long pause: then a timer was late, by either clock, as a machine that is
+ * suspended stops the monotonic one. While the process runs, ZooKeeper's own thread sends its pings. That cannot be
+ * seen in another way, not even by the connection: after a pause of up to a whole session it stands, if anything waited
+ * in the socket.
  */
 final class PauseDetector {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** As long as the session's timeout is not known: it may be much shorter than was wanted. */
+    /** The interval until the session's timeout is known: it may be much shorter than was wanted. */
     private static final long FIRST_NANOS = 50 * NANOS_PER_MILLI;
 
     private final TimeSource time;
     private final LongSupplier timeoutMillis;
+    private final StoppableTimer timer;
     private final ReentrantLock lock = new ReentrantLock();
-    private ClockReading armed; // by lock; the timer
+    private ClockReading armed; // by lock; when the timer was set
     private long knownNanos; // by lock; the session's timeout, zero before the first one
     private long pauseNanos; // by lock; how long the last pause was, zero if there was none
     private long pauseEndNanos; // by lock
-    private volatile boolean stopped;
-    private volatile TimeSource.@Nullable Timer timer;
 
     /** @param timeoutMillis of the session, zero as long as it is not known */
     PauseDetector(TimeSource time, LongSupplier timeoutMillis) {
         this.time = time;
         this.timeoutMillis = timeoutMillis;
+        this.timer = new StoppableTimer(time);
         armed = ClockReading.now(time);
         next();
     }
 
-    /** Whether there was no pause of a sixth of a session in the last three quarters of one. */
+    /** Returns whether there was no pause of a sixth of a session in the last three quarters of one. */
     boolean isSteady() {
         lock.lock();
         try {
-            // A timer that was armed for a longer session says nothing about a pause before it.
+            // A timer that was set for a longer session says nothing about a pause before it.
             long late = lateNanos();
-            // How long ago a pause was must be surely so long, so that is by the monotonic clock alone.
+            // The time since a pause must be surely so long, so the monotonic clock alone counts.
             return armed.mostAgeNanos(time) < late
                     && (pauseNanos < late || time.nanoTime() - pauseEndNanos > knownNanos * 3 / 4);
         } finally {
@@ -52,11 +51,7 @@ final class PauseDetector {
     }
 
     void stop() {
-        stopped = true;
-        TimeSource.Timer present = timer;
-        if (present != null) {
-            present.cancel();
-        }
+        timer.stop();
     }
 
     private void beat() {
@@ -67,8 +62,8 @@ final class PauseDetector {
             ClockReading now = ClockReading.now(time);
             long age = armed.mostAgeNanos(now);
             armed = now;
-            // Before there is a session nobody can say what is long for it: the longest pause is kept, and the end of
-            // the last.
+            // Before there is a session, no pause is known to be long for it: the longest one is kept, and the end of
+            // the last one.
             if (age >= (knownNanos == 0 ? 2 * FIRST_NANOS : late)) {
                 pauseNanos = knownNanos == 0 ? Math.max(pauseNanos, age) : age;
                 pauseEndNanos = now.nanos();
@@ -79,7 +74,7 @@ final class PauseDetector {
         next();
     }
 
-    /** By the lock's holder. How old a timer is that is late, as the session is now. */
+    /** Returns how old a timer is that is late, as the session is now. The caller has the lock. */
     private long lateNanos() {
         long agreed = timeoutMillis.getAsLong();
         if (agreed > 0) {
@@ -89,9 +84,6 @@ final class PauseDetector {
     }
 
     private void next() {
-        if (stopped) {
-            return;
-        }
         long nanos;
         lock.lock();
         try {
@@ -99,9 +91,6 @@ final class PauseDetector {
         } finally {
             lock.unlock();
         }
-        timer = time.schedule(nanos, this::beat);
-        if (stopped) {
-            stop();
-        }
+        timer.set(nanos, this::beat);
     }
 }

@@ -5,24 +5,27 @@ import io.holdfast.spi.TimeSource;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A write that the session has committed to its node while that was the first: what a grant rests on.
+ * A write that the session has committed to its node: what a grant or a renewal rests on.
  *
  * @param stat of the node, after the write
- * @param waiting how many wait behind it
- * @param promisedMillis how long the session lives, counted from the sending
- * @param sent when the write was sent
+ * @param line the queue as it was seen after the write, or just before
+ * @param promise how long the session lives after the write
  */
-record Proof(Stat stat, int waiting, long promisedMillis, ClockReading sent) {
+record Proof(Stat stat, QueueSnapshot line, Session.Promise promise) {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** What is left of the promise, in milliseconds, rounded down; little, or less than nothing, if it is old. */
-    long leftMillis(TimeSource time) {
-        return promisedMillis - sent.mostAgeNanos(time) / NANOS_PER_MILLI - 1;
+    /** Returns this proof with what is left of its promise, rounded down; negative if it is too old. */
+    Proof asOfNow(TimeSource time) {
+        return new Proof(stat, line, new Session.Promise(leftMillis(time), ClockReading.now(time), promise.backed()));
     }
 
-    /** Whether nearly all of the promise is left. */
+    /** Returns whether nearly all of the promise is left. */
     boolean isFresh(TimeSource time) {
-        return leftMillis(time) >= promisedMillis - promisedMillis / 10;
+        return leftMillis(time) >= promise.millis() - promise.millis() / 10;
+    }
+
+    private long leftMillis(TimeSource time) {
+        return promise.millis() - promise.sent().mostAgeNanos(time) / NANOS_PER_MILLI - 1;
     }
 }

@@ -5,8 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who hold or wait, in their order: the nodes in a lock's folder. A node is called {@code <holder id>~<session>~<number>};
- * the servers number them in the order of creation. Nodes with other names are not ours, and not looked at.
+ * The queue of a lock: the nodes in its folder, in their order; the first one holds. A node is called
+ * {@code <holder id>~<session>~<number>}; the servers number them in the order of creation. Nodes with other names are
+ * not ours, and are ignored.
  */
 final class QueueSnapshot {
 
@@ -18,7 +19,7 @@ final class QueueSnapshot {
         this.entries = entries;
     }
 
-    /** What the name of a holder id's node begins with in a session; the servers append the number. */
+    /** Returns what the name of a holder id's node begins with in a session; the servers append the number. */
     static String prefix(String holderId, long session) {
         return NodeNames.encode(holderId) + "~" + Long.toHexString(session) + "~";
     }
@@ -35,11 +36,11 @@ final class QueueSnapshot {
                             NodeNames.decode(node.substring(0, first)),
                             Integer.parseInt(node.substring(last + 1))));
                 } catch (IllegalArgumentException e) {
-                    // Not ours.
+                    // The node is not ours.
                 }
             }
         }
-        // The number is 32 bits wide and goes on below zero; those that are there together are never that far apart.
+        // The number is 32 bits wide and goes on below zero; nodes that are there together are never that far apart.
         entries.sort((a, b) -> Integer.compare(a.number - b.number, 0));
         return new QueueSnapshot(entries);
     }
@@ -52,12 +53,12 @@ final class QueueSnapshot {
         return entries.isEmpty();
     }
 
-    /** How many wait behind the first. */
+    /** Returns how many nodes wait behind the first. */
     int waiting() {
         return Math.max(0, entries.size() - 1);
     }
 
-    /** -1 if it is not there. */
+    /** Returns the node's place, or -1 if it is not there. */
     int indexOf(String node) {
         for (int i = 0; i < entries.size(); i++) {
             if (entries.get(i).node().equals(node)) {
@@ -71,7 +72,7 @@ final class QueueSnapshot {
         return entries.get(index).node();
     }
 
-    /** Larger for those who came later; compared by the sign of the difference. */
+    /** Returns a number that is larger for nodes that came later; compare by the sign of the difference. */
     int number(int index) {
         return entries.get(index).number();
     }
@@ -80,7 +81,7 @@ final class QueueSnapshot {
         return entries.get(0).holderId();
     }
 
-    /** The node whose name begins so, or null. */
+    /** Returns the node whose name begins so, or null. */
     @Nullable
     String find(String prefix) {
         for (Entry entry : entries) {

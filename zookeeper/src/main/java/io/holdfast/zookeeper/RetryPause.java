@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waits of a contender in its turn, until more can be promised. They may take a quarter of a session together, and a withdrawal has its
- * turn after them; so it ends them.
+ * Pauses of a contender until more can be promised. They may take a quarter of a session together. A withdrawal is next
+ * in the {@link SerialQueue}, so it ends them.
  */
 final class RetryPause {
 
@@ -19,7 +19,7 @@ final class RetryPause {
         this.time = time;
     }
 
-    /** Goes on after that time, or at once when it is ended. Called in turn. */
+    /** Goes on after that time, or at once when the pauses are ended. */
     <T> CompletableFuture<T> then(long nanos, Supplier<CompletableFuture<T>> next) {
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         present = over;
@@ -33,7 +33,7 @@ final class RetryPause {
         });
     }
 
-    /** For good. On any thread. */
+    /** Ends the present pause, and all that follow. May be called on any thread. */
     void end() {
         ended = true;
         CompletableFuture<Boolean> over = present;

@@ -7,8 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work done one after the other, in the order of the calls, though each takes several answers of a server. What it reads
- * and writes needs no lock. Nobody waits: the work runs on the calling thread, or on that which ended the work before.
+ * Runs work one after the other, in the order of the calls, though each piece takes several answers of a server. What
+ * the work reads and writes needs no lock. No thread waits: work runs on the calling thread, or on the thread that
+ * ended the work before.
  */
 final class SerialQueue {
 
@@ -24,13 +25,21 @@ final class SerialQueue {
         return done;
     }
 
-    /** Work whose outcome nobody waits for. It reports what it must know itself. */
-    void event(Supplier<? extends CompletionStage<Boolean>> work) {
+    /** Adds work whose outcome nobody waits for; an error is only logged. */
+    void addEvent(Supplier<? extends CompletionStage<Boolean>> work) {
         CompletionStage<Boolean> done = add(work);
         done.whenComplete((value, error) -> {
             if (error != null) {
                 LOG.log(System.Logger.Level.DEBUG, "could not act on an event; the next poll or renewal will", error);
             }
+        });
+    }
+
+    /** Adds work that waits for no answer. */
+    void addTask(Runnable task) {
+        addEvent(() -> {
+            task.run();
+            return CompletableFuture.completedFuture(true);
         });
     }
 

@@ -2,7 +2,6 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.ClockReading;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.AsyncCallback;
@@ -16,25 +15,25 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session, and its commands as stages. Commands are sent in the order of the calls and executed in that order; a read
- * sees every write that was sent before it. Failures are {@link KeeperException}s; nothing is sent twice. Stages complete
- * on ZooKeeper's event thread.
+ * A session of ZooKeeper, with its commands as stages. Commands are sent in the order of the calls and executed in that
+ * order; a read sees every write that was sent before it. Failures are {@link KeeperException}s; nothing is sent twice.
+ * Stages complete on ZooKeeper's event thread.
  */
 final class Session {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final Handle handle;
-    private final SessionClock contacts;
-    private final PauseDetector pulse;
+    private final SessionClock clock;
+    private final PauseDetector pauses;
     private final Deletions deletions = new Deletions(this);
     private final long id;
 
     /** @param handle of a session that is established */
-    Session(Handle handle, SessionClock contacts, PauseDetector pulse) {
+    Session(Handle handle, SessionClock clock, PauseDetector pauses) {
         this.handle = handle;
-        this.contacts = contacts;
-        this.pulse = pulse;
+        this.clock = clock;
+        this.pauses = pauses;
         this.id = handle.sessionId();
     }
 
@@ -42,7 +41,6 @@ final class Session {
         return id;
     }
 
-    /** Who wants to be told of them. */
     Deletions deletions() {
         return deletions;
     }
@@ -51,62 +49,79 @@ final class Session {
         return handle.equals(other) && id == other.sessionId();
     }
 
-    /** It has ended, or is given up; false as long as that is not known here. */
+    /** Returns whether it has ended, or is given up; false as long as that is not known here. */
     boolean isOver() {
         return handle.isOver();
     }
 
-    /** What was agreed with the server; another server may agree on something else. */
+    /** Returns what was agreed with the server; another server may agree on another time. */
     int timeoutMillis() {
         return handle.sessionTimeout();
     }
 
     /**
-     * For how long the session surely lives after a write that is sent now, if it is committed; counted from now.
+     * Returns how long the session surely lives after a write that is sent now, if it is committed; counted from now.
      *
-     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, also by one that
-     * is cut off from the leader, while the leader counts the session's time. From when on it counts say the {@link SessionClock}.
+     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, even by one
+     * that is cut off from the leader, while the leader counts the session's time. The {@link SessionClock} says from
+     * when on it counts.
      */
     Promise promise() {
         long timeout = timeoutMillis();
-        ClockReading sent = ClockReading.now(contacts.time());
+        ClockReading sent = ClockReading.now(clock.time());
         return new Promise(
-                contacts.promiseMillis(timeout, pulse.isSteady()),
+                clock.promiseMillis(timeout, pauses.isSteady()),
                 sent,
-                contacts.hasWrittenWithin(timeout * NANOS_PER_MILLI / 4));
+                clock.hasWrittenWithin(timeout * NANOS_PER_MILLI / 4));
     }
 
     /**
-     * For how long the session lives after a write.
+     * How long the session lives after a write.
      *
-     * @param millis how long, counted from its sending
-     * @param sent when that was, or just before
+     * @param millis how long, counted from the sending of the write
+     * @param sent when the write was sent, or just before
      * @param backed whether the leader was seen at work shortly before
      */
     record Promise(long millis, ClockReading sent, boolean backed) {}
 
     /**
-     * Whether a promise may be relied on whose write has just been answered. A leader that was paused does not know of the contacts
-     * meanwhile: for as long as it takes to ask its followers, it may end sessions whose time has passed by its clock. If it has
-     * answered a write that was sent a quarter of a session before, and this one within an eighth, no session's time has passed in a
-     * pause between: contacts were reported half a tick before it at the latest, and made a third of a session before that.
+     * Returns whether a promise may be relied on whose write has just been answered. A leader that was paused does not
+     * know of contacts during the pause: for as long as it takes to ask its followers, it may end sessions whose time
+     * has passed by its clock. If it has answered a write that was sent a quarter of a session before, and this one
+     * within an eighth, no session's time has passed in a pause between the two: contacts were reported half a tick
+     * before it at the latest, and made a third of a session before that.
+     *
+     * <p>Assumed: a leader that goes on ends the sessions that are over before it takes the next write, and is not
+     * paused twice within milliseconds.
      */
     boolean shows(Promise promise) {
-        return promise.backed()
-                && promise.sent().mostAgeNanos(contacts.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
+        return promise.backed() && promise.sent().mostAgeNanos(clock.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
     }
 
-    /** Whether a promise is worth being given. If not, this process was paused, and there will be one a quarter of a session later. */
-    boolean isWorth(long promisedMillis) {
-        return promisedMillis >= timeoutMillis() / 8;
+    /**
+     * Returns whether a promise is long enough to be given. If not, this process was paused, and there will be a longer
+     * promise a quarter of a session later.
+     */
+    boolean isWorth(Promise promise) {
+        return promise.millis() >= timeoutMillis() / 8;
     }
 
-    /** The longest that it ever promises. */
+    /** Returns the longest time that it ever promises. */
     long longestPromiseMillis() {
         return timeoutMillis() * 2L / 3;
     }
 
-    CompletableFuture<Created> create(String path, byte[] data, CreateMode mode) {
+    /** Creates a node without data. */
+    CompletableFuture<Created> create(String path, CreateMode mode) {
+        return create(path, new byte[0], mode);
+    }
+
+    /** Creates an ephemeral node, to whose path the servers append a number. */
+    CompletableFuture<Created> createInSequence(String path, byte[] data) {
+        return create(path, data, CreateMode.EPHEMERAL_SEQUENTIAL);
+    }
+
+    private CompletableFuture<Created> create(String path, byte[] data, CreateMode mode) {
         Reply<Created> reply = new Reply<>(true);
         AsyncCallback.Create2Callback callback = (code, asked, context, name, stat) ->
                 reply.settle(code, asked, name == null ? null : new Created(name, stat));
@@ -114,7 +129,7 @@ final class Session {
         return reply.outcome;
     }
 
-    /** @param watcher told of the next change of what is asked for; may be null */
+    /** @param watcher receives the next change of the children; may be null */
     CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
         Reply<List<String>> reply = new Reply<>(false);
         AsyncCallback.ChildrenCallback callback =
@@ -145,29 +160,28 @@ final class Session {
         return reply.outcome;
     }
 
-    /** What is sent after this sees what any client was told before it; only if this succeeds. */
+    /** If this succeeds, commands that are sent after it see all that any client was answered before it. */
     CompletableFuture<Boolean> sync(String path) {
         Reply<Boolean> reply = new Reply<>(false);
         handle.sync(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
     }
 
-    /** Deletes one node and creates another, or does neither. The stage has the path of the new one. */
-    CompletableFuture<String> replace(String old, String path, byte[] data, CreateMode mode) {
-        List<Op> steps = new ArrayList<>();
-        steps.add(Op.delete(old, -1));
-        steps.add(Op.create(path, data, handle.access(), mode));
+    /** Deletes one node and creates another as {@link #createInSequence}, or neither. The stage has the new path. */
+    CompletableFuture<String> replaceInSequence(String old, String path, byte[] data) {
+        List<Op> steps =
+                List.of(Op.delete(old, -1), Op.create(path, data, handle.access(), CreateMode.EPHEMERAL_SEQUENTIAL));
         return together(path, steps).thenApply(results -> ((OpResult.CreateResult) results.get(1)).getPath());
     }
 
-    /** Creates a node and deletes it in one step: whether that is allowed in its folder. */
+    /** Creates a node and deletes it in one step, to find out whether that is allowed in its folder. */
     CompletableFuture<List<OpResult>> probe(String path) {
         return together(
                 path.substring(0, path.lastIndexOf('/')),
                 List.of(Op.create(path, new byte[0], handle.access(), CreateMode.EPHEMERAL), Op.delete(path, -1)));
     }
 
-    /** @param path what a failure is about, as ZooKeeper itself names none here */
+    /** @param path the node that a failure is about, as ZooKeeper itself names none here */
     private CompletableFuture<List<OpResult>> together(String path, List<Op> steps) {
         Reply<List<OpResult>> reply = new Reply<>(true);
         AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, path, results);
@@ -180,11 +194,11 @@ final class Session {
 
     record Node(String data, Stat stat) {}
 
-    /** Of a command that is about to be sent. */
+    /** The reply to a command that is about to be sent. */
     private final class Reply<T> {
 
         private final CompletableFuture<T> outcome = new CompletableFuture<>();
-        private final ClockReading sent = ClockReading.now(contacts.time());
+        private final ClockReading sent = ClockReading.now(clock.time());
         private final boolean writes;
 
         Reply(boolean writes) {
@@ -193,9 +207,9 @@ final class Session {
 
         void settle(int code, @Nullable String path, @Nullable T value) {
             if (code == Code.OK.intValue()) {
-                contacts.answered(sent, timeoutMillis());
+                clock.answered(sent, timeoutMillis());
                 if (writes) {
-                    contacts.written(sent);
+                    clock.written(sent);
                 }
             }
             if (code == Code.OK.intValue() && value != null) {

@@ -1,19 +1,22 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.spi.TimeSource;
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a holder sees of its own node and of those behind it: that somebody begins to wait, and that its node was deleted.
+ * Watches a holder's own node and the nodes behind it: another client begins to wait, or deletes the holder's node.
  *
- * <p>A hold that is over within milliseconds does without: it costs no request. After that, while nobody waits, the folder
- * is watched; while somebody waits, the own node and the next one are, so that it does not hear of all who come and go.
+ * <p>A hold that is over within milliseconds does without, and costs no request. After that, while no client waits, the
+ * folder is watched. While clients wait, the own node and the next one are watched, so that the holder does not hear of
+ * every client that comes and goes.
  *
- * <p>All but {@link #stop} runs in the contender's turn.
+ * <p>All but {@link #stop} belongs to the work of the contender's {@link SerialQueue}.
  */
 final class SuccessorWatch {
 
@@ -21,20 +24,22 @@ final class SuccessorWatch {
     private static final long NEXT_LOOK_NANOS = 50_000_000;
     private static final long AFTER_FAILURE_NANOS = 1_000_000_000;
 
+    private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
-    private final Consumer<Runnable> turn;
+    private final SerialQueue turns;
+    private final Runnable onDeleted;
+    private final StoppableTimer timer;
 
     private @Nullable Session session; // null while closed
     private String node = "";
 
     /**
-     * Which of its nodes that is, counted. A later one may have the same name, as numbers begin anew with a new folder. So what
-     * was asked while there was one node says nothing about the next.
+     * Counts its nodes. A later one may have the same name, as numbers begin anew with a new folder. So an answer to a
+     * question about one node says nothing about the next.
      */
     private int which;
 
-    private Runnable lost = () -> {};
     private int waiting;
     private boolean looked; // whether a look was sent
     private boolean seenWaiters;
@@ -46,28 +51,30 @@ final class SuccessorWatch {
     private Runnable unwatchOwn = () -> {};
     private Runnable unwatchNext = () -> {};
     private boolean open;
-    private volatile boolean stopped;
-    private volatile TimeSource.@Nullable Timer timer;
 
-    SuccessorWatch(Folder folder, String holderId, Consumer<Runnable> turn) {
+    /** @param onDeleted runs in turn when another client has deleted the holder's node */
+    SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue turns, Runnable onDeleted) {
+        this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.turn = turn;
+        this.turns = turns;
+        this.onDeleted = onDeleted;
+        this.timer = new StoppableTimer(store.time());
     }
 
     /**
-     * Begins to look, or goes on.
+     * Begins to watch, or goes on.
      *
-     * @param waiting how many wait, as far as the holder knows already
+     * @param waiting how many clients wait, as far as the holder knows already
      */
-    void begin(Session session, String node, int waiting, Runnable lost) {
-        if (stopped) {
+    void begin(Session session, String node, int waiting) {
+        if (timer.isStopped()) {
             return;
         }
         if (open && this.node.equals(node)) {
             if (!looked && this.waiting == 0 && waiting > 0) {
-                // What the first look is for is known already.
-                cancel();
+                // The result of the first look is known already.
+                timer.cancel();
                 lookedAtWaiters = true;
                 lookIn(NEXT_LOOK_NANOS);
             }
@@ -77,7 +84,6 @@ final class SuccessorWatch {
         this.session = session;
         this.node = node;
         which++;
-        this.lost = lost;
         this.waiting = waiting;
         looked = false;
         seenWaiters = false;
@@ -90,14 +96,13 @@ final class SuccessorWatch {
     void close() {
         open = false;
         session = null;
-        cancel();
+        timer.cancel();
         unwatch();
     }
 
-    /** For good: what is answered later begins nothing. */
+    /** Stops for good: a later answer begins nothing. May be called on any thread. */
     void stop() {
-        stopped = true;
-        cancel();
+        timer.stop();
     }
 
     private void unwatch() {
@@ -107,28 +112,15 @@ final class SuccessorWatch {
         unwatchNext.run();
     }
 
-    private void cancel() {
-        TimeSource.Timer armed = timer;
-        if (armed != null) {
-            armed.cancel();
-        }
-    }
-
     private void lookIn(long nanos) {
-        if (stopped) {
-            return;
-        }
         int asking = which;
-        timer = folder.time().schedule(nanos, () -> inTurn(asking, this::look));
-        if (stopped) {
-            cancel();
-        }
+        timer.set(nanos, () -> inTurn(asking, this::look));
     }
 
-    /** Does something about a node in the contender's turn, unless that one is not looked after any more by then. */
+    /** Does something about a node in turn, unless that node is not watched any more by then. */
     private void inTurn(int asking, Runnable work) {
-        turn.accept(() -> {
-            if (open && !stopped && asking == which) {
+        turns.addTask(() -> {
+            if (open && !timer.isStopped() && asking == which) {
                 work.run();
             }
         });
@@ -142,19 +134,19 @@ final class SuccessorWatch {
         looked = true;
         boolean watched = waiting == 0;
         int asking = which;
-        CompletionStage<List<String>> listed =
-                now.children(folder.path(), watched ? folder.onChange(() -> inTurn(asking, this::look)) : null);
+        Watcher onChange = Deletions.watcher(() -> inTurn(asking, this::look));
+        CompletionStage<List<String>> listed = now.children(folder.path(), watched ? onChange : null);
         listed.whenComplete((nodes, error) -> inTurn(asking, () -> seen(now, nodes, error, watched)));
     }
 
     private void seen(Session now, @Nullable List<String> nodes, @Nullable Throwable error, boolean watched) {
-        if (nodes == null && !ZooKeeperErrors.is(java.util.Objects.requireNonNull(error), Code.NONODE)) {
+        if (nodes == null && !ZooKeeperErrors.is(requireNonNull(error), Code.NONODE)) {
             lookIn(AFTER_FAILURE_NANOS);
             return;
         }
         QueueSnapshot line = QueueSnapshot.of(nodes == null ? List.of() : nodes);
         if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
-            lost.run();
+            onDeleted.run();
             return;
         }
         boolean begun = waiting == 0;
@@ -166,12 +158,12 @@ final class SuccessorWatch {
             return;
         }
         next = line.node(1);
-        // Those who were there at the last look may have gone, and others come.
+        // The clients that waited at the last look may have gone, and others come.
         begun |= seenWaiters && line.number(1) - newest > 0;
         seenWaiters = true;
         newest = line.number(waiting);
         if (begun) {
-            folder.listener().contended(folder.name(), holderId);
+            store.listener().contended(folder.name(), holderId);
         }
         if (lookedAtWaiters) {
             watchNeighbours(now);
@@ -188,33 +180,29 @@ final class SuccessorWatch {
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;
-            unwatchOwn = now.deletions()
-                    .await(
-                            node,
-                            gone -> inTurn(asking, () -> {
-                                ownWatched = false;
-                                lookAgain(gone);
-                            }),
-                            () -> {});
+            unwatchOwn = watch(now, node, asking, gone -> {
+                ownWatched = false;
+                lookAgain(gone);
+            });
         }
         if (!next.equals(watchedNext)) {
             String watching = next;
             watchedNext = watching;
             unwatchNext.run();
-            unwatchNext = now.deletions()
-                    .await(
-                            folder.path(watching),
-                            gone -> inTurn(asking, () -> {
-                                if (watching.equals(watchedNext)) {
-                                    watchedNext = "";
-                                    lookAgain(gone);
-                                }
-                            }),
-                            () -> {});
+            unwatchNext = watch(now, folder.path(watching), asking, gone -> {
+                if (watching.equals(watchedNext)) {
+                    watchedNext = "";
+                    lookAgain(gone);
+                }
+            });
         }
     }
 
-    /** @param gone false if a node could not be watched: at once that would be so again, for example where others own it */
+    private Runnable watch(Session now, String path, int asking, Consumer<Boolean> deleted) {
+        return now.deletions().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), () -> {});
+    }
+
+    /** @param gone false if a node could not be watched: a look at once would fail too */
     private void lookAgain(boolean gone) {
         if (gone) {
             look();

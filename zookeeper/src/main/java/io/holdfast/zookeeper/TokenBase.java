@@ -6,9 +6,9 @@ import io.holdfast.spi.StoreException;
  * The base of a hold's fencing tokens: the zxid of the transaction that created its node.
  *
  * <p>A zxid is the epoch (the number of the leader's election) in the upper 32 bits and a counter in the lower 32. The
- * ensemble orders all writes by it and never uses one twice, over sessions and leaders; nodes of one lock are granted in
- * the order of their creation. The base is the zxid itself, so 15 bits are left for the epoch: 32,767 elections. Nothing
- * is cut off: beyond that a lock is refused.
+ * ensemble orders all writes by it and never uses one twice, over sessions and leaders; nodes of one lock are granted
+ * in the order of their creation. The base is the zxid itself, so 15 bits are left for the epoch: 32,767 elections.
+ * Nothing is cut off: beyond that a lock is refused.
  */
 final class TokenBase {
 
@@ -16,7 +16,11 @@ final class TokenBase {
 
     private TokenBase() {}
 
-    /** @throws StoreException if tokens would overflow */
+    /**
+     * Returns the base.
+     *
+     * @throws StoreException if tokens would overflow
+     */
     static long of(long zxid, String server) {
         if (zxid <= 0 || zxid >>> BITS != 0) {
             throw new StoreException(

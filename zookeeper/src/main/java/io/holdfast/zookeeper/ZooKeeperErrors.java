@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** What a failure means for the command, and for people. */
+/** Says what a failure means for the command, and for people. */
 final class ZooKeeperErrors {
 
     private final ZooKeeperSettings settings;
@@ -40,13 +40,11 @@ final class ZooKeeperErrors {
                         FATAL,
                         where
                                 + (settings.login() == null
-                                        ? "nobody without a login"
-                                        : "the user " + user() + " does not")
-                                + (settings.login() == null ? " may" : " have the right to") + " use the node "
-                                + said.getPath()
-                                + (settings.login() == null
-                                        ? " (put user:password@ before the hosts in the URI)"
-                                        : " (correct user and password in the URI, or the node's ACL)"),
+                                        ? "nobody without a login may use the node " + said.getPath()
+                                                + " (put user:password@ before the hosts in the URI)"
+                                        : "the user " + user(settings.login())
+                                                + " does not have the right to use the node " + said.getPath()
+                                                + " (correct user and password in the URI, or the node's ACL)"),
                         said);
             case AUTHFAILED ->
                 new StoreException(FATAL, where + "the login was refused (correct user and password in the URI)", said);
@@ -62,7 +60,8 @@ final class ZooKeeperErrors {
     StoreException disconnected() {
         return new StoreException(
                 NOT_EXECUTED,
-                settings.describe() + ": no server can be reached, or they have no majority; connecting goes on",
+                settings.describe()
+                        + ": no server can be reached, or they have no majority; the client goes on connecting",
                 null);
     }
 
@@ -101,7 +100,7 @@ final class ZooKeeperErrors {
         return unwrap(error) instanceof KeeperException said && said.code() == code;
     }
 
-    /** Whether nothing is known about the command, so that it may still have been executed. */
+    /** Returns whether nothing is known about the command, so that it may have been executed. */
     static boolean isUnknown(Throwable error) {
         return !(unwrap(error) instanceof KeeperException said)
                 || said.code() == Code.CONNECTIONLOSS
@@ -118,8 +117,7 @@ final class ZooKeeperErrors {
         return cause;
     }
 
-    private String user() {
-        String login = settings.login() == null ? "" : settings.login();
+    private static String user(String login) {
         return login.substring(0, Math.max(0, login.indexOf(':')));
     }
 }

@@ -1,7 +1,5 @@
 package io.holdfast.zookeeper;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.LockStore;
@@ -25,17 +23,17 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is used by
- * this client alone, so what is not known here is not there.
+ * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is
+ * used by this client alone, so an id that is not known here has no node.
  */
 final class ZooKeeperLockStore implements LockStore {
 
+    /** How often to look at a lock that changes hands before the next question can be asked. */
     private static final int ATTEMPTS = 20;
 
     private record Key(String name, String holderId) {}
@@ -43,41 +41,40 @@ final class ZooKeeperLockStore implements LockStore {
     private final ZooKeeperSettings settings;
     private final TimeSource time;
     private final ZooKeeperErrors errors;
-    private final Link link;
-    private final PauseDetector pulse;
-    private final CommandTimeouts timeouts;
+    private final Supplier<SessionClock> clocks;
+    private final CurrentSession session;
+    private final PauseDetector pauses;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile StoreListener listener = new NobodyListens();
 
-    /** Not connected yet. */
+    /** Makes a store that is not connected yet. */
     ZooKeeperLockStore(
-            ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> contacts) {
+            ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> clocks) {
         this.settings = settings;
         this.time = context.time();
+        this.clocks = clocks;
         this.errors = new ZooKeeperErrors(settings);
-        // The link knows no session yet, and asks for the pulse when it does.
-        AtomicReference<PauseDetector> beating = new AtomicReference<>();
-        this.link = new Link(
-                connector, errors, handle -> new Session(handle, contacts.get(), requireNonNull(beating.get())));
-        this.pulse = new PauseDetector(time, link::timeoutMillis);
-        beating.set(pulse);
-        this.timeouts = new CommandTimeouts(time, settings.timeout(), errors::late);
-        link.listen(() -> listener.reconnected(), this::sessionOver);
+        this.session = new CurrentSession(connector, errors, this::newSession, new SessionEvents());
+        this.pauses = new PauseDetector(time, session::timeoutMillis);
+    }
+
+    private Session newSession(Handle handle) {
+        return new Session(handle, clocks.get(), pauses);
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
         ZooKeeperLockStore store = new ZooKeeperLockStore(
                 settings,
                 context,
-                new CuratorConnector(settings, Link.CLOSE_MILLIS),
+                new CuratorConnector(settings, CurrentSession.CLOSE_MILLIS),
                 () -> new SessionClock(context.time()));
         try {
-            Session session = store.link.connect(settings.connectMillis());
-            // A folder without a lock may vanish between the two.
+            Session session = store.session.connect(settings.connectMillis());
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
             store.await(Folder.make(session, settings.folder()));
             store.await(session.probe(probe).handle((made, error) -> {
+                // A folder without a lock may vanish between the two.
                 if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                     throw new CompletionException(error);
                 }
@@ -92,7 +89,8 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return answer(() -> folder(request.name()).acquire(request));
+        return answer(
+                () -> contender(folder(request.name()), request.holderId()).acquire(request));
     }
 
     @Override
@@ -127,30 +125,27 @@ final class ZooKeeperLockStore implements LockStore {
                 return CompletableFuture.completedFuture(StoreState.free(0));
             }
             if (attempts == 0) {
-                // It changes hands faster than one can ask twice: all that is known is who had it at that time.
+                // It changes hands faster than two questions can be asked: only its holder at that time is known.
                 return CompletableFuture.completedFuture(
                         new StoreState(line.holder(), session.timeoutMillis(), 0, line.waiting()));
             }
-            return StageChain.then(session.read(folder.path(line.node(0))), (node, error) -> {
-                if (node != null) {
-                    return CompletableFuture.completedFuture(new StoreState(
+            return session.read(folder.path(line.node(0)))
+                    .thenApply(node -> new StoreState(
                             line.holder(),
                             remainingMillis(folder, line.holder(), session, node),
                             node.stat().getCzxid(),
-                            line.waiting()));
-                }
-                return ZooKeeperErrors.is(error, Code.NONODE)
-                        ? inspect(folder, session, attempts - 1)
-                        : CompletableFuture.<StoreState>failedFuture(error);
-            });
+                            line.waiting()))
+                    .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
+                            ? inspect(folder, session, attempts - 1)
+                            : CompletableFuture.failedFuture(error));
         });
     }
 
-    /** Of a hold of another client it is only known that it ends with its session, at the latest. */
+    /** Returns how long the hold lasts. Another client's ends with its session, at the latest. */
     private long remainingMillis(Folder folder, String holder, Session session, Session.Node node) {
         Contender own = known(folder.name(), holder);
         long known = own == null ? 0 : own.remainingMillis();
-        return known > 0 ? known : Folder.sessionMillis(node.data(), session.timeoutMillis());
+        return known > 0 ? known : OwnNode.sessionMillis(node.data(), session.timeoutMillis());
     }
 
     @Override
@@ -167,25 +162,21 @@ final class ZooKeeperLockStore implements LockStore {
                 return CompletableFuture.failedFuture(new StoreException(
                         StoreException.Outcome.NOT_EXECUTED,
                         describe() + ": the lock \"" + folder.name()
-                                + "\" changes hands faster than it can be taken away (expected: another try)",
+                                + "\" changes hands faster than it can be released by force (expected: another try)",
                         null));
             }
-            return StageChain.then(session.delete(folder.path(line.node(0))), (deleted, error) -> {
-                if (error == null) {
-                    return CompletableFuture.completedFuture(true);
-                }
-                return ZooKeeperErrors.is(error, Code.NONODE)
-                        ? forceRelease(folder, session, attempts - 1)
-                        : CompletableFuture.<Boolean>failedFuture(error);
-            });
+            return session.delete(folder.path(line.node(0)))
+                    .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
+                            ? forceRelease(folder, session, attempts - 1)
+                            : CompletableFuture.failedFuture(error));
         });
     }
 
-    /** While there is no connection, the session may still live, and with it what it holds. */
+    /** Shows the session even while there is no connection: it may still live, and with it its holds. */
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return inspect(name).handle((state, error) -> {
-            Map<String, Object> details = new LinkedHashMap<>(link.describeSession());
+            Map<String, Object> details = new LinkedHashMap<>(session.describe());
             if (error != null) {
                 details.put("error", String.valueOf(errors.of(error).getMessage()));
             }
@@ -208,8 +199,8 @@ final class ZooKeeperLockStore implements LockStore {
         if (closed.compareAndSet(false, true)) {
             listener = new NobodyListens();
             contenders.values().forEach(Contender::stop);
-            pulse.stop();
-            link.close();
+            pauses.stop();
+            session.close();
         }
     }
 
@@ -225,25 +216,30 @@ final class ZooKeeperLockStore implements LockStore {
     }
 
     Session session() {
-        return link.session();
+        return session.get();
     }
 
-    int connection() {
-        return link.connection();
+    /** Returns the number of reconnections: messages from before the last one may be missing. */
+    int reconnections() {
+        return session.reconnections();
     }
 
     StoreListener listener() {
         return listener;
     }
 
+    /** Returns what an error means for the command. */
     StoreException failure(Throwable error) {
         return errors.of(error);
     }
 
+    /** Returns the contender of a holder id, a new one if there is none. */
     Contender contender(Folder folder, String holderId) {
-        return contenders.computeIfAbsent(new Key(folder.name(), holderId), key -> new Contender(folder, holderId));
+        return contenders.computeIfAbsent(
+                new Key(folder.name(), holderId), key -> new Contender(this, folder, holderId));
     }
 
+    /** Withdraws a holder id, if there is a contender of it, and returns whether it held. */
     CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
         Contender contender = known(name, holderId);
         return contender == null ? CompletableFuture.completedFuture(false) : contender.abandon();
@@ -253,24 +249,20 @@ final class ZooKeeperLockStore implements LockStore {
         contenders.remove(new Key(folder.name(), holderId), contender);
     }
 
-    /** For tests: how many holder ids have state here. */
+    /** Returns how many holder ids have state here; for tests. */
     int size() {
         return contenders.size();
     }
 
-    private void sessionOver(long id) {
-        contenders.values().forEach(contender -> contender.sessionOver(id));
-    }
-
     private Folder folder(String name) {
-        return new Folder(this, settings.folder(), name);
+        return Folder.of(settings.folder(), name);
     }
 
     private @Nullable Contender known(String name, String holderId) {
         return contenders.get(new Key(name, holderId));
     }
 
-    /** A command's answer: in time, and with an error that the engine and people understand. */
+    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
     private <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
         CompletionStage<T> running;
         try {
@@ -279,14 +271,17 @@ final class ZooKeeperLockStore implements LockStore {
             return CompletableFuture.failedFuture(e);
         }
         CompletableFuture<T> answer = new CompletableFuture<>();
+        TimeSource.Timer timer =
+                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
         running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
+            timer.cancel();
             if (error != null) {
                 answer.completeExceptionally(errors.of(error));
             } else {
                 answer.complete(value);
             }
         });
-        return timeouts.bound(answer);
+        return answer;
     }
 
     private <T> T await(CompletableFuture<T> step) {
@@ -303,7 +298,19 @@ final class ZooKeeperLockStore implements LockStore {
         }
     }
 
-    /** Until the engine listens, and after the end. */
+    private final class SessionEvents implements CurrentSession.Listener {
+        @Override
+        public void reconnected() {
+            listener.reconnected();
+        }
+
+        @Override
+        public void sessionOver(long id) {
+            contenders.values().forEach(contender -> contender.sessionOver(id));
+        }
+    }
+
+    /** Listens until the engine does, and after the end. */
     private static final class NobodyListens implements StoreListener {
         @Override
         public void granted(String name, String holderId) {}

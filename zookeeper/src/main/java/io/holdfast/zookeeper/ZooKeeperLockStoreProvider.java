@@ -9,16 +9,18 @@ import java.util.Set;
 /**
  * Opens {@code zookeeper://[user:password@]host[:port][,host[:port]…][/folder][?option=value&…]}.
  *
- * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is made when it is missing. User and password
- * are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded. Options:
+ * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is made when it is missing. User and
+ * password are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded.
+ * Options:
  *
  * <ul>
- *   <li>{@code sessionTimeout}: the session that is asked for, from {@code 300ms} to {@code 10m}; {@code 30s} by default. The
- *       ensemble has bounds of its own, 2 to 20 ticks. After the death of a process its locks are free within that time;
- *       a lease is promised for two thirds of it at a time, and renewed
- *   <li>{@code timeout}: how long to wait for the answer to a command, from {@code 100ms} to {@code 60s}; {@code 5s} by default
- *   <li>{@code acl}: {@code open} (anybody may do anything; the default without a login), {@code creator} (nobody else;
- *       the default with a login) or {@code read} (others may look)
+ *   <li>{@code sessionTimeout}: the session timeout that is asked for, from {@code 300ms} to {@code 10m}; {@code 30s}
+ *       by default. The ensemble has bounds of its own, 2 to 20 ticks. After the death of a process its locks are free
+ *       within that time; a lease is promised for two thirds of it at a time, and renewed
+ *   <li>{@code timeout}: how long to wait for the answer to a command, from {@code 100ms} to {@code 60s}; {@code 5s} by
+ *       default
+ *   <li>{@code acl}: {@code open} (all rights for everybody; the default without a login), {@code creator} (rights only
+ *       for this login; the default with a login) or {@code read} (others may look)
  *   <li>{@code tls}: {@code true} for TLS
  *   <li>{@code ca}: a PEM file with the certificates to trust instead of the JVM's, with {@code tls=true}
  *   <li>{@code cert}: a PEM file with a certificate and its private key, to show to the servers, with {@code tls=true}

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store's URI says. Where the host is forgotten, or a character is not escaped, a password is taken for host, port,
- * folder or option. So a message quotes nothing but the values of known options.
+ * The settings in a store's URI. If the host is missing, or a character is not escaped, a password may be taken for
+ * host, port, folder or option. So a message quotes nothing but the values of known options.
  *
  * @param servers {@code host:port,…} as ZooKeeper takes it
  * @param folder the path of the node that has the locks, without a slash at the end
@@ -83,15 +83,15 @@ record ZooKeeperSettings(
                 file("cert", options.get("cert"), tls));
     }
 
-    /** The URI without login and options. */
+    /** Returns the URI without login and options. */
     String describe() {
         return "zookeeper://" + servers + folder;
     }
 
     /**
-     * For how long to wait for the first connection. As many servers as may be off can be the first ones that are tried. One that
-     * hangs is given up after its part of the session timeout, which is a rule of ZooKeeper that nobody can set, and the next one
-     * is tried up to a second later.
+     * Returns how long to wait for the first connection. The servers that are tried first may all be down, if they are
+     * a minority. ZooKeeper gives a server that hangs up after its part of the session timeout, which cannot be set,
+     * and tries the next one up to a second later.
      */
     long connectMillis() {
         int all = servers.split(",", -1).length;
@@ -215,7 +215,7 @@ record ZooKeeperSettings(
         }
         try {
             Path file = Path.of(text);
-            // ZooKeeper knows the kind of a file by the end of its name.
+            // ZooKeeper tells the kind of a file from the end of its name.
             if (Files.isReadable(file) && text.endsWith(".pem")) {
                 return file;
             }
@@ -234,7 +234,7 @@ record ZooKeeperSettings(
         }
     }
 
-    /** For ZooKeeper, whose login is bytes. */
+    /** Returns a login as bytes, as ZooKeeper takes it. */
     static byte[] bytes(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
     }

@@ -10,7 +10,7 @@ import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
-/** Somebody looks at a lock from far away: whoever held it has released it each time before more can be asked about his node. */
+/** A lock is inspected from far away: each time its holder has released it before its node can be read. */
 class BusyInspectionTest {
 
     private int holders;

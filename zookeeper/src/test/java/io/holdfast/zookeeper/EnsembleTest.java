@@ -90,8 +90,8 @@ class EnsembleTest {
     }
 
     /**
-     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than
-     * a command may take. Which server comes first is chance, so it is tried often.
+     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than a
+     * command may take. Which server comes first is chance, so it is tried often.
      */
     @Test
     void a_server_that_hangs_keeps_nobody_from_connecting() throws Exception {
@@ -323,7 +323,7 @@ class EnsembleTest {
         return new Work(working);
     }
 
-    /** Threads of several clients in one critical section, again and again, whatever happens to the servers. */
+    /** Threads of several clients in one critical section, repeatedly, whatever happens to the servers. */
     private final class Work {
         private final AtomicBoolean over = new AtomicBoolean();
         private final AtomicInteger done = new AtomicInteger();
@@ -353,7 +353,7 @@ class EnsembleTest {
             }
         }
 
-        /** A lease that is lost while somebody is inside has been left before anybody else is let in. */
+        /** A thread whose lease is lost inside has left before another one is let in. */
         private boolean enterWhile(Lease lease) {
             AtomicBoolean inside = new AtomicBoolean(true);
             detector.enter(lease.fencingToken());

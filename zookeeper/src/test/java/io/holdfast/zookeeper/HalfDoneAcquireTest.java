@@ -83,7 +83,7 @@ class HalfDoneAcquireTest {
         assertThat(nodes.get(0)).startsWith("c:2~");
     }
 
-    /** Else the node is not withdrawn, and nobody has the lock for some seconds. */
+    /** Otherwise the node is not withdrawn, and no client gets the lock for some seconds. */
     private void saysThatItIsUnknown(CompletionStage<?> asked) {
         assertThat(nodes).hasSize(1);
         assertThat(asked.toCompletableFuture())

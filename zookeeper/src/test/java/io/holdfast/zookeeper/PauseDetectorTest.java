@@ -15,56 +15,56 @@ class PauseDetectorTest {
 
     @Test
     void is_steady_without_a_pause_and_three_quarters_of_a_session_after_one() {
-        PauseDetector pulse = new PauseDetector(time, timeout::get);
+        PauseDetector pauses = new PauseDetector(time, timeout::get);
         elapse(5_000);
-        assertThat(pulse.isSteady()).isTrue();
+        assertThat(pauses.isSteady()).isTrue();
         time.stepWall(Duration.ofSeconds(2));
-        assertThat(pulse.isSteady()).isFalse();
+        assertThat(pauses.isSteady()).isFalse();
         elapse(9_000);
-        assertThat(pulse.isSteady()).isFalse();
+        assertThat(pauses.isSteady()).isFalse();
         elapse(500);
-        assertThat(pulse.isSteady()).isTrue();
+        assertThat(pauses.isSteady()).isTrue();
     }
 
     /** Of ten minutes, and then the servers allow twenty seconds. */
     @Test
     void a_pause_is_noticed_though_the_session_was_to_be_longer() {
         timeout.set(600_000);
-        PauseDetector pulse = new PauseDetector(time, timeout::get);
+        PauseDetector pauses = new PauseDetector(time, timeout::get);
         elapse(100);
         timeout.set(20_000);
-        assertThat(pulse.isSteady()).isTrue();
+        assertThat(pauses.isSteady()).isTrue();
         time.stepWall(Duration.ofSeconds(15));
-        assertThat(pulse.isSteady()).isFalse();
+        assertThat(pauses.isSteady()).isFalse();
         elapse(10_000);
-        assertThat(pulse.isSteady()).isFalse();
+        assertThat(pauses.isSteady()).isFalse();
         elapse(25_000);
-        assertThat(pulse.isSteady()).isTrue();
+        assertThat(pauses.isSteady()).isTrue();
     }
 
     @Test
     void a_pause_is_noticed_just_before_the_session_is_known() {
         timeout.set(0);
-        PauseDetector pulse = new PauseDetector(time, timeout::get);
+        PauseDetector pauses = new PauseDetector(time, timeout::get);
         elapse(120);
         time.stepWall(Duration.ofSeconds(15));
         elapse(120);
         timeout.set(20_000);
-        assertThat(pulse.isSteady()).isFalse();
+        assertThat(pauses.isSteady()).isFalse();
         elapse(16_000);
-        assertThat(pulse.isSteady()).isTrue();
+        assertThat(pauses.isSteady()).isTrue();
     }
 
     /** The promise of a quarter needs it. */
     @Test
     void is_steady_from_the_beginning_of_a_session() {
         timeout.set(0);
-        PauseDetector pulse = new PauseDetector(time, timeout::get);
+        PauseDetector pauses = new PauseDetector(time, timeout::get);
         elapse(100);
         timeout.set(4_000);
         for (int i = 0; i < 400; i++) {
             elapse(100);
-            assertThat(pulse.isSteady()).isTrue();
+            assertThat(pauses.isSteady()).isTrue();
         }
     }
 

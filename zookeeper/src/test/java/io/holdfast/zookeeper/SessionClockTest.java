@@ -13,51 +13,51 @@ class SessionClockTest {
     private static final long TIMEOUT = 12_000;
 
     private final VirtualTime time = new VirtualTime();
-    private final SessionClock contacts = new SessionClock(time);
+    private final SessionClock clock = new SessionClock(time);
 
     @Test
     void who_was_only_heard_by_pings_gets_a_quarter() {
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
         answeredNow();
         elapse(2_999);
         // The server may not have told the leader yet.
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
     }
 
     @Test
     void who_was_paused_and_only_heard_by_pings_gets_nothing() {
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
         answeredNow();
         elapse(2_999);
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
         elapse(1);
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isEqualTo(8_000);
         elapse(10_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
     }
 
     @Test
     void it_counts_from_a_contact_that_the_leader_must_know_of() {
         answeredNow();
         elapse(3_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
         answeredNow();
         elapse(1_000);
         // The later one may be unknown.
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(5_939);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(5_939);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
     @Test
     void a_stall_before_the_write_shortens_what_is_promised() {
         answeredNow();
         elapse(7_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(4_929);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(4_929);
         elapse(4_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
     }
 
     @Test
@@ -66,21 +66,21 @@ class SessionClockTest {
             answeredNow();
             time.advance(Duration.ofMillis(1));
         }
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
     /** The monotonic clock has stood meanwhile, and the leader's has not. */
     @Test
     void what_the_machine_was_suspended_for_is_taken_off() {
         answeredNow();
-        contacts.written(ClockReading.now(time));
+        clock.written(ClockReading.now(time));
         time.stepWall(Duration.ofSeconds(5));
         elapse(2_999);
         // By the wall clock it is old enough for the leader to know of it; but that may have been set.
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isZero();
-        assertThat(contacts.hasWrittenWithin(5_000_000_000L)).isFalse();
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
+        assertThat(clock.hasWrittenWithin(5_000_000_000L)).isFalse();
         elapse(1);
-        assertThat(contacts.promiseMillis(TIMEOUT, false)).isEqualTo(12_000 - 8_080 - 1);
+        assertThat(clock.promiseMillis(TIMEOUT, false)).isEqualTo(12_000 - 8_080 - 1);
     }
 
     @Test
@@ -88,18 +88,18 @@ class SessionClockTest {
         answeredNow();
         time.stepWall(Duration.ofHours(1));
         elapse(3_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
         answeredNow();
         elapse(3_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
         time.stepWall(Duration.ofHours(-2));
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
         elapse(2_000);
-        assertThat(contacts.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
+        assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
     }
 
     private void answeredNow() {
-        contacts.answered(ClockReading.now(time), TIMEOUT);
+        clock.answered(ClockReading.now(time), TIMEOUT);
     }
 
     private void elapse(long millis) {

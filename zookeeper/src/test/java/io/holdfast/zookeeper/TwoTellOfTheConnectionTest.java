@@ -14,7 +14,7 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who opens a store sees the connection, and at the same moment Curator's thread tells of it. */
+/** The thread that opens a store sees the connection, and Curator's thread reports it at the same moment. */
 @Timeout(20)
 class TwoTellOfTheConnectionTest {
 
@@ -43,7 +43,7 @@ class TwoTellOfTheConnectionTest {
                 return null;
             });
 
-    /** What waits for a message of one would not be told by the other's watches. */
+    /** With two, a waiter of one would not receive the messages of the other's watches. */
     @Test
     void a_session_is_known_once() throws InterruptedException {
         VirtualTime time = new VirtualTime();

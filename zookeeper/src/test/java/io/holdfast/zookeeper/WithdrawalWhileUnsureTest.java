@@ -17,8 +17,8 @@ import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
 /**
- * After a long pause (here: a wall clock that is set forward) it takes a quarter of a session until anything can be promised again. Who
- * gives up meanwhile must not keep the lock from others until then.
+ * After a long pause (here: a wall clock that is set forward) it takes a quarter of a session until anything can be
+ * promised again. A client that gives up meanwhile must not keep the lock from others until then.
  */
 class WithdrawalWhileUnsureTest {
 

@@ -51,7 +51,7 @@ class ZooKeeperTlsTest {
         }
     }
 
-    /** Mutual TLS: the servers let in only whoever shows a certificate that they trust. */
+    /** Mutual TLS: the servers let a client in only if it shows a certificate that they trust. */
     @Test
     void servers_that_ask_for_a_certificate_get_the_one_of_the_uri(@TempDir Path dir) throws Exception {
         Path keys = dir.resolve("keys.p12");

@@ -1,21 +1,29 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.DurationText;
-import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way to the ensemble: knows the session that commands are sent on now, and tells when one is over. Commands are sent on
- * the session itself: Curator would send some of them again, and the engine knows better what to do about a command that failed.
+ * The session that commands are sent on now. Commands are sent on the session itself: Curator would send some of them
+ * twice, and the engine knows better what to do about a command that failed.
  */
-final class Link {
+final class CurrentSession {
+
+    /** What follows from changes of the connection. */
+    interface Listener {
+
+        /** Messages may have been missed: the connection was lost and is back. */
+        void reconnected();
+
+        /** The nodes of this session must not be relied on any more. */
+        void sessionOver(long id);
+    }
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
     static final int CLOSE_MILLIS = 2_000;
@@ -23,31 +31,24 @@ final class Link {
     private final ZooKeeperErrors errors;
     private final Connector connector;
     private final Function<Handle, Session> sessions;
+    private final Listener listener;
     private final ReentrantLock adopting = new ReentrantLock();
     private volatile @Nullable Session session; // written by lock
     private volatile boolean connected;
-    private final AtomicInteger connection = new AtomicInteger();
+    private final AtomicInteger reconnections = new AtomicInteger();
 
-    /** The session is known to have ended, and there is no other yet. */
+    /** Whether the session is known to have ended, and there is no other yet. */
     private volatile boolean over;
 
     private volatile boolean closed;
 
-    private volatile Runnable reconnected = () -> {};
-    private volatile LongConsumer sessionOver = id -> {};
-
     /** @param sessions makes a session of a handle on which one is established */
-    Link(Connector connector, ZooKeeperErrors errors, Function<Handle, Session> sessions) {
+    CurrentSession(Connector connector, ZooKeeperErrors errors, Function<Handle, Session> sessions, Listener listener) {
         this.connector = connector;
         this.errors = errors;
         this.sessions = sessions;
+        this.listener = listener;
         connector.listen(this::changed);
-    }
-
-    /** @param sessionOver told the id of a session whose nodes must not be relied on any more */
-    void listen(Runnable reconnected, LongConsumer sessionOver) {
-        this.reconnected = reconnected;
-        this.sessionOver = sessionOver;
     }
 
     /** Waits until there is a session, for a bounded time. */
@@ -55,7 +56,7 @@ final class Link {
         try {
             if (connector.connect(millis)) {
                 changed(ConnectionState.CONNECTED);
-                return session();
+                return get();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -64,8 +65,8 @@ final class Link {
         throw errors.unreachable(millis);
     }
 
-    /** The session that commands are sent on now. */
-    Session session() {
+    /** Returns the session, or throws if there is no connection. */
+    Session get() {
         Session now = session;
         if (closed) {
             throw errors.closed();
@@ -76,14 +77,14 @@ final class Link {
         return now;
     }
 
-    /** What was agreed for the last session; zero if there was none. */
+    /** Returns what was agreed for the last session; zero if there was none. */
     long timeoutMillis() {
         Session now = session;
         return now == null ? 0 : now.timeoutMillis();
     }
 
-    /** For people. */
-    Map<String, Object> describeSession() {
+    /** Returns its state, id and timeout for people. */
+    Map<String, Object> describe() {
         Session now = session;
         String state = closed ? "closed" : now == null ? "none" : over ? "lost" : connected ? "connected" : "suspended";
         return now == null
@@ -97,14 +98,14 @@ final class Link {
                         DurationText.of(Duration.ofMillis(now.timeoutMillis())));
     }
 
-    /** Counts the reconnections: messages from before the last one may be missing. */
-    int connection() {
-        return connection.get();
+    /** Returns the number of reconnections: messages from before the last one may be missing. */
+    int reconnections() {
+        return reconnections.get();
     }
 
     /**
-     * Ends the session, and with it all its nodes. Waits a bounded time for that; does not throw. Curator itself would wait
-     * for servers that hang.
+     * Ends the session, and with it all its nodes. Waits a bounded time for that, as Curator itself would wait for
+     * servers that hang; does not throw.
      */
     void close() {
         closed = true;
@@ -121,22 +122,22 @@ final class Link {
     private void changed(ConnectionState state) {
         switch (state) {
             case CONNECTED, RECONNECTED -> {
-                connection.incrementAndGet();
+                reconnections.incrementAndGet();
                 adopt();
                 if (state == ConnectionState.RECONNECTED) {
-                    reconnected.run();
+                    listener.reconnected();
                 }
             }
-            // Nothing ends by this: what was promised is counted from confirmed writes.
+            // Nothing ends by this: promises count from confirmed writes.
             case SUSPENDED, READ_ONLY -> connected = false;
             case LOST -> {
                 Session ended = session;
-                // Told late, it is about the session before, if an event before it has found the next one's handle. If
-                // it is about this one, and that does not know it yet, then it is told when there is the next one.
+                // A late event is about the session before, if an earlier event has found the next one's handle. If it
+                // is about this session, and that does not know it yet, the event of the next session says so.
                 if (ended != null && ended.isOver()) {
                     connected = false;
                     over = true;
-                    sessionOver.accept(ended.id());
+                    listener.sessionOver(ended.id());
                 }
             }
         }
@@ -146,7 +147,7 @@ final class Link {
         try {
             Handle handle = connector.handle();
             if (handle.sessionId() == 0) {
-                // Told late: the handle is a newer one. Commands would wait there for a session whose name they do
+                // A late event: the handle is a newer one. Commands would wait there for a session whose name they do
                 // not have.
                 connected = false;
                 return;
@@ -154,8 +155,8 @@ final class Link {
             Session before;
             adopting.lock();
             try {
-                // Two may see the first connection at once. A second one of the same session would not hear what the
-                // first one watches.
+                // Two threads may see the first connection at once. A second Session of the same session would not
+                // receive what the first one watches.
                 before = session;
                 if (before == null || !before.isOf(handle)) {
                     session = sessions.apply(handle);
@@ -166,16 +167,11 @@ final class Link {
             over = false;
             connected = true;
             if (before != null && before.id() != handle.sessionId()) {
-                sessionOver.accept(before.id());
+                listener.sessionOver(before.id());
             }
         } catch (Exception e) {
             // The connection has gone again; there will be another event.
             LOG.log(System.Logger.Level.DEBUG, "no session yet", e);
         }
-    }
-
-    /** For messages of the constructor's caller. */
-    StoreException failure(Throwable error) {
-        return errors.of(error);
     }
 }

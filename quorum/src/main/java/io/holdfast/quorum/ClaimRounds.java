@@ -1,0 +1,99 @@
+package io.holdfast.quorum;
+
+import io.holdfast.quorum.Verdicts.Ended;
+import io.holdfast.quorum.Verdicts.Taken;
+import io.holdfast.spi.QuorumMember.Released;
+import io.holdfast.spi.QuorumMember.Take;
+import io.holdfast.spi.QuorumMember.Vote;
+import io.holdfast.spi.QuorumMember.Written;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreException.Outcome;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the rounds about a claim, and acts on answers that arrive when nobody waits for them: a vote for a claim that is
+ * over is given back, a release that failed is sent again.
+ */
+final class ClaimRounds {
+
+    private final Members members;
+    private final QuorumCompensation compensation;
+
+    ClaimRounds(Members members, QuorumCompensation compensation) {
+        this.members = members;
+        this.compensation = compensation;
+    }
+
+    /**
+     * Asks all members for the lock. The stage fails if too few of them have a vote.
+     *
+     * @param waitMillis as in {@link Take}
+     */
+    CompletableFuture<Taken> take(Claim claim, long leaseMillis, long proposal, long waitMillis) {
+        long memberLease = members.settings().memberLeaseMillis(leaseMillis);
+        Take take = new Take(claim.name, claim.id, memberLease, 0, proposal, waitMillis);
+        return Round.<Vote, Taken>run(
+                members,
+                seat -> seat.send(member -> member.take(take)),
+                Vote::standing,
+                replies -> Verdicts.taken(replies, proposal),
+                (seat, vote, why) -> {
+                    if (why != null && why.outcome() == Outcome.NOT_EXECUTED) {
+                        claim.refusedAt(seat);
+                    }
+                    giveBackIfOver(claim, seat, vote, why);
+                });
+    }
+
+    /** Gives back a vote for a claim that is over, and a vote that may come without an answer. */
+    void giveBackIfOver(Claim claim, Seat seat, @Nullable Vote vote, @Nullable StoreException why) {
+        if (vote != null && vote.holds() && claim.over) {
+            compensation.release(seat, claim);
+        } else if (why != null && why.outcome() == Outcome.UNKNOWN) {
+            compensation.releaseWhatIsLate(seat, claim);
+        }
+    }
+
+    /**
+     * Writes the round's candidate to all members. The stage fails if there is neither a majority nor a refusal.
+     *
+     * @param voters the members whose answers count, as in {@link Taken.Won}
+     */
+    CompletableFuture<TokenRound> commit(Claim claim, TokenRound round, int voters) {
+        return Round.<Written, TokenRound>run(
+                members,
+                seat -> seat.send(member -> member.commit(claim.name, claim.id, round.candidate())),
+                Written::standing,
+                replies -> Verdicts.committed(replies, round, voters));
+    }
+
+    /**
+     * Ends a claim at all members, whatever has become of it there.
+     *
+     * @param wake whether it was a hold, whose end others wait for
+     */
+    CompletableFuture<Ended> end(Claim claim, boolean wake) {
+        claim.over = true;
+        return Round.<Released, Ended>run(
+                members,
+                seat -> seat.send(member -> member.release(claim.name, claim.id, wake)),
+                Released::standing,
+                Verdicts::released,
+                (seat, released, why) -> {
+                    // A member where the claim never was, and that is down, would otherwise be asked for a minute.
+                    if (why != null && why.outcome() != Outcome.FATAL && claim.mayBeAt(seat)) {
+                        compensation.releaseAgain(seat, claim);
+                    }
+                });
+    }
+
+    /** Says to all members that this client waits for the name no more. */
+    CompletableFuture<Boolean> leave(String name) {
+        return Round.<Boolean, Boolean>run(
+                members,
+                seat -> seat.send(member -> member.leave(name)),
+                left -> null,
+                replies -> replies.members() - replies.pending() >= replies.majority() ? true : null);
+    }
+}
