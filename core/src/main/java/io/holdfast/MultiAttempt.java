@@ -3,6 +3,8 @@ package io.holdfast;
 import io.holdfast.NameEngine.Reservation;
 import io.holdfast.NameEngine.Reservation.Made;
 import io.holdfast.spi.AcquireAllReply;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -32,11 +34,11 @@ final class MultiAttempt {
             if (reserve(name, waiters.get()) instanceof Made one) {
                 made.add(one);
             } else {
-                made.forEach(before -> before.engine().notTakenTogether(before, false));
+                made.forEach(before -> notTaken(before, false));
                 return List.of();
             }
         }
-        engine.store().acquireAll(made.stream().map(Made::request).toList()).whenComplete(this::answered);
+        engine.store.acquireAll(made.stream().map(Made::request).toList()).whenComplete(this::answered);
         return made.stream().map(Made::waiter).toList();
     }
 
@@ -53,14 +55,24 @@ final class MultiAttempt {
         for (int i = 0; i < made.size(); i++) {
             Made one = made.get(i);
             if (reply == null) {
-                one.engine().failedTogether(one, StoreErrors.of(error));
+                StoreException failure = StoreErrors.of(error);
+                one.engine().handle(state -> state.onFailedTogether(one.waiter(), one.attempt(), failure));
             } else if (reply.isTaken()) {
-                one.engine().grantedTogether(one, reply.granted().get(i));
+                Granted granted = reply.granted().get(i);
+                one.engine().handle(state -> state.onAcquired(one.attempt(), one.sent(), granted, null));
             } else {
                 one.waiter().looksAgain = reply.isEndless();
                 boolean told = !reply.isEndless() && one.engine().name().equals(reply.busy());
-                one.engine().notTakenTogether(one, told);
+                notTaken(one, told);
             }
         }
+    }
+
+    /** Nothing was sent for this name, or it has changed nothing; {@code told}: because this name is not free. */
+    private static void notTaken(Made one, boolean told) {
+        one.engine().handle(state -> {
+            one.waiter().untold |= !told;
+            state.onNotTakenTogether(one.waiter(), one.attempt());
+        });
     }
 }

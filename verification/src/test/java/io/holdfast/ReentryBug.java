@@ -103,7 +103,7 @@ enum ReentryBug {
                     try {
                         yield super.leave(thread);
                     } catch (LeaseLostException told) {
-                        while (engine.lostHolds().unlockBy(thread, name()) != null) {
+                        while (engine.lostHolds.unlockBy(thread, name()) != null) {
                             // One more that will not be told.
                         }
                         throw told;

@@ -91,11 +91,11 @@ final class SimProcess {
     String left() {
         Engine engine = client.engine();
         if (engine.size() == 0
-                && engine.renewals().size() == 0
-                && engine.compensation().pending() == 0) {
+                && engine.renewals.size() == 0
+                && engine.compensation.pending() == 0) {
             return link.left();
         }
-        return engine.size() + " names, " + engine.renewals().size() + " holds, "
-                + engine.compensation().pending() + " compensations";
+        return engine.size() + " names, " + engine.renewals.size() + " holds, "
+                + engine.compensation.pending() + " compensations";
     }
 }
