@@ -47,9 +47,9 @@ final class NameEngine extends NameEffects implements NameEvents {
         return current;
     }
 
-    // --- callers arrive: each of these returns a word for "retired", and then the caller takes a new engine ---
+    // --- arrivals ---
 
-    /** Returns false if this engine has been retired. */
+    /** Returns false if this engine has been retired: the caller takes a new one. */
     boolean submit(Waiter waiter) {
         return ask(false, state -> {
             if (retired) {
@@ -65,33 +65,20 @@ final class NameEngine extends NameEffects implements NameEvents {
         });
     }
 
-    /** The place of a name in a {@link MultiAttempt}. */
-    sealed interface Reservation {
+    /** The place of a name in a {@link MultiAttempt}: the attempt and its request, which is sent with the others. */
+    record Reservation(NameEngine engine, Waiter waiter, Attempt attempt, ClockReading sent, AcquireRequest request) {}
 
-        /** To be sent with the others. */
-        record Made(NameEngine engine, Waiter waiter, Attempt attempt, ClockReading sent, AcquireRequest request)
-                implements Reservation {}
-
-        /** Somebody here holds the name or waits for it. */
-        record InUse() implements Reservation {}
-
-        /** This engine has been retired. */
-        record Retired() implements Reservation {}
-    }
-
-    /** Begins an attempt whose command the caller sends. */
+    /** Begins an attempt whose command the caller sends. Returns null if the name is in use here, or was until now. */
+    @Nullable
     Reservation reserve(Waiter waiter) {
-        return ask(new Reservation.Retired(), state -> {
-            if (retired) {
-                return new Reservation.Retired();
+        return find(state -> {
+            Attempt attempt = retired ? null : state.reserve(waiter);
+            if (attempt == null) {
+                return null;
             }
             waiter.submittedTo(this);
-            Attempt attempt = state.reserve(waiter);
-            if (attempt == null) {
-                return new Reservation.InUse();
-            }
             armDeadline(waiter);
-            return new Reservation.Made(this, waiter, attempt, attempt.sending(time()), request(attempt));
+            return new Reservation(this, waiter, attempt, attempt.sending(time()), request(attempt));
         });
     }
 

@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -61,25 +59,23 @@ final class Tenure {
 
     /** The owner released: the lease is in state RELEASED. */
     void onReleased(ActiveLease ended) {
-        Hold held = hold;
-        if (held == null || lease != ended) {
-            state.effects.endLease(ended, true);
+        Hold held = takeBack(ended);
+        Waiter next = state.firstWaiter();
+        if (held == null) {
             return;
         }
-        lease = null;
-        if (state.nobodyWaits()) {
+        if (next == null) {
             drop(held);
             state.effects.sendRelease(held, ended);
+            return;
+        }
+        state.effects.endLease(ended, false);
+        if (mayLeaveOpenFor(next, held)) {
+            held.open = true;
+            state.effects.nudge(next);
+            watch(held, time().nanoTime());
         } else {
-            state.effects.endLease(ended, false);
-            Waiter next = requireNonNull(state.firstWaiter());
-            if (mayLeaveOpenFor(next, held)) {
-                held.open = true;
-                state.effects.nudge(next);
-                watch(held);
-            } else {
-                handOut(held, 0);
-            }
+            handOut(held, 0);
         }
     }
 
@@ -88,16 +84,23 @@ final class Tenure {
      * ends it by itself; local waiters ask the store like other clients.
      */
     void onRetained(ActiveLease ended, long endNanos) {
-        Hold held = hold;
-        if (held == null || lease != ended) {
+        Hold held = takeBack(ended);
+        if (held != null) {
+            drop(held);
+            held.sequence++;
+            state.effects.sendRetain(held, ended, endNanos);
+            state.contention().beginAfterTenure();
+        }
+    }
+
+    /** Takes a released lease back. Returns its hold, or null if that was lost before the release came here. */
+    private @Nullable Hold takeBack(ActiveLease ended) {
+        if (lease != ended) {
             state.effects.endLease(ended, true);
-            return;
+            return null;
         }
         lease = null;
-        drop(held);
-        held.sequence++;
-        state.effects.sendRetain(held, ended, endNanos);
-        state.contention().beginAfterTenure();
+        return hold;
     }
 
     /** Gives a lock that was left open to a running thread, before the waiter that was woken for it. */
@@ -151,15 +154,15 @@ final class Tenure {
 
     /** Another client waits for the name. */
     void onContended(String holderId) {
-        if (isOf(holderId)) {
-            requireNonNull(hold).contended = true;
+        if (hold != null && hold.isOf(holderId)) {
+            hold.contended = true;
         }
     }
 
     /** The store says by itself, in no answer, that the hold is gone. */
     void onLost(String holderId) {
-        if (isOf(holderId)) {
-            holdGone(requireNonNull(hold));
+        if (hold != null && hold.isOf(holderId)) {
+            holdGone(hold);
         }
     }
 
@@ -172,72 +175,61 @@ final class Tenure {
         return hold;
     }
 
-    /**
-     * That command ended.
-     *
-     * @param before the hold at its beginning
-     * @param removed whether the store says that it removed one; if not, perhaps it still does
-     */
+    /** That command ended. If the store does not say that it removed a hold, it may still do so. */
     void onForced(@Nullable Hold before, boolean removed) {
         Hold held = hold;
         if (held == null || held != before) {
             return;
         }
         if (removed) {
-            holdLost(held, "it was removed by force through this client");
+            holdLost(held, "it was removed by force through this client", false);
         } else if (lease != null) {
-            upkeep().askNow(held, time().nanoTime());
-            watch(held);
+            long now = time().nanoTime();
+            upkeep().askNow(held, now);
+            watch(held, now);
         }
     }
 
     void onRenewed(
-            Hold renewed,
-            RenewRequest request,
-            ClockReading sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
+            Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
         // If a length was set after this request was sent, its effect is history.
-        if (renewed != hold || request.sequence() < renewed.sequence) {
+        if (held != hold || request.sequence() < held.sequence) {
             return;
         }
         if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
-            upkeep().seen(renewed, seen, sent);
-            watch(renewed);
+            upkeep().seen(held, seen, sent);
+            watch(held, time().nanoTime());
         } else if (reply instanceof RenewReply.Renewed extended) {
             ClockReading now = ClockReading.now(time());
-            if (extend(renewed, request, sent, extended, now)) {
-                watch(renewed, now.nanos());
+            if (extend(held, request, sent, extended, now)) {
+                watch(held, now.nanos());
             }
         } else if (reply instanceof RenewReply.Gone) {
-            holdGone(renewed);
+            holdGone(held);
         } else if (error != null) {
-            state.effects.reportRenewalFailure(renewed, error);
-            upkeep().failed(renewed, time().nanoTime());
-            watch(renewed);
+            state.effects.reportRenewalFailure(held, error);
+            long now = time().nanoTime();
+            upkeep().failed(held, now);
+            watch(held, now);
         }
     }
 
     /** The answer to a renewal that sets the length for the next lease. */
     void onPrepared(
-            Hold prepared,
-            RenewRequest request,
-            ClockReading sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
-        if (prepared != hold) {
+            Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
+        if (held != hold) {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(prepared, request, sent, extended, ClockReading.now(time()))) {
-                handOut(prepared, request.leaseMillis() * 1_000_000);
+            if (extend(held, request, sent, extended, ClockReading.now(time()))) {
+                handOut(held, request.leaseMillis() * 1_000_000);
             }
         } else {
             // The hold is gone, or its length is not known; and nobody relies on it yet.
             if (error != null) {
-                state.effects.reportRenewalFailure(prepared, error);
+                state.effects.reportRenewalFailure(held, error);
             }
-            holdLost(prepared, "");
+            holdLost(held, "", false);
         }
     }
 
@@ -260,9 +252,9 @@ final class Tenure {
         if (endIfOver(due, sent)) {
             return null;
         }
-        long length = upkeep().due(due, lease, sent);
+        RenewRequest request = upkeep().renewalDue(due, lease, sent, state.effects.name());
         watch(due, sent.nanos());
-        if (length == Upkeep.NOTHING_DUE) {
+        if (request == null) {
             return null;
         }
         if (lease != null && lease.noticeForgotten()) {
@@ -273,9 +265,7 @@ final class Tenure {
         if (counted) {
             due.lookedOutNanos = sent.nanos();
         }
-        // A length of zero makes it a look.
-        return RenewRequest.extend(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence)
-                .counted(counted);
+        return request.counted(counted);
     }
 
     /** Returns the delay of the renewal that is due and not confirmed; zero if there is none. */
@@ -297,8 +287,8 @@ final class Tenure {
             drop(held);
             state.effects.sendRelease(held, null);
         } else if (held.deadline.hasPassed(time())) {
-            holdLost(held, "");
-        } else if (tenureIsOver(held, next)) {
+            holdLost(held, "", false);
+        } else if (isOverFor(next, held)) {
             drop(held);
             Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
             state.contention().resume(attempt);
@@ -309,7 +299,7 @@ final class Tenure {
             grant(held, next);
         } else {
             RenewRequest setting = upkeep().setting(held, next, state.effects.name());
-            watch(held);
+            watch(held, time().nanoTime());
             state.effects.sendPreparation(held, setting);
         }
     }
@@ -327,26 +317,24 @@ final class Tenure {
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {
-        return !held.deadline.hasPassed(time()) && !tenureIsOver(held, next) && upkeep().hasRightLength(held, next);
+        return !held.deadline.hasPassed(time()) && !isOverFor(next, held) && upkeep().hasRightLength(held, next);
     }
 
-    private boolean tenureIsOver(Hold held, Waiter next) {
+    /** Returns whether the hold goes back to the store before the next lease. */
+    private boolean isOverFor(Waiter next, Hold held) {
         long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
         boolean longEnough = time().nanoTime() - held.acquiredNanos >= most;
-        boolean shared = held.contended && !held.isFresh();
-        return held.forced || !held.hasTokenLeft() || (shared && longEnough);
+        return held.forced || !held.hasTokenLeft() || (held.contended && !held.isFresh() && longEnough);
     }
 
     /** The waiter is not in the queue (any more). */
     private void grant(Hold held, Waiter next) {
         held.open = false;
         long now = time().nanoTime();
-        long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
-        boolean renewed = next.options.leaseFor().isEmpty();
-        ActiveLease granted = next.leaseOn(held, now, limit, renewed);
+        ActiveLease granted = next.leaseOn(held, now);
         lease = granted;
         upkeep().begin(held, granted, !state.nobodyWaits(), now);
-        watch(held);
+        watch(held, now);
         state.effects.completeWaiter(next, granted);
     }
 
@@ -359,7 +347,7 @@ final class Tenure {
         if (counts) {
             state.effects.reportRenewalSuccess(renewed);
         } else {
-            holdLost(renewed, "its time ran out before the store confirmed a renewal");
+            holdLost(renewed, "its time ran out before the store confirmed a renewal", false);
         }
         return counts;
     }
@@ -371,9 +359,9 @@ final class Tenure {
         if (!holdOver && (out == null || !out.isAtLimit(now.nanos()))) {
             return false;
         }
-        String why = out == null ? "" : upkeep().whyOver(held, out);
+        String why = upkeep().whyOver(held, out);
         if (holdOver) {
-            holdLost(held, why);
+            holdLost(held, why, false);
         } else {
             loseLease(why, false);
             handOut(held, 0);
@@ -381,21 +369,16 @@ final class Tenure {
         return true;
     }
 
-    /** The hold is not this client's any more, or must not be relied on. */
-    private void holdLost(Hold held, String why) {
-        holdLost(held, why, false);
-    }
-
     /** The store has just said that the hold is gone. */
     private void holdGone(Hold held) {
         holdLost(held, "the store says that it expired, was removed or was taken", true);
     }
 
+    /** The hold is not this client's any more, or must not be relied on; {@code answered}: the store has just said so. */
     private void holdLost(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);
-        // The hold may still be there, as its deadline here comes before its end at the store: others need not wait for
-        // that.
+        // The hold may still be there, as its deadline comes first. Others need not wait for its end at the store.
         state.effects.abandon(held);
         state.contention().beginAfterTenure();
     }
@@ -413,11 +396,6 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private void watch(Hold held) {
-        watch(held, time().nanoTime());
-    }
-
-    /** Takes a reading of the clock, as each one more adds to the cost of a renewal. */
     private void watch(Hold held, long now) {
         state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
     }

@@ -14,9 +14,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Upkeep {
 
-    /** What {@link #due} returns if there is nothing to ask the store. */
-    static final long NOTHING_DUE = -1;
-
     /** Below this fraction of its length, a hold is renewed before it is handed on. */
     private static final int HAND_OFF_MARGIN = 5;
 
@@ -63,12 +60,19 @@ final class Upkeep {
         }
     }
 
-    /** Returns the length of the renewal that is sent now; zero for a look; {@link #NOTHING_DUE} if none is due. */
-    long due(Hold held, @Nullable ActiveLease out, ClockReading sent) {
-        long now = sent.nanos();
-        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - now > settings.renewEarlyNanos()) {
-            return NOTHING_DUE;
+    /** Returns the renewal or look that is sent now; null if none is due. */
+    @Nullable
+    RenewRequest renewalDue(Hold held, @Nullable ActiveLease out, ClockReading sent, String name) {
+        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - sent.nanos() > settings.renewEarlyNanos()) {
+            return null;
         }
+        // A length of zero makes it a look.
+        long length = lengthNow(held, out, sent);
+        return RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
+    }
+
+    private long lengthNow(Hold held, ActiveLease out, ClockReading sent) {
+        long now = sent.nanos();
         long length = held.looksOnly ? 0 : clipped(held, out, now);
         if (length < Limits.LEASE_MIN.toNanos()) {
             // Or the lease's limit is so near that a renewal would gain nothing.
@@ -189,8 +193,11 @@ final class Upkeep {
                 : RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
     }
 
-    /** Says why a lease ends whose time has passed. */
-    String whyOver(Hold held, ActiveLease out) {
+    /** Says why the lease on a hold ends, if there is one, whose time or whose hold's time has passed. */
+    String whyOver(Hold held, @Nullable ActiveLease out) {
+        if (out == null) {
+            return "";
+        }
         if (!out.renewed && !held.isPartlyPromised()) {
             return "its fixed time is over";
         }

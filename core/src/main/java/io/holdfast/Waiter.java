@@ -135,17 +135,14 @@ final class Waiter {
     }
 
     /** Makes the lease that this waiter is granted. */
-    ActiveLease leaseOn(Hold hold, long grantedNanos, long limitNanos, boolean renewed) {
-        ActiveLease granted;
-        if (owner == null) {
-            LeaseHandle handle = new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this);
-            lease = handle;
-            granted = handle.lease;
-        } else {
-            granted = new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
-            lease = granted;
-        }
-        return granted;
+    ActiveLease leaseOn(Hold hold, long grantedNanos) {
+        long limitNanos =
+                options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
+        boolean renewed = options.leaseFor().isEmpty();
+        lease = owner == null
+                ? new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this)
+                : new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
+        return LeaseHandle.active(lease);
     }
 
     boolean makesOneAttempt() {
@@ -231,7 +228,7 @@ final class Waiter {
 
     Optional<Lease> awaitOptional() throws InterruptedException {
         park(true);
-        return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
+        return leaseUnlessTimedOut();
     }
 
     Optional<Lease> awaitUninterruptibly() {
@@ -240,6 +237,10 @@ final class Waiter {
         } catch (InterruptedException never) {
             throw new IllegalStateException(never);
         }
+        return leaseUnlessTimedOut();
+    }
+
+    private Optional<Lease> leaseUnlessTimedOut() {
         return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
     }
 
