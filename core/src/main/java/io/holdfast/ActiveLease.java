@@ -170,7 +170,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         if (!isOver()) {
             return true;
         }
-        hold.engine.leaseOver(this);
+        hold.engine.onLeaseOver(this);
         // If a renewal was counted between the looks at deadline and clock, it is not over, and never was.
         return state == State.HELD && !isOver();
     }
@@ -377,9 +377,9 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         ended = new CompletableFuture<>();
         long endNanos = grantedNanos + holdAtLeastNanos;
         if (holdAtLeastNanos > 0 && endNanos - hold.engine.time().nanoTime() > 0) {
-            hold.engine.retain(this, endNanos);
+            hold.engine.onRetained(this, endNanos);
         } else {
-            hold.engine.released(this);
+            hold.engine.onReleased(this);
         }
         return true;
     }

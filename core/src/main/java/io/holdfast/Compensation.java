@@ -8,7 +8,9 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -16,15 +18,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or until it must have expired, or the client is closed: design rule 4.
+ * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until the
+ * store confirms, or it must have expired, or the client is closed: design rule 4. Every release and every withdrawal of a
+ * client passes through here.
+ *
+ * <p>Why one holder id may be withdrawn several times: an acquire that has been sent can be executed after its withdrawal.
+ * {@link Contention} repeats the withdrawal when an answer comes for an attempt that was given up, and {@link Effects#watchForLate}
+ * does so when a failed acquire can no longer be executed. Each withdrawal is harmless, as holder ids are used once.
  */
 final class Compensation {
 
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
-    /** Of the names that a closed client could not release, so many are in the log. */
+    /** How many names the log shows that a closed client could not release. */
     private static final int NAMES_LOGGED = 20;
 
     private final LockStore store;
@@ -33,16 +40,19 @@ final class Compensation {
     private final ReentrantLock lock = new ReentrantLock();
     private volatile boolean closed;
     private final BoundedLog failures;
-    private final Pending pending = new Pending("", false); // by lock; the list's head, not one of them
+    private final Pending pending = new Pending("", "", false); // by lock; the list's head, not one of them
     private int size; // by lock; how many are pending
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
     /**
-     * The holder ids whose release is under way, each with the longest lease for which it is to be abandoned afterwards;
-     * zero if it is not. Invariant: between the sending of a release and its answer, no abandon of its id is sent. A store
-     * may execute two commands in another order than they were sent, and the release would not find its hold then.
+     * The releases that are under way, by holder id. Invariant: between the sending of a release and its answer, no abandon of
+     * its id is sent. A store may execute two commands in another order than they were sent, and the release would not find
+     * its hold then.
      */
-    private final Map<String, Long> releasing = new HashMap<>(); // by lock
+    private final Map<String, Pending> releases = new HashMap<>(); // by lock
+
+    /** The ids of holds that are left at the store on purpose. Invariant: no abandon of them is sent. */
+    private final Set<String> retained = new HashSet<>(); // by lock
 
     Compensation(LockStore store, EngineSettings settings) {
         this.store = store;
@@ -59,15 +69,20 @@ final class Compensation {
     private static final class Pending {
 
         private final String name;
+        private final String holderId;
 
         /** Whether a lease was handed out on it, so that the name is locked until the store has confirmed. */
-        private final boolean held;
+        private boolean held; // by lock
+
+        /** Of a release: the longest lease for which its id is to be abandoned afterwards; zero if it is not. */
+        private long abandonNanos; // by lock
 
         private Pending before = this; // by lock
         private Pending after = this; // by lock
 
-        Pending(String name, boolean held) {
+        Pending(String name, String holderId, boolean held) {
             this.name = name;
+            this.holderId = holderId;
             this.held = held;
         }
     }
@@ -78,75 +93,102 @@ final class Compensation {
      * @param leaseNanos the longest lease it can have got
      */
     CompletionStage<ReleaseReply> release(ReleaseRequest request, long leaseNanos) {
-        String holderId = request.holderId();
-        Pending release = new Pending(request.name(), true);
-        begin(release);
+        Pending release = new Pending(request.name(), request.holderId(), true);
         lock.lock();
         try {
-            releasing.put(holderId, 0L);
+            begin(release);
+            releases.put(release.holderId, release);
         } finally {
             lock.unlock();
         }
         CompletionStage<ReleaseReply> command = store.release(request);
-        command.whenComplete((reply, error) -> {
-            long longestNanos = Math.max(releaseEnded(holderId), error == null ? 0 : leaseNanos);
-            if (longestNanos > 0) {
-                withdraw(new Pending(request.name(), error != null), holderId, longestNanos);
-            }
-            end(release);
-        });
+        command.whenComplete((reply, error) -> onReleased(release, error == null ? 0 : leaseNanos));
         return command;
     }
 
-    /** Returns the longest lease for which the id is to be abandoned now; zero if it is not. */
-    private long releaseEnded(String holderId) {
+    /** @param leaseNanos the longest lease it can have got, or zero if the store confirmed the release */
+    private void onReleased(Pending release, long leaseNanos) {
+        CompletableFuture<Void> done = null;
+        long longestNanos;
         lock.lock();
         try {
-            Long longestNanos = releasing.remove(holderId);
-            return longestNanos == null ? 0 : longestNanos;
+            releases.remove(release.holderId);
+            release.held = leaseNanos > 0;
+            longestNanos = Math.max(leaseNanos, release.abandonNanos);
+            if (longestNanos == 0) {
+                done = unlink(release);
+            }
         } finally {
             lock.unlock();
+        }
+        if (longestNanos > 0) {
+            withdraw(release, longestNanos);
+        } else if (done != null) {
+            done.complete(null);
         }
     }
 
     /**
-     * Withdraws a holder id that may hold nothing; after the answer to its release, if that is under way. That answer alone
-     * does not say that nothing is left: an acquire of the id may be executed after the release.
+     * Withdraws a holder id that may hold nothing, unless it is retained; after the answer to its release, if that is under way.
+     * That answer alone does not say that nothing is left: an acquire of the id may be executed after the release.
      *
      * @param leaseNanos the longest lease it can have got
      */
     void abandon(String name, String holderId, long leaseNanos) {
-        abandon(name, holderId, leaseNanos, false);
+        abandon(new Pending(name, holderId, false), leaseNanos);
     }
 
-    /** Withdraws a hold, as above. */
+    /** Withdraws a hold in the same way. */
     void abandonHold(String name, String holderId, long leaseNanos) {
-        abandon(name, holderId, leaseNanos, true);
+        abandon(new Pending(name, holderId, true), leaseNanos);
     }
 
-    private void abandon(String name, String holderId, long leaseNanos, boolean held) {
+    private void abandon(Pending withdrawal, long leaseNanos) {
         lock.lock();
         try {
-            if (releasing.computeIfPresent(holderId, (id, longest) -> Math.max(longest, leaseNanos)) != null) {
+            Pending release = releases.get(withdrawal.holderId);
+            if (release != null) {
+                release.abandonNanos = Math.max(release.abandonNanos, leaseNanos);
+            }
+            if (release != null || retained.contains(withdrawal.holderId)) {
                 return;
             }
+            begin(withdrawal);
         } finally {
             lock.unlock();
         }
-        withdraw(new Pending(name, held), holderId, leaseNanos);
+        withdraw(withdrawal, leaseNanos);
     }
 
-    private void withdraw(Pending withdrawal, String holderId, long leaseNanos) {
-        begin(withdrawal);
-        // A command that was sent may be executed a little later still; then its lease begins.
-        long giveUpNanos = time.nanoTime() + leaseNanos + settings.storeTimeoutNanos;
-        attempt(withdrawal, holderId, giveUpNanos, RETRY_FIRST_NANOS);
+    /** Leaves a hold at the store: late news of its grant must not end it. */
+    void retain(String holderId) {
+        lock.lock();
+        try {
+            retained.add(holderId);
+        } finally {
+            lock.unlock();
+        }
     }
 
-    /** A command of the engine's own to end a hold, which close() waits for. */
+    /** Ends that: from now on the id can be withdrawn. */
+    void stopRetaining(String holderId) {
+        lock.lock();
+        try {
+            retained.remove(holderId);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Tracks a command of the engine's own that ends a hold, so that close() waits for it. */
     void track(String name, CompletionStage<?> command) {
-        Pending release = new Pending(name, true);
-        begin(release);
+        Pending release = new Pending(name, "", true);
+        lock.lock();
+        try {
+            begin(release);
+        } finally {
+            lock.unlock();
+        }
         command.whenComplete((reply, error) -> end(release));
     }
 
@@ -176,8 +218,8 @@ final class Compensation {
     }
 
     /**
-     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An
-     * acquisition that was given up is not among them: as a rule it never got the lock.
+     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An acquisition
+     * that was given up is not among them: as a rule it never got the lock.
      */
     void close(Duration waited) {
         closed = true;
@@ -208,75 +250,75 @@ final class Compensation {
         return closed;
     }
 
-    private void attempt(Pending withdrawal, String holderId, long giveUpNanos, long retryNanos) {
-        store.abandon(withdrawal.name, holderId).whenComplete((held, error) -> {
-            // When closed: close() has logged all that was pending.
+    private void withdraw(Pending withdrawal, long leaseNanos) {
+        // A command that was sent may be executed a little later still; then its lease begins.
+        attempt(withdrawal, time.nanoTime() + leaseNanos + settings.storeTimeoutNanos, RETRY_FIRST_NANOS);
+    }
+
+    private void attempt(Pending withdrawal, long giveUpNanos, long retryNanos) {
+        store.abandon(withdrawal.name, withdrawal.holderId).whenComplete((held, error) -> {
+            // After close(), which has logged all that was pending, nothing is asked again.
             if (error == null || closed) {
                 end(withdrawal);
-            } else if (isPointless(error) || time.nanoTime() - giveUpNanos >= 0) {
-                failures.log(() -> failure(withdrawal, holderId, error));
+            } else if (StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL
+                    || time.nanoTime() - giveUpNanos >= 0) {
+                failures.log(() -> failure(withdrawal, error));
                 end(withdrawal);
             } else {
-                time.schedule(
-                        settings.jittered(retryNanos),
-                        () -> again(withdrawal, holderId, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS)));
+                time.schedule(settings.jittered(retryNanos), () -> {
+                    if (closed) {
+                        end(withdrawal);
+                    } else {
+                        attempt(withdrawal, giveUpNanos, Math.min(2 * retryNanos, RETRY_MAX_NANOS));
+                    }
+                });
             }
         });
     }
 
-    private static String failure(Pending withdrawal, String holderId, Throwable error) {
+    private static String failure(Pending withdrawal, Throwable error) {
         String lock = Quoted.name(withdrawal.name);
         return (withdrawal.held
                         ? "The lock " + lock
-                                + " could not be released at the store, and becomes free when its lease has"
-                                + " run out"
+                                + " could not be released at the store, and becomes free when its lease has run out"
                         : "An acquisition of the lock " + lock
-                                + " that was given up could not be withdrawn at the store;"
-                                + " if it got the lock, that becomes free when its lease has run out")
-                + " (holder id " + Quoted.holder(holderId) + "): "
+                                + " that was given up could not be withdrawn at the store; if it got the lock, that"
+                                + " becomes free when its lease has run out")
+                + " (holder id " + Quoted.holder(withdrawal.holderId) + "): "
                 + StoreErrors.of(error).getMessage();
     }
 
-    private void again(Pending withdrawal, String holderId, long giveUpNanos, long retryNanos) {
-        if (closed) {
-            end(withdrawal);
-        } else {
-            attempt(withdrawal, holderId, giveUpNanos, retryNanos);
-        }
-    }
-
-    private static boolean isPointless(Throwable error) {
-        return StoreErrors.of(error).outcome() == StoreException.Outcome.FATAL;
-    }
-
+    /** By the lock's holder. */
     private void begin(Pending begun) {
-        lock.lock();
-        try {
-            size++;
-            begun.before = pending.before;
-            begun.after = pending;
-            pending.before.after = begun;
-            pending.before = begun;
-        } finally {
-            lock.unlock();
-        }
+        size++;
+        begun.before = pending.before;
+        begun.after = pending;
+        pending.before.after = begun;
+        pending.before = begun;
     }
 
     private void end(Pending ended) {
-        CompletableFuture<Void> done = null;
+        CompletableFuture<Void> done;
         lock.lock();
         try {
-            ended.before.after = ended.after;
-            ended.after.before = ended.before;
-            if (--size == 0) {
-                done = idle;
-                idle = null;
-            }
+            done = unlink(ended);
         } finally {
             lock.unlock();
         }
         if (done != null) {
             done.complete(null);
         }
+    }
+
+    /** By the lock's holder. Returns what to complete when the lock is released. */
+    private @Nullable CompletableFuture<Void> unlink(Pending ended) {
+        ended.before.after = ended.after;
+        ended.after.before = ended.before;
+        if (--size > 0) {
+            return null;
+        }
+        CompletableFuture<Void> done = idle;
+        idle = null;
+        return done;
     }
 }

@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  * The part of {@link NameState} that gets the name from the store for the local waiters: one attempt at a time, however
  * many wait.
  *
- * <p>Invariant: an attempt that is given up is withdrawn at the store whenever it may have left something there, and
- * again if an answer comes later that it did (design rule 4).
+ * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there, and once more
+ * if a later answer may mean that it did (design rule 4).
  */
 final class Contention {
 
     /** A store's expiry is rounded to milliseconds; ask after it, not at it. */
     private static final long EXPIRY_SLACK_NANOS = 2_000_000;
 
-    /** Time for somebody to send the second of two commands. */
+    /** Time for a foreign client to send the second of two commands. */
     private static final long SECOND_LOOK_NANOS = 50_000_000;
 
     private static final long RETRY_FIRST_NANOS = 50_000_000;
@@ -48,7 +48,7 @@ final class Contention {
         return attempt != null && attempt.holderId.equals(holderId);
     }
 
-    /** Why the last command failed, if the store has not given a good answer since. */
+    /** Returns why the last command failed; null if the store has given a good answer since. */
     @Nullable
     StoreException lastError() {
         return attempt == null ? null : attempt.lastError;
@@ -58,13 +58,13 @@ final class Contention {
         return attempt != null && attempt.wasBusyFor(waiter);
     }
 
-    /** What held the lock when the store last answered; null if that is not known. */
+    /** Returns the holder of the name in the last answer of the store; null if it is not known. */
     @Nullable
     String holder() {
         return attempt == null ? null : attempt.holder;
     }
 
-    /** Starts to contend if somebody waits: a hold of this client has just ended. */
+    /** Starts to contend if somebody waits, after a hold of this client. */
     void beginAfterTenure() {
         begin();
         if (attempt != null) {
@@ -89,21 +89,9 @@ final class Contention {
         return begun;
     }
 
-    /** It was not sent, or has changed nothing: whoever waits here by now asks for himself. */
-    void notTakenTogether(Attempt answered) {
+    /** The command for the names together has got nothing: a waiter that came meanwhile asks by an id of its own. */
+    void endTogether(Attempt answered) {
         answered.inFlight = false;
-        if (answered == attempt) {
-            attempt = null;
-            begin();
-        }
-    }
-
-    /** It failed, perhaps because of another name: whoever waits here by now asks for himself, by an id of his own. */
-    void failedTogether(Attempt answered, StoreException error) {
-        answered.inFlight = false;
-        if (error.outcome() == StoreException.Outcome.UNKNOWN) {
-            state.effects.abandon(answered.holderId, answered.leaseNanos);
-        }
         if (answered == attempt) {
             attempt = null;
             begin();
@@ -117,19 +105,20 @@ final class Contention {
         attempt = begun;
     }
 
-    void poll() {
+    void onPoll() {
         if (attempt != null && !attempt.inFlight) {
             ask(attempt);
         }
     }
 
-    void hint() {
+    /** The store has news of the name, or a new connection: ask now rather than at the next poll. */
+    void onHint() {
         Attempt waiting = attempt;
         if (waiting == null) {
             return;
         }
         if (waiting.inFlight) {
-            // The command under way may have been executed before what the hint is about.
+            // The command under way may have been executed before the event that the hint is about.
             waiting.again = true;
         } else {
             ask(waiting);
@@ -137,22 +126,22 @@ final class Contention {
     }
 
     /**
-     * A hold on the name was removed by force through this client, perhaps the one that the store had just granted to the attempt.
-     * Only an answer to a command that is sent from now on says what it has.
+     * A hold on the name was removed by force through this client, perhaps the hold that the store had just granted to the
+     * attempt. Only an answer to a command that is sent from now on says what the attempt has.
      */
-    void forced() {
+    void onForced() {
         Attempt waiting = attempt;
         if (waiting != null && !state.isForcing()) {
             waiting.doubtful = waiting.inFlight;
-            hint();
+            onHint();
         }
     }
 
     /**
-     * The store granted the attempt by itself. It counts at once if the store's clock says for how long, and for long
-     * enough; otherwise asking again finds out.
+     * The store granted the attempt by itself. The grant counts at once if the store's clock says for how long it lasts, and
+     * that is long enough. Otherwise the store is asked again.
      */
-    void pushed(PushedGrant grant) {
+    void onPushed(PushedGrant grant) {
         Attempt waiting = requireNonNull(attempt);
         ClockReading asked = waiting.sent;
         TimeSource time = state.settings.time;
@@ -162,7 +151,7 @@ final class Contention {
                 || grant.repetition() != waiting.repetition
                 || !grant.isOfOneClock(asked.nanos())
                 || !Hold.isBase(grant.base())) {
-            hint();
+            onHint();
             return;
         }
         ClockReading heard = ClockReading.now(time);
@@ -170,7 +159,7 @@ final class Contention {
         long lease = grant.leaseMillis() * 1_000_000;
         Deadline deadline = state.settings.rules.pushedDeadline(asked, sinceAsking, heard, lease);
         if (deadline.remainingNanos(time) < lease / 2) {
-            hint();
+            onHint();
             return;
         }
         attempt = null;
@@ -178,29 +167,29 @@ final class Contention {
         // The store counts since the grant, not since the message.
         hold.storeEndNanos = deadline.nanos();
         hold.contended = grant.waiting() > 0;
-        state.startTenure(hold);
+        state.tenure.begin(hold);
     }
 
-    void answered(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+    void onAcquired(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
-            // Given up and withdrawn meanwhile. But that may have overtaken the acquire: withdraw once more.
+            // Given up and withdrawn meanwhile. But the withdrawal may have overtaken the acquire, so it is repeated.
             if (reply instanceof Granted || error != null) {
-                state.effects.abandon(answered.holderId, answered.leaseNanos);
+                withdraw(answered);
             }
         } else if (reply instanceof Granted granted) {
-            granted(answered, sent, granted);
+            onGranted(answered, sent, granted);
         } else if (reply instanceof Busy busy) {
-            busy(answered, busy);
+            onBusy(answered, busy);
         } else {
-            failed(answered, StoreErrors.of(error));
+            onFailed(answered, StoreErrors.of(error));
         }
     }
 
-    void requeued(Attempt answered, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
+    void onRequeued(Attempt answered, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
         AcquireReply acquired = reply == null ? null : reply.requeued();
         if (acquired != null || error != null) {
-            answered(answered, sent, acquired, error);
+            onAcquired(answered, sent, acquired, error);
             return;
         }
         // The hold to release was gone, so nothing was queued.
@@ -218,23 +207,27 @@ final class Contention {
         }
         attempt = null;
         if (given.inFlight || given.mayBeKnown) {
-            state.effects.abandon(given.holderId, given.leaseNanos);
+            withdraw(given);
         }
         return true;
     }
 
+    private void withdraw(Attempt given) {
+        state.effects.abandon(given.holderId, given.leaseNanos);
+    }
+
     private void ask(Attempt wanted) {
-        Attempt asked = state.effects.isCurrent(wanted) ? wanted : renewed(wanted);
+        Attempt asked = state.effects.isCurrent(wanted) ? wanted : replaced(wanted);
         asked.inFlight = true;
         asked.again = false;
         asked.doubtful = false;
         state.effects.sendAcquire(asked);
     }
 
-    /** Replaces an attempt whose holder id a process from the same image may have, too. */
-    private Attempt renewed(Attempt old) {
+    /** Replaces an attempt whose holder id another process from the same image may have. */
+    private Attempt replaced(Attempt old) {
         if (old.mayBeKnown) {
-            state.effects.abandon(old.holderId, old.leaseNanos);
+            withdraw(old);
         }
         Attempt fresh = state.effects.newAttempt(old.leaseNanos, old.queue).continuing(old);
         attempt = fresh;
@@ -245,19 +238,14 @@ final class Contention {
         return granted.doubtful || state.isForcing();
     }
 
-    private void granted(Attempt answered, ClockReading sent, Granted granted) {
-        if (isDoubtful(answered)) {
-            // At the latest, the end of the force asks again.
+    private void onGranted(Attempt answered, ClockReading sent, Granted granted) {
+        // Another process from the same image may have been granted the same: neither of the two uses it.
+        if (isDoubtful(answered) || !state.effects.isCurrent(answered)) {
             answered.mayBeKnown = true;
+            // While a force is under way, its end asks again.
             if (!state.isForcing()) {
                 ask(answered);
             }
-            return;
-        }
-        if (!state.effects.isCurrent(answered)) {
-            // Perhaps a process from the same image was granted the same: neither uses it.
-            answered.mayBeKnown = true;
-            ask(answered);
             return;
         }
         attempt = null;
@@ -265,7 +253,7 @@ final class Contention {
         long promised = LeaseRules.promisedNanos(answered.leaseNanos, granted.atMostMillis());
         Deadline deadline = state.settings.rules.deadline(sent, ClockReading.now(time), promised);
         if (deadline.hasPassed(time)) {
-            state.effects.abandon(answered.holderId, answered.leaseNanos);
+            withdraw(answered);
             answeredTooLate(answered);
             return;
         }
@@ -275,23 +263,22 @@ final class Contention {
             hold.promisedOnly(promised, sent.nanos(), asked);
         }
         hold.contended = granted.waiting() > 0;
-        state.startTenure(hold);
+        state.tenure.begin(hold);
     }
 
     /**
-     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end; so it may go on
-     * for as long as with a store that fails.
+     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end, so it goes on
+     * only for as long as with a store that fails.
      */
     private void answeredTooLate(Attempt answered) {
         long now = state.settings.time.nanoTime();
         long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
         boolean hopeless = answered.afterTooLate && now - since >= state.settings.storeTimeoutNanos;
         Waiter first = state.firstWaiter();
-        // Who comes next may want it for longer, and get it in time.
+        // The next waiter may want a longer lease, and get that in time.
         if (first != null
                 && (first.makesOneAttempt() || (hopeless && state.storeLease(first) <= answered.leaseNanos))) {
-            state.waiters().remove(first);
-            state.effects.ended(first, Waiter.State.FAILED, tooLate(answered));
+            state.fail(first, tooLate(answered));
         }
         begin();
         if (attempt != null && attempt.leaseNanos <= answered.leaseNanos) {
@@ -300,7 +287,7 @@ final class Contention {
         }
     }
 
-    private void busy(Attempt answered, Busy busy) {
+    private void onBusy(Attempt answered, Busy busy) {
         answered.lastGoodNanos = state.settings.time.nanoTime();
         answered.lastError = null;
         answered.busy = true;
@@ -308,7 +295,7 @@ final class Contention {
         answered.failures = 0;
         answered.mayBeKnown |= answered.queue;
         answered.holder = busy.holder();
-        state.effects.heldBy(busy.holder());
+        state.effects.reportHolder(busy.holder());
         if (busy.remainingMillis() == Busy.NO_EXPIRY) {
             lookTwice(answered, busy);
             return;
@@ -317,7 +304,7 @@ final class Contention {
         Waiter first = state.firstWaiter();
         if (!answered.queue && first != null && first.makesOneAttempt()) {
             state.waiters().remove(first);
-            state.timedOut(first);
+            state.timeOut(first);
             if (giveUpIfNobodyWaits()) {
                 return;
             }
@@ -326,7 +313,7 @@ final class Contention {
             answered.queue = true;
             ask(answered);
         } else {
-            state.effects.wakeAfter(untilNextPoll(busy));
+            state.effects.schedulePoll(untilNextPoll(busy));
         }
     }
 
@@ -336,13 +323,13 @@ final class Contention {
                         + DurationText.of(Duration.ofNanos(answered.leaseNanos))
                         + ", and its answer came when that time was over (expected: a lease that is much longer than"
                         + " the store takes to answer)",
-                state.effects.store(),
+                state.effects.describeStore(),
                 null);
     }
 
     /**
-     * What is in the way has no expiry. A client that writes the key and its expiry by two commands is sometimes seen
-     * between the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
+     * The name is held without expiry. A client that writes the key and its expiry by two commands is sometimes seen between
+     * the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
      */
     private void lookTwice(Attempt answered, Busy busy) {
         if (answered.endless) {
@@ -352,7 +339,7 @@ final class Contention {
         answered.endless = true;
         Waiter first = state.firstWaiter();
         long left = first == null ? Waiter.NO_DEADLINE : first.leftNanos(state.settings.time.nanoTime());
-        state.effects.wakeAfter(Math.min(SECOND_LOOK_NANOS, left / 2));
+        state.effects.schedulePoll(Math.min(SECOND_LOOK_NANOS, left / 2));
     }
 
     private LockStoreException endless(Busy busy) {
@@ -361,28 +348,27 @@ final class Contention {
                         + " without expiry, so it may never become free"
                         + " (expected: a key with a time to live; remove the key if it is left over, or use another"
                         + " name)",
-                state.effects.store(),
+                state.effects.describeStore(),
                 null);
     }
 
-    /** Only the first in the store's queue watches the holder's expiry; the others rely on the grant, and poll. */
+    /** Only the first client in the store's queue watches the holder's expiry; the others rely on the grant, and poll. */
     private long untilNextPoll(Busy busy) {
         long poll = state.settings.jittered(state.settings.pollNanos);
         if (busy.ahead() > 0 || busy.remainingMillis() < 0) {
             return poll;
         }
-        // Saturating: somebody else's key may be meant to last for centuries.
+        // Saturating: a foreign key may be meant to last for centuries.
         return Math.min(poll, Math.min(poll, MILLISECONDS.toNanos(busy.remainingMillis())) + EXPIRY_SLACK_NANOS);
     }
 
-    private void failed(Attempt answered, StoreException error) {
+    private void onFailed(Attempt answered, StoreException error) {
         answered.lastError = error;
         answered.mayBeKnown |= error.outcome() == StoreException.Outcome.UNKNOWN;
-        LockStoreException why = new LockStoreException(error, state.effects.store());
+        LockStoreException why = new LockStoreException(error, state.effects.describeStore());
         Waiter first = state.firstWaiter();
         if (first != null && first.makesOneAttempt()) {
-            state.waiters().remove(first);
-            state.effects.ended(first, Waiter.State.FAILED, why);
+            state.fail(first, why);
             if (giveUpIfNobodyWaits()) {
                 return;
             }
@@ -395,6 +381,6 @@ final class Contention {
         }
         answered.queue = true;
         long backoff = Math.min(RETRY_MAX_NANOS, RETRY_FIRST_NANOS << Math.min(10, answered.failures++));
-        state.effects.wakeAfter(Math.min(settings.jittered(backoff), patience));
+        state.effects.schedulePoll(Math.min(settings.jittered(backoff), patience));
     }
 }

@@ -4,87 +4,94 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the decisions about a name ask of the world. Replies come back as events of {@link NameState}, possibly before
- * the call returns.
+ * What {@link NameState} asks of the world. An answer comes back as an event of the state, possibly before the call
+ * returns. Each method is called under the lock of the name.
  */
 interface Effects {
 
-    /** What they are about. */
     String name();
 
     /** Describes the store, without secrets. */
-    String store();
+    String describeStore();
 
-    /** Sends the attempt's acquire; answered by {@link NameState#acquired}. */
+    // --- commands ---
+
+    /** Sends the attempt's acquire; answered by {@link NameState#onAcquired}. */
     void sendAcquire(Attempt attempt);
 
-    /** Sends a renewal that sets the length for the next lease; answered by {@link NameState#prepared}. */
+    /** Sends a renewal that sets the length for the next lease; answered by {@link Tenure#onPrepared}. */
     void sendPreparation(Hold hold, RenewRequest request);
 
-    /** Ends a hold; the lease, if there is one, is told the result. A failure is compensated by the receiver. */
+    /** Ends a hold, and then the lease, if there is one. The receiver compensates a failure. */
     void sendRelease(Hold hold, @Nullable ActiveLease lease);
 
-    /** Leaves a hold at the store until this time, with nobody here who keeps it; the lease is told the result. */
+    /** Leaves a hold at the store until this time, with nobody here who keeps it; then ends the lease. */
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 
     /**
-     * Ends a hold and queues the attempt in one command; answered by {@link NameState#requeued}. A failure is compensated
-     * for the hold by the receiver, for the attempt by the answer.
+     * Ends a hold and queues the attempt in one command; answered by {@link NameState#onRequeued}. The receiver compensates
+     * a failure for the hold, and the answer does so for the attempt.
      */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 
-    /** Withdraws an attempt, which may hold nothing, in the background, until the store confirms. */
+    /** Withdraws a holder id, which may hold nothing, in the background, until the store confirms. */
     void abandon(String holderId, long leaseNanos);
 
-    /** Withdraws a hold, as above. */
+    /** Withdraws a hold in the same way. */
     void abandon(Hold hold);
 
+    // --- timers ---
+
     /**
-     * A command of this attempt failed, and may still be executed. {@link NameState#unusedLate} is wanted when that is over;
-     * replaces an earlier wish for this attempt.
+     * Requests {@link NameState#onLateAcquiresOver} for when a failed command of this attempt can no longer be executed;
+     * replaces an earlier request for this attempt.
      */
     void watchForLate(Attempt attempt);
 
-    /** The store said which holder has the name: another client, or a foreign program. */
-    void heldBy(String holder);
+    /** Requests {@link Contention#onPoll} after this time; replaces an earlier request. */
+    void schedulePoll(long delayNanos);
 
-    /** {@link NameState#poll} is wanted after this time; replaces an earlier wish. */
-    void wakeAfter(long delayNanos);
-
-    /** {@link NameState#renewalDue} is wanted at this time; replaces an earlier wish for this hold. */
+    /** Requests {@link Tenure#onRenewalDue} at this time; replaces an earlier request for this hold. */
     void watch(Hold hold, long atNanos);
 
-    /** The hold needs no looking at any more. */
+    /** Withdraws that request: the hold is over. */
     void forget(Hold hold);
 
-    /** A fresh attempt with a holder id that was never used. */
+    // --- what is made ---
+
+    /** Makes an attempt with a holder id that was never used. */
     Attempt newAttempt(long leaseNanos, boolean queue);
 
-    /** Whether no connection was made anew since the attempt's holder id was made: otherwise another process may have the same id. */
+    /** Returns whether no connection was made anew since the attempt was made: otherwise another process may have its id. */
     boolean isCurrent(Attempt attempt);
 
-    /** What a granted attempt became: a hold of this length, counted from no earlier than {@code sinceNanos}. */
+    /** Makes the hold that a granted attempt became, of this length, counted from no earlier than {@code sinceNanos}. */
     Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos);
 
-    /** Wakes a thread to try for itself; answered by {@link NameState#claim}. */
+    // --- outcomes ---
+
+    /** Wakes a thread to try for the lock itself; answered by {@link Tenure#onClaim}. */
     void nudge(Waiter waiter);
 
-    void granted(Waiter waiter, ActiveLease lease);
+    /** Gives the waiter its lease. */
+    void completeWaiter(Waiter waiter, ActiveLease lease);
 
-    /** The owner's release is done; {@code wasGone}: the hold turned out to have been lost before. */
-    void released(ActiveLease lease, boolean wasGone);
+    /** Ends the wait without a lease; {@code why} is null if nothing failed. */
+    void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
-    void ended(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
+    /** Ends the owner's release; {@code wasGone} says that the hold had been lost before. */
+    void endLease(ActiveLease lease, boolean wasGone);
 
-    /** The lease was lost; {@code answered}: the store has just said so, and can be asked for the present holder. */
-    void lost(ActiveLease lease, String why, boolean answered);
+    /** Reports a lost lease; {@code answered} says that the store answers, and can be asked for the present holder. */
+    void reportLoss(ActiveLease lease, String why, boolean answered);
 
-    /** A renewal of the hold failed. */
-    void renewalFailed(Hold hold, Throwable cause);
+    void reportRenewalFailure(Hold hold, Throwable cause);
 
-    /** A renewal of the hold was confirmed. */
-    void renewalSucceeded(Hold hold);
+    void reportRenewalSuccess(Hold hold);
 
-    /** The lease is held and renewed without end, and nothing refers to its handle any more. Called once for a lease. */
-    void forgotten(ActiveLease lease);
+    /** Reports a lease that is renewed without end, and whose handle nothing refers to any more. Called once for a lease. */
+    void reportForgotten(ActiveLease lease);
+
+    /** Reports which holder has the name, as the store said: another client, or a foreign program. */
+    void reportHolder(String holder);
 }

@@ -37,18 +37,21 @@ final class Engine {
     /** How long close() waits for the store to confirm releases. */
     private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
 
-    private final LockStore store;
-    private final EngineSettings settings;
-    private final Callbacks callbacks;
-    private final RenewalTimer renewals;
-    private final Compensation compensation;
-    private final Retention retention;
-    private final Incidents incidents;
-    private final LongWaits longWaits;
-    private final LostHolds lostHolds = new LostHolds();
-    private final ForeignHolders foreignHolders;
+    // What the names share:
+
+    final LockStore store;
+    final EngineSettings settings;
+    final Callbacks callbacks;
+    final RenewalTimer renewals;
+    final Compensation compensation;
+    final Retention retention;
+    final Incidents incidents;
+    final LongWaits longWaits;
+    final LostHolds lostHolds = new LostHolds();
+    final ForeignHolders foreignHolders;
+    final AcquisitionNumbers numbers;
+
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
-    private final AcquisitionNumbers numbers;
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
 
@@ -81,16 +84,17 @@ final class Engine {
     }
 
     private Waiter submit(String name, Waiter waiter) {
-        while (true) {
+        do {
             ensureOpen();
-            NameEngine engine = engine(name);
-            if (engine.submit(waiter)) {
-                if (closing.get() != null) {
-                    // close() may have passed over this name before it was there.
-                    engine.close(closed());
-                }
-                return waiter;
-            }
+        } while (!engine(name).submit(waiter));
+        closeIfClosing(name);
+        return waiter;
+    }
+
+    /** Closes a name that close() may have passed over before the name was there. */
+    private void closeIfClosing(String name) {
+        if (isClosed()) {
+            handle(name, state -> state.onClosed(closed()));
         }
     }
 
@@ -106,15 +110,7 @@ final class Engine {
             return List.of();
         }
         List<Waiter> submitted = new MultiAttempt(this, wanted).submit(waiters);
-        if (closing.get() != null) {
-            // close() may have passed over a name before it was there.
-            for (String name : wanted) {
-                NameEngine here = names.get(name);
-                if (here != null) {
-                    here.close(closed());
-                }
-            }
-        }
+        wanted.forEach(this::closeIfClosing);
         return submitted;
     }
 
@@ -149,12 +145,10 @@ final class Engine {
 
     CompletionStage<Boolean> forceReleaseAsync(String name) {
         ensureOpen();
-        NameEngine.Force begun = engine(name).forcing();
-        while (begun == null) {
-            begun = engine(name).forcing();
-        }
-        NameEngine.Force force = begun;
-        return store.forceRelease(name).whenComplete((removed, error) -> force.ended(error == null && removed));
+        NameEngine.Force force = engine(name).beginForce();
+        return force == null
+                ? forceReleaseAsync(name)
+                : store.forceRelease(name).whenComplete((removed, error) -> force.onEnded(error == null && removed));
     }
 
     StoreHealth storeHealth() {
@@ -189,7 +183,7 @@ final class Engine {
         if (!closing.compareAndSet(null, done)) {
             return requireNonNull(closing.get());
         }
-        names.values().forEach(name -> name.close(closed()));
+        names.values().forEach(name -> name.handle(state -> state.onClosed(closed())));
         retention.close();
         longWaits.close();
         foreignHolders.close();
@@ -213,72 +207,34 @@ final class Engine {
         }
     }
 
-    // --- what the names share ---
+    // --- for the names ---
 
-    EngineSettings settings() {
-        return settings;
+    /** Passes an event to a name. Returns false if the name is not in use here. */
+    private boolean handle(String name, Consumer<NameState> event) {
+        NameEngine engine = names.get(name);
+        if (engine == null) {
+            return false;
+        }
+        engine.handle(event);
+        return true;
     }
 
-    LockStore store() {
-        return store;
-    }
-
-    Callbacks callbacks() {
-        return callbacks;
-    }
-
-    RenewalTimer renewals() {
-        return renewals;
-    }
-
-    Compensation compensation() {
-        return compensation;
-    }
-
-    Retention retention() {
-        return retention;
-    }
-
-    Incidents incidents() {
-        return incidents;
-    }
-
-    LongWaits longWaits() {
-        return longWaits;
-    }
-
-    LostHolds lostHolds() {
-        return lostHolds;
-    }
-
-    ForeignHolders foreignHolders() {
-        return foreignHolders;
-    }
-
-    AcquisitionNumbers numbers() {
-        return numbers;
-    }
-
-    /** Of the acquisition with this number. */
-    String holderId(long acquisition) {
-        return HolderId.of(settings.clientId, acquisition);
+    /** Passes news of a holder id to its name. If the name is not in use here, nobody wants that id, so it is withdrawn. */
+    private void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
+        if (!handle(name, event)) {
+            compensation.abandon(name, holderId, leaseNanos);
+        }
     }
 
     /**
-     * A command to acquire failed, and may be executed after its id was withdrawn, or after its hold was released. So it is looked
-     * for once more when that cannot happen any more. Not waited for by {@link #close}: then it ends with its lease.
+     * Looks once more for what a failed acquire took, when that command can no longer be executed: until then it may be
+     * executed after its id was withdrawn, or after its hold was released. {@link #close} does not wait for this look: after it,
+     * such a hold ends with its lease.
      */
     TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
         return settings.time.schedule(store.lateness().toNanos(), () -> {
-            NameEngine here = names.get(name);
-            if (closing.get() != null) {
-                return;
-            }
-            if (here != null) {
-                here.unusedLate(holderId, leaseNanos);
-            } else if (!retention.keeps(holderId)) {
-                // An id in use has an engine, and no id is used again.
-                compensation.abandon(name, holderId, leaseNanos);
+            if (!isClosed()) {
+                handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
             }
         });
     }
@@ -297,7 +253,7 @@ final class Engine {
     }
 
     private void ensureOpen() {
-        if (closing.get() != null) {
+        if (isClosed()) {
             throw closed();
         }
     }
@@ -320,51 +276,34 @@ final class Engine {
 
         @Override
         public void granted(String name, String holderId) {
-            granted(name, holderId, engine -> engine.pushedGrant(holderId));
+            onGranted(name, holderId, state -> state.onPushed(holderId));
         }
 
         @Override
         public void granted(PushedGrant grant) {
-            granted(grant.name(), grant.holderId(), engine -> engine.pushedGrant(grant));
+            onGranted(grant.name(), grant.holderId(), state -> state.onPushed(grant));
         }
 
-        private void granted(String name, String holderId, Consumer<NameEngine> event) {
-            if (!numbers.isCurrent(HolderId.number(holderId))) {
-                // Of a process from the same image, which has the same channel; or an older one, which is withdrawn by
-                // now.
-                return;
-            }
-            NameEngine engine = names.get(name);
-            if (engine != null) {
-                event.accept(engine);
-            } else if (!retention.keeps(holderId)) {
-                // Nobody here waits for it (any more): do not let others wait for us.
-                compensation.abandon(name, holderId, settings.leaseNanos);
+        private void onGranted(String name, String holderId, Consumer<NameState> event) {
+            // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
+            if (numbers.isCurrent(HolderId.number(holderId))) {
+                handle(name, holderId, settings.leaseNanos, event);
             }
         }
 
         @Override
         public void contended(String name, String holderId) {
-            NameEngine engine = names.get(name);
-            if (engine != null) {
-                engine.contended(holderId);
-            }
+            handle(name, state -> state.tenure.onContended(holderId));
         }
 
         @Override
         public void released(String name) {
-            NameEngine engine = names.get(name);
-            if (engine != null) {
-                engine.hint();
-            }
+            handle(name, state -> state.contention().onHint());
         }
 
         @Override
         public void lost(String name, String holderId) {
-            NameEngine engine = names.get(name);
-            if (engine != null) {
-                engine.lost(holderId);
-            }
+            handle(name, state -> state.tenure.onLost(holderId));
         }
 
         @Override
@@ -374,7 +313,8 @@ final class Engine {
 
         @Override
         public void reconnected() {
-            names.values().forEach(NameEngine::hint);
+            names.values()
+                    .forEach(name -> name.handle(state -> state.contention().onHint()));
         }
     }
 }

@@ -3,11 +3,15 @@ package io.holdfast;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which events are handled one after the other, whichever threads they come from.
+ * A lock under which the events of a state machine are handled one after the other, whichever threads they come from. It is
+ * the only way to the state.
  *
  * <p>An event that comes while another is handled by the same thread waits for its end in {@link #inbox}. Whatever wakes
  * somebody or runs user code is put into {@link #outbox}, and done after the lock is released.
@@ -16,19 +20,34 @@ import org.jspecify.annotations.Nullable;
  * memory for each event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-abstract class EventLock extends ReentrantLock {
+abstract class EventLock<S> extends ReentrantLock {
 
-    private @Nullable ArrayDeque<Runnable> inbox; // by lock; only while an event is handled, like the outbox
+    private @Nullable ArrayDeque<Consumer<? super S>> inbox; // by lock; only while an event is handled, like the outbox
     private @Nullable List<Runnable> outbox; // by lock
     private boolean running; // by lock; an event is being handled by this thread
 
     /** Whose events they are, for messages. */
     abstract String name();
 
+    abstract S state();
+
     /** After an event and all that it brought about, under the lock. */
     abstract void settle();
 
-    final void handle(Runnable event) {
+    /** Handles an event that has an answer, and returns the answer; {@code otherwise} if there is none. */
+    final <T> T ask(T otherwise, Function<? super S, ? extends @Nullable T> event) {
+        T answer = find(event);
+        return answer == null ? otherwise : answer;
+    }
+
+    /** As {@link #ask}, with null if there is no answer: during another event, or if this one fails. */
+    final <T> @Nullable T find(Function<? super S, ? extends @Nullable T> event) {
+        AtomicReference<@Nullable T> answer = new AtomicReference<>();
+        handle(state -> answer.set(event.apply(state)));
+        return answer.get();
+    }
+
+    final void handle(Consumer<? super S> event) {
         List<Runnable> after;
         lock();
         try {
@@ -67,10 +86,10 @@ abstract class EventLock extends ReentrantLock {
         }
     }
 
-    private void runWithInbox(Runnable event) {
-        for (Runnable next = event; next != null; next = inbox == null ? null : inbox.poll()) {
+    private void runWithInbox(Consumer<? super S> event) {
+        for (Consumer<? super S> next = event; next != null; next = inbox == null ? null : inbox.poll()) {
             try {
-                next.run();
+                next.accept(state());
             } catch (Throwable e) {
                 // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
                 // something else. What was decided so far must still reach the waiters.

@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import io.holdfast.spi.HolderId;
+
 /**
  * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
  *
@@ -19,7 +21,7 @@ final class Hold {
     /** Nothing is unconfirmed. */
     static final long NEVER = Long.MAX_VALUE;
 
-    final NameEngine engine;
+    final NameEvents engine;
 
     /** Which acquisition of the client it is. Its holder id is made from it when it is needed: as a field, it would be large. */
     private final long acquisition;
@@ -88,7 +90,7 @@ final class Hold {
     int dueIndex = -1;
 
     Hold(
-            NameEngine engine,
+            NameEvents engine,
             long acquisition,
             long base,
             Deadline deadline,
@@ -115,7 +117,7 @@ final class Hold {
     }
 
     String holderId() {
-        return engine.holderId(acquisition);
+        return HolderId.of(engine.settings().clientId, acquisition);
     }
 
     boolean isOf(String holderId) {

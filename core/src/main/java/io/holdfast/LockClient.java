@@ -210,7 +210,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
         CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
-        CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks());
+        CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks);
         CompletionStage<MultiLease> watched = stage;
         watched.whenComplete((value, why) -> {
             // However the caller ended it, unless it was by the outcome.
@@ -253,7 +253,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
 
     /** Returns a description of this client's store, without secrets, for messages and tools. */
     public String describeStore() {
-        return engine.store().describe();
+        return engine.store.describe();
     }
 
     /**

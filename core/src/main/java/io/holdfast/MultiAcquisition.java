@@ -49,7 +49,7 @@ final class MultiAcquisition {
         this.engine = engine;
         this.options = java.util.Objects.requireNonNull(options, "options");
         this.mode = mode;
-        this.time = engine.settings().time;
+        this.time = engine.settings.time;
         this.startNanos = time.nanoTime();
         this.waitNanos = Waiter.waitNanos(options, mode);
         TreeSet<String> sorted = new TreeSet<>();
@@ -350,7 +350,7 @@ final class MultiAcquisition {
         }
         lastFailure = why;
         failingNanos += now - waiter.arrivedNanos;
-        return failingNanos < engine.settings().storeTimeoutNanos;
+        return failingNanos < engine.settings.storeTimeoutNanos;
     }
 
     private static boolean allValid(List<Lease> held) {

@@ -1,8 +1,9 @@
 package io.holdfast;
 
 import io.holdfast.NameEngine.Reservation;
-import io.holdfast.NameEngine.Reservation.Made;
 import io.holdfast.spi.AcquireAllReply;
+import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -19,7 +20,7 @@ final class MultiAttempt {
 
     private final Engine engine;
     private final List<String> names;
-    private final List<Made> made = new ArrayList<>();
+    private final List<Reservation> made = new ArrayList<>();
 
     MultiAttempt(Engine engine, List<String> names) {
         this.engine = engine;
@@ -29,38 +30,41 @@ final class MultiAttempt {
     /** One waiter for each name; empty if one of the names is in use here, and then nothing was sent. */
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
-            if (reserve(name, waiters.get()) instanceof Made one) {
-                made.add(one);
-            } else {
-                made.forEach(before -> before.engine().notTakenTogether(before, false));
+            Reservation one = engine.engine(name).reserve(waiters.get());
+            if (one == null) {
+                made.forEach(before -> notTaken(before, false));
                 return List.of();
             }
+            made.add(one);
         }
-        engine.store().acquireAll(made.stream().map(Made::request).toList()).whenComplete(this::answered);
-        return made.stream().map(Made::waiter).toList();
-    }
-
-    private Reservation reserve(String name, Waiter waiter) {
-        while (true) {
-            Reservation reservation = engine.engine(name).reserve(waiter);
-            if (!(reservation instanceof Reservation.Retired)) {
-                return reservation;
-            }
-        }
+        engine.store
+                .acquireAll(made.stream().map(Reservation::request).toList())
+                .whenComplete(this::answered);
+        return made.stream().map(Reservation::waiter).toList();
     }
 
     private void answered(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
         for (int i = 0; i < made.size(); i++) {
-            Made one = made.get(i);
+            Reservation one = made.get(i);
             if (reply == null) {
-                one.engine().failedTogether(one, StoreErrors.of(error));
+                StoreException failure = StoreErrors.of(error);
+                one.engine().handle(state -> state.onFailedTogether(one.waiter(), one.attempt(), failure));
             } else if (reply.isTaken()) {
-                one.engine().grantedTogether(one, reply.granted().get(i));
+                Granted granted = reply.granted().get(i);
+                one.engine().handle(state -> state.onAcquired(one.attempt(), one.sent(), granted, null));
             } else {
                 one.waiter().looksAgain = reply.isEndless();
                 boolean told = !reply.isEndless() && one.engine().name().equals(reply.busy());
-                one.engine().notTakenTogether(one, told);
+                notTaken(one, told);
             }
         }
+    }
+
+    /** Nothing was sent for this name, or it has changed nothing; {@code told}: because this name is not free. */
+    private static void notTaken(Reservation one, boolean told) {
+        one.engine().handle(state -> {
+            one.waiter().untold |= !told;
+            state.onNotTakenTogether(one.waiter(), one.attempt());
+        });
     }
 }

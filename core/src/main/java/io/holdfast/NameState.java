@@ -4,14 +4,13 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
-import io.holdfast.spi.RenewReply;
-import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method is
- * an event; what follows from it is asked of {@link Effects}. The caller makes events happen one at a time.
+ * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each {@code on…}
+ * method, here and in the two parts, is an event. What follows from an event is asked of {@link Effects}. The caller makes
+ * events happen one at a time, and calls {@link #tidy} after each.
  *
  * <p>Possible states and transitions:
  *
@@ -39,8 +38,7 @@ final class NameState {
 
     final EngineSettings settings;
     final Effects effects;
-
-    private final Tenure tenure;
+    final Tenure tenure;
 
     /** Null while nobody waits: most names of a client that holds very many locks. */
     private @Nullable WaitQueue queue;
@@ -49,8 +47,8 @@ final class NameState {
     private @Nullable Contention contender;
 
     /**
-     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a grant that
-     * is heard of may have been removed already.
+     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a grant
+     * that the store reports may have been removed already.
      */
     private int forces;
 
@@ -81,7 +79,7 @@ final class NameState {
         return queue == null ? null : queue.first();
     }
 
-    /** To be used by one event only. */
+    /** For one event only. */
     WaitQueue waiters() {
         if (queue == null) {
             queue = new WaitQueue();
@@ -89,15 +87,15 @@ final class NameState {
         return queue;
     }
 
-    /** To be used by one event only. */
-    private Contention contention() {
+    /** For one event only. */
+    Contention contention() {
         if (contender == null) {
             contender = new Contention(this);
         }
         return contender;
     }
 
-    /** After each event: gives up what holds nothing. */
+    /** Drops what holds nothing, after each event. */
     void tidy() {
         if (nobodyWaits()) {
             queue = null;
@@ -107,21 +105,16 @@ final class NameState {
         }
     }
 
-    @Nullable
-    ActiveLease lease() {
-        return tenure.lease();
-    }
+    // --- events from callers ---
 
-    // --- events from waiters and owners ---
-
-    void arrive(Waiter waiter) {
+    void onArrived(Waiter waiter) {
         if (tenure.tryBarge(waiter)) {
             return;
         }
         boolean idle = !isContending() && !tenure.isActive();
         if (!idle && waiter.makesOneAttempt()) {
             // Held or contended for here already: a command could tell nothing new.
-            timedOut(waiter);
+            timeOut(waiter);
             return;
         }
         waiters().add(waiter);
@@ -131,8 +124,9 @@ final class NameState {
     }
 
     /**
-     * A waiter that wants this name together with others, for all of which one command will be sent: the attempt to send it
-     * for, or null if the name is in use here.
+     * Begins an attempt for a waiter that wants this name together with others. The caller sends one command for all of them.
+     *
+     * @return null if the name is in use here
      */
     @Nullable
     Attempt reserve(Waiter waiter) {
@@ -144,56 +138,43 @@ final class NameState {
     }
 
     /** The command for the names together was not sent, or has changed nothing. */
-    void notTakenTogether(Waiter waiter, Attempt attempt) {
+    void onNotTakenTogether(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
             waiters().remove(waiter);
             waiter.foundBusy = true;
-            effects.ended(waiter, Waiter.State.TIMED_OUT, null);
+            effects.failWaiter(waiter, Waiter.State.TIMED_OUT, null);
         }
-        contention().notTakenTogether(attempt);
+        contention().endTogether(attempt);
     }
 
     /**
-     * The command for the names together failed. What it failed for may be another name, so it is told to the waiter it was
-     * sent for, and to nobody else.
+     * The command for the names together failed. The cause may be another name, so only the waiter that the command was sent
+     * for hears of it.
      */
-    void failedTogether(Waiter waiter, Attempt attempt, StoreException error) {
+    void onFailedTogether(Waiter waiter, Attempt attempt, StoreException error) {
         watchForLate(attempt, error);
         if (tenure.isOf(attempt.holderId)) {
             return;
         }
         if (waiter.state == Waiter.State.PENDING) {
-            waiters().remove(waiter);
-            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.store()));
+            fail(waiter, new LockStoreException(error, effects.describeStore()));
         }
-        contention().failedTogether(attempt, error);
+        if (error.outcome() == StoreException.Outcome.UNKNOWN) {
+            effects.abandon(attempt.holderId, attempt.leaseNanos);
+        }
+        contention().endTogether(attempt);
     }
 
     /** A waiter gives up. Only called while it is pending. */
-    void leave(Waiter waiter, Waiter.State outcome) {
+    void onLeave(Waiter waiter, Waiter.State outcome) {
         waiters().remove(waiter);
         if (outcome == Waiter.State.TIMED_OUT) {
-            timedOut(waiter);
+            timeOut(waiter);
         } else {
-            effects.ended(waiter, outcome, null);
+            effects.failWaiter(waiter, outcome, null);
         }
         contention().giveUpIfNobodyWaits();
-        tenure.waiterLeft();
-    }
-
-    /** A nudged thread tries for the lock. Only called while it is pending. */
-    void claim(Waiter waiter) {
-        tenure.claim(waiter);
-    }
-
-    /** The owner released: the lease is in state RELEASED. */
-    void released(ActiveLease lease) {
-        tenure.released(lease);
-    }
-
-    /** The owner released, and the name is to stay locked until then. */
-    void retained(ActiveLease lease, long endNanos) {
-        tenure.retained(lease, endNanos);
+        tenure.handOutIfOpen();
     }
 
     boolean isForcing() {
@@ -206,48 +187,43 @@ final class NameState {
      * @return the hold of this client that it may remove
      */
     @Nullable
-    Hold forcing() {
+    Hold onForcing() {
         forces++;
-        return tenure.forcing();
+        return tenure.markForced();
     }
 
     /**
      * That command ended.
      *
-     * @param before the hold that {@link #forcing} returned
+     * @param before the hold that {@link #onForcing} returned
      * @param removed whether the store says that it removed one
      */
-    void forced(@Nullable Hold before, boolean removed) {
+    void onForced(@Nullable Hold before, boolean removed) {
         forces--;
-        tenure.forced(before, removed);
-        contention().forced();
-    }
-
-    /** Somebody looked at a lease and found its time passed. */
-    void leaseOver(ActiveLease lease) {
-        tenure.leaseOver(lease);
+        tenure.onForced(before, removed);
+        contention().onForced();
     }
 
     /** The client is closed: everything ends. */
-    void close(LockClientClosedException why) {
+    void onClosed(LockClientClosedException why) {
         failAll(why);
-        tenure.close();
+        tenure.onClosed();
     }
 
     // --- events from the store ---
 
-    void acquired(Attempt attempt, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
+    void onAcquired(Attempt attempt, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         watchForLate(attempt, error);
         // A pushed grant may have overtaken the answer.
         if (!tenure.isOf(attempt.holderId)) {
-            contention().answered(attempt, sent, reply, error);
+            contention().onAcquired(attempt, sent, reply, error);
         }
     }
 
-    void requeued(Attempt attempt, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
+    void onRequeued(Attempt attempt, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
         watchForLate(attempt, error);
         if (!tenure.isOf(attempt.holderId)) {
-            contention().requeued(attempt, sent, reply, error);
+            contention().onRequeued(attempt, sent, reply, error);
         }
     }
 
@@ -257,133 +233,65 @@ final class NameState {
         }
     }
 
-    void renewed(
-            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
-        tenure.renewed(hold, request, sent, reply, error);
-    }
-
-    /** The answer to a renewal that sets the length for the next lease. */
-    void prepared(
-            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
-        tenure.prepared(hold, request, sent, reply, error);
-    }
-
-    /** A message, or the sight of a reconnect: ask now rather than at the next poll. */
-    void hint() {
-        contention().hint();
-    }
-
-    /** The store says that it granted the name to this holder id. Asking again is what confirms it. */
-    void pushedGrant(String holderId) {
-        if (isAwaited(holderId)) {
-            contention().hint();
+    /** The store granted the name to this holder id by itself. Asking again confirms the grant. */
+    void onPushed(String holderId) {
+        if (isAwaited(holderId, settings.leaseNanos)) {
+            contention().onHint();
         }
     }
 
-    /** As above, with what may make the asking unnecessary. */
-    void pushedGrant(PushedGrant grant) {
-        if (isAwaited(grant.holderId())) {
-            contention().pushed(grant);
+    /** The store granted the name by itself, with details that may make the asking unnecessary. */
+    void onPushed(PushedGrant grant) {
+        if (isAwaited(grant.holderId(), settings.leaseNanos)) {
+            contention().onPushed(grant);
         }
     }
 
-    /** Whether a grant is for the attempt under way. One that nobody here waits for is given back at once. */
-    private boolean isAwaited(String holderId) {
+    /** No command to acquire for this holder id can be executed any more. What a late one took is withdrawn. */
+    void onLateAcquiresOver(String holderId, long leaseNanos) {
+        isAwaited(holderId, leaseNanos);
+    }
+
+    /** Returns whether the id is that of the attempt under way. Withdraws an id that nothing here uses. */
+    private boolean isAwaited(String holderId, long leaseNanos) {
         if (contention().isFor(holderId)) {
             return true;
         }
         if (!tenure.isOf(holderId)) {
-            effects.abandon(holderId, settings.leaseNanos);
+            effects.abandon(holderId, leaseNanos);
         }
         return false;
     }
 
-    /**
-     * All commands to acquire for this holder id have been executed by now, or never will be. What one of them took after the id
-     * was done with is nobody's.
-     */
-    void unusedLate(String holderId, long leaseNanos) {
-        if (!contention().isFor(holderId) && !tenure.isOf(holderId)) {
-            effects.abandon(holderId, leaseNanos);
-        }
-    }
-
-    void contended(String holderId) {
-        tenure.contended(holderId);
-    }
-
-    /** The store says so by itself, in no answer. */
-    void lost(String holderId) {
-        tenure.lost(holderId);
-    }
-
-    // --- events from time ---
-
-    void poll() {
-        contention().poll();
-    }
-
-    long renewalLagNanos() {
-        return tenure.renewalLagNanos();
-    }
-
-    /**
-     * The hold's time has come: end what is over, or return the renewal to send.
-     *
-     * @param sent when the clocks were read, for all that are due together: not after any of their renewals is sent
-     * @param jumped whether the wall clock has jumped forward since the last time
-     */
-    @Nullable
-    RenewRequest renewalDue(Hold hold, ClockReading sent, boolean jumped) {
-        return tenure.renewalDue(hold, sent, jumped);
-    }
-
     // --- between the parts ---
-
-    /** After a tenure. */
-    void startContention() {
-        contention().beginAfterTenure();
-    }
-
-    void startTenure(Hold hold) {
-        tenure.begin(hold);
-    }
-
-    /** Continues an attempt that was begun by a release-and-requeue. */
-    void continueContention(Attempt attempt) {
-        contention().resume(attempt);
-    }
 
     void failAll(LockException why) {
         for (Waiter waiter : waiters().drain()) {
-            effects.ended(waiter, Waiter.State.FAILED, why);
+            effects.failWaiter(waiter, Waiter.State.FAILED, why);
         }
         contention().giveUpIfNobodyWaits();
     }
 
-    /** What held the lock when the store last answered; null if that is not known. */
-    @Nullable
-    String holderElsewhere() {
-        return contention().holder();
+    /** Ends a wait in the queue. */
+    void fail(Waiter waiter, LockException why) {
+        waiters().remove(waiter);
+        effects.failWaiter(waiter, Waiter.State.FAILED, why);
     }
 
-    void timedOut(Waiter waiter) {
+    /** Ends a wait whose time has passed. The waiter is not in the queue (any more). */
+    void timeOut(Waiter waiter) {
         StoreException error = contention().lastError();
         if (error != null) {
-            // The store failed for the last part of the wait: not known to be busy (design rule 11).
-            effects.ended(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.store()));
+            // The store failed for the last part of the wait, so the name is not known to be busy (design rule 11).
+            effects.failWaiter(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.describeStore()));
         } else {
             waiter.foundBusy = tenure.isActive() || contention().wasBusyFor(waiter);
-            effects.ended(waiter, Waiter.State.TIMED_OUT, null);
+            effects.failWaiter(waiter, Waiter.State.TIMED_OUT, null);
         }
     }
 
-    /** How long the store shall give the hold for this waiter: whole milliseconds, as the store can give no others. */
+    /** Returns the length that the store is to give a hold for this waiter. */
     long storeLease(Waiter waiter) {
-        long bound = waiter.boundNanos();
-        long length = bound == 0
-                ? settings.leaseNanos
-                : waiter.options.leaseFor().isPresent() ? bound : Math.min(bound, settings.leaseNanos);
-        return length - length % 1_000_000;
+        return waiter.storeLeaseNanos(settings.leaseNanos);
     }
 }

@@ -107,7 +107,7 @@ final class RenewalTimer {
         List<RenewRequest> requests = new ArrayList<>(due.size());
         List<Hold> asked = new ArrayList<>(due.size());
         for (Hold hold : due) {
-            RenewRequest request = hold.engine.renewalDue(hold, sent, jumped);
+            RenewRequest request = hold.engine.onRenewalDue(hold, sent, jumped);
             if (request != null) {
                 requests.add(request);
                 asked.add(hold);
@@ -119,7 +119,7 @@ final class RenewalTimer {
         store.renewAll(requests, (index, reply, error) -> {
             Hold hold = asked.get(index);
             try {
-                hold.engine.renewed(hold, requests.get(index), sent, reply, error);
+                hold.engine.onRenewed(hold, requests.get(index), sent, reply, error);
             } catch (RuntimeException | Error e) {
                 // A callback executor that fails, for example: the other answers must not be lost by that.
                 Log.LOG.log(

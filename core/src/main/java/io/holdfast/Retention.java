@@ -5,30 +5,32 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names that stay locked for a while although their lease was released: the store is told to end the hold at that time by
- * itself, so this process may end meanwhile. While it lives it also withdraws the hold then, for stores whose holds have no
+ * Keeps names locked for a while after the release of their lease. The store is asked to end the hold at that time by itself,
+ * so this process may end meanwhile. While the process lives it also withdraws the hold then, for stores whose holds have no
  * end of their own, and so that waiters are served at once.
+ *
+ * <p>Invariant: while a hold is in {@link #kept}, {@link Compensation} withdraws it for no other reason.
  */
 final class Retention {
 
     private static final long RETRY_NANOS = 500_000_000;
 
-    /** By how much the store keeps it longer, so that it is still there to be passed on when its time has come here. */
+    /** By how much the store keeps a hold longer, so that it can still be passed on when its time has come here. */
     private static final long STORE_LONGER_NANOS = 250_000_000;
 
     private final LockStore store;
     private final Compensation compensation;
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<String, Kept> kept = new HashMap<>(); // by lock; by holder id
+    private final Set<Kept> kept = new HashSet<>(); // by lock
     private boolean closed; // by lock
 
     Retention(LockStore store, Compensation compensation, TimeSource time) {
@@ -41,35 +43,29 @@ final class Retention {
      * Keeps a hold whose lease was released.
      *
      * @param endNanos until when
-     * @param certainNanos until when it is certainly there if the store does not hear of this
+     * @param certainNanos until when it is certainly there if this command does not reach the store
      * @param settingNumber the number of this exact setting of the hold's length
-     * @param longestNanos how long the store may keep it without knowing of this
-     * @return completes with true if the store did not know the hold any more; fails if the first command fails: the store is
-     *     asked again in the background then
+     * @param longestNanos how long the store may keep it if this command does not reach the store
+     * @return completes with true if the store did not know the hold any more; fails if the first command fails, and then the
+     *     store is asked again in the background
      */
     CompletionStage<Boolean> keep(
             String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
         Kept hold = new Kept(name, holderId, endNanos, certainNanos, settingNumber, longestNanos);
-        hold.schedule(endNanos - time.nanoTime(), hold::end);
-        return hold.tell();
+        hold.begin();
+        return hold.send();
     }
 
-    /** Whether it was left at the store on purpose: late news of its grant must not end it. */
-    boolean keeps(String holderId) {
-        lock.lock();
-        try {
-            return kept.containsKey(holderId);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Nothing is released: that is the point. */
+    /** Cancels the timers, and releases nothing: the holds outlive the client on purpose. */
     void close() {
         lock.lock();
         try {
             closed = true;
-            kept.values().forEach(Kept::cancel);
+            for (Kept hold : kept) {
+                if (hold.end != null) {
+                    hold.end.cancel();
+                }
+            }
         } finally {
             lock.unlock();
         }
@@ -94,8 +90,8 @@ final class Retention {
             this.longestNanos = longestNanos;
         }
 
-        CompletionStage<Boolean> tell() {
-            CompletableFuture<Boolean> told = new CompletableFuture<>();
+        CompletionStage<Boolean> send() {
+            CompletableFuture<Boolean> gone = new CompletableFuture<>();
             long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
             CompletionStage<RenewReply> command = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
@@ -103,15 +99,15 @@ final class Retention {
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
-                    told.completeExceptionally(error);
+                    gone.completeExceptionally(error);
                 } else {
-                    told.complete(reply instanceof RenewReply.Gone);
+                    gone.complete(reply instanceof RenewReply.Gone);
                 }
             });
-            return told;
+            return gone;
         }
 
-        /** Until it is told, the hold lasts as long as its last renewal said. */
+        /** Asks again: until the store has been asked, the hold lasts only as long as its last renewal said. */
         private void retry(Throwable error) {
             if (compensation.isClosed()) {
                 return;
@@ -121,7 +117,7 @@ final class Retention {
             } else if (endNanos - time.nanoTime() > RETRY_NANOS) {
                 time.schedule(RETRY_NANOS, () -> {
                     if (isKept() && !compensation.isClosed()) {
-                        tell().whenComplete((wasGone, failed) -> tellAgain(failed == null && wasGone));
+                        send().whenComplete((wasGone, failed) -> onSentAgain(failed == null && wasGone));
                     }
                 });
             } else if (certainNanos - endNanos < 0) {
@@ -130,8 +126,8 @@ final class Retention {
             }
         }
 
-        /** Its owner went on long ago and hears of nothing; at least the log must say it. */
-        private void tellAgain(boolean wasGone) {
+        /** The release has returned long ago, so the log is the only place for this. */
+        private void onSentAgain(boolean wasGone) {
             if (wasGone && isKept()) {
                 warn("was not kept after its release: its hold had ended before the store could be told");
             }
@@ -144,18 +140,19 @@ final class Retention {
         private boolean isKept() {
             lock.lock();
             try {
-                return kept.get(holderId) == this;
+                return kept.contains(this);
             } finally {
                 lock.unlock();
             }
         }
 
-        private void schedule(long delayNanos, Runnable task) {
+        void begin() {
+            compensation.retain(holderId);
             lock.lock();
             try {
-                kept.put(holderId, this);
+                kept.add(this);
                 if (!closed) {
-                    end = time.schedule(delayNanos, task);
+                    end = time.schedule(endNanos - time.nanoTime(), this::end);
                 }
             } finally {
                 lock.unlock();
@@ -165,19 +162,13 @@ final class Retention {
         private void end() {
             lock.lock();
             try {
-                kept.remove(holderId);
+                kept.remove(this);
             } finally {
                 lock.unlock();
             }
-            // Perhaps the store was never told of the end.
+            compensation.stopRetaining(holderId);
+            // Perhaps the store was never asked for this end.
             compensation.abandonHold(name, holderId, longestNanos);
-        }
-
-        /** By the lock's holder. */
-        private void cancel() {
-            if (end != null) {
-                end.cancel();
-            }
         }
     }
 }

@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import static java.util.Objects.requireNonNull;
-
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -12,14 +10,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of {@link NameState} that holds the name at the store and hands it out here, one lease after the other.
  *
- * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next
- * lease is being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as the next is made only after the last one's state
- * has left HELD.
+ * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next lease is
+ * being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as the next
+ * is made only after the state of the last one has left HELD.
  */
 final class Tenure {
-
-    /** Below this fraction of its length, a hold is renewed before it is handed on. */
-    private static final int HAND_OFF_MARGIN = 5;
 
     private final NameState state;
     private @Nullable Hold hold;
@@ -60,92 +55,55 @@ final class Tenure {
         handOut(acquired, acquired.leaseNanos);
     }
 
-    void contended(String holderId) {
-        if (hold != null && hold.isOf(holderId)) {
-            hold.contended = true;
-        }
-    }
+    // --- events from owners and waiters ---
 
-    void lost(String holderId) {
-        if (hold != null && hold.isOf(holderId)) {
-            holdGone(hold);
-        }
-    }
-
-    void released(ActiveLease ended) {
-        Hold held = hold;
-        if (held == null || lease != ended) {
-            state.effects.released(ended, true);
+    /** The owner released: the lease is in state RELEASED. */
+    void onReleased(ActiveLease ended) {
+        Hold held = takeBack(ended);
+        Waiter next = state.firstWaiter();
+        if (held == null) {
             return;
         }
-        lease = null;
-        if (state.nobodyWaits()) {
+        if (next == null) {
             drop(held);
             state.effects.sendRelease(held, ended);
-        } else {
-            state.effects.released(ended, false);
-            if (mayLeaveOpen(held)) {
-                held.open = true;
-                state.effects.nudge(requireNonNull(state.firstWaiter()));
-                watch(held);
-            } else {
-                handOut(held, 0);
-            }
-        }
-    }
-
-    /**
-     * The owner is done, but the name is to stay locked until then. The hold is dropped here and left at the store, which ends
-     * it by itself; who waits here asks the store like anybody else.
-     */
-    void retained(ActiveLease ended, long endNanos) {
-        Hold held = hold;
-        if (held == null || lease != ended) {
-            state.effects.released(ended, true);
             return;
         }
-        lease = null;
-        drop(held);
-        held.sequence++;
-        state.effects.sendRetain(held, ended, endNanos);
-        if (!state.nobodyWaits()) {
-            state.startContention();
+        state.effects.endLease(ended, false);
+        if (mayLeaveOpenFor(next, held)) {
+            held.open = true;
+            state.effects.nudge(next);
+            watch(held, time().nanoTime());
+        } else {
+            handOut(held, 0);
         }
     }
 
     /**
-     * A command is about to be sent that removes whatever hold there is on the name.
-     *
-     * @return the hold that it may remove
+     * The owner released, but the name is to stay locked until this time. The hold is dropped here and left at the store, which
+     * ends it by itself; local waiters ask the store like other clients.
      */
-    @Nullable
-    Hold forcing() {
-        if (hold != null) {
-            hold.forced = true;
+    void onRetained(ActiveLease ended, long endNanos) {
+        Hold held = takeBack(ended);
+        if (held != null) {
+            drop(held);
+            held.sequence++;
+            state.effects.sendRetain(held, ended, endNanos);
+            state.contention().beginAfterTenure();
         }
+    }
+
+    /** Takes a released lease back. Returns its hold, or null if that was lost before the release came here. */
+    private @Nullable Hold takeBack(ActiveLease ended) {
+        if (lease != ended) {
+            state.effects.endLease(ended, true);
+            return null;
+        }
+        lease = null;
         return hold;
     }
 
-    /**
-     * That command ended.
-     *
-     * @param before the hold at its beginning
-     * @param removed whether the store says that it removed one; if not, perhaps it still does
-     */
-    void forced(@Nullable Hold before, boolean removed) {
-        Hold held = hold;
-        if (held == null || held != before) {
-            return;
-        }
-        if (removed) {
-            holdLost(held, "it was removed by force through this client");
-        } else if (lease != null) {
-            upkeep().askNow(held, time().nanoTime());
-            watch(held);
-        }
-    }
-
-    /** A running thread takes a lock that was left open, before the one that was woken for it. */
+    /** Gives a lock that was left open to a running thread, before the waiter that was woken for it. */
     boolean tryBarge(Waiter arriving) {
         Hold held = hold;
         if (held == null || !held.open || arriving.options.isFair() || !canTakeAtOnce(held, arriving)) {
@@ -155,7 +113,8 @@ final class Tenure {
         return true;
     }
 
-    void claim(Waiter woken) {
+    /** A nudged thread tries for the lock. Only called while it is pending. */
+    void onClaim(Waiter woken) {
         if (hold != null && hold.open) {
             state.waiters().remove(woken);
             if (canTakeAtOnce(hold, woken)) {
@@ -168,20 +127,21 @@ final class Tenure {
         }
     }
 
-    /** The one who was woken for an open lock may be gone: it must not stay unused. */
-    void waiterLeft() {
+    /** A waiter has left. It may be the one that was woken for the open lock, which must not stay unused. */
+    void handOutIfOpen() {
         if (hold != null && hold.open) {
             handOut(hold, 0);
         }
     }
 
-    void leaseOver(ActiveLease over) {
+    /** Somebody looked at a lease and found that its time has passed. */
+    void onLeaseOver(ActiveLease over) {
         if (over == lease && hold != null) {
             endIfOver(hold, ClockReading.now(time()));
         }
     }
 
-    void close() {
+    void onClosed() {
         Hold held = hold;
         if (held != null) {
             loseLease("the client was closed", false);
@@ -190,57 +150,99 @@ final class Tenure {
         }
     }
 
-    void renewed(
-            Hold renewed,
-            RenewRequest request,
-            ClockReading sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
-        // A length was set after this request was sent: what it brought about is history.
-        if (renewed != hold || request.sequence() < renewed.sequence) {
+    // --- events from the store ---
+
+    /** Another client waits for the name. */
+    void onContended(String holderId) {
+        if (hold != null && hold.isOf(holderId)) {
+            hold.contended = true;
+        }
+    }
+
+    /** The store says by itself, in no answer, that the hold is gone. */
+    void onLost(String holderId) {
+        if (hold != null && hold.isOf(holderId)) {
+            holdGone(hold);
+        }
+    }
+
+    /** Marks the hold, which a command that is about to be sent may remove, and returns it. */
+    @Nullable
+    Hold markForced() {
+        if (hold != null) {
+            hold.forced = true;
+        }
+        return hold;
+    }
+
+    /** That command ended. If the store does not say that it removed a hold, it may still do so. */
+    void onForced(@Nullable Hold before, boolean removed) {
+        Hold held = hold;
+        if (held == null || held != before) {
+            return;
+        }
+        if (removed) {
+            holdLost(held, "it was removed by force through this client", false);
+        } else if (lease != null) {
+            long now = time().nanoTime();
+            upkeep().askNow(held, now);
+            watch(held, now);
+        }
+    }
+
+    void onRenewed(
+            Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
+        // If a length was set after this request was sent, its effect is history.
+        if (held != hold || request.sequence() < held.sequence) {
             return;
         }
         if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
-            upkeep().seen(renewed, seen, sent);
-            watch(renewed);
+            upkeep().seen(held, seen, sent);
+            watch(held, time().nanoTime());
         } else if (reply instanceof RenewReply.Renewed extended) {
             ClockReading now = ClockReading.now(time());
-            if (extend(renewed, request, sent, extended, now)) {
-                watch(renewed, now.nanos());
+            if (extend(held, request, sent, extended, now)) {
+                watch(held, now.nanos());
             }
         } else if (reply instanceof RenewReply.Gone) {
-            holdGone(renewed);
+            holdGone(held);
         } else if (error != null) {
-            state.effects.renewalFailed(renewed, error);
-            upkeep().failed(renewed, time().nanoTime());
-            watch(renewed);
+            state.effects.reportRenewalFailure(held, error);
+            long now = time().nanoTime();
+            upkeep().failed(held, now);
+            watch(held, now);
         }
     }
 
-    void prepared(
-            Hold prepared,
-            RenewRequest request,
-            ClockReading sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
-        if (prepared != hold) {
+    /** The answer to a renewal that sets the length for the next lease. */
+    void onPrepared(
+            Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
+        if (held != hold) {
             return;
         }
         if (reply instanceof RenewReply.Renewed extended) {
-            if (extend(prepared, request, sent, extended, ClockReading.now(time()))) {
-                handOut(prepared, request.leaseMillis() * 1_000_000);
+            if (extend(held, request, sent, extended, ClockReading.now(time()))) {
+                handOut(held, request.leaseMillis() * 1_000_000);
             }
         } else {
-            // Gone, or which length it has now is not known; and nobody relies on it yet.
+            // The hold is gone, or its length is not known; and nobody relies on it yet.
             if (error != null) {
-                state.effects.renewalFailed(prepared, error);
+                state.effects.reportRenewalFailure(held, error);
             }
-            holdLost(prepared, "");
+            holdLost(held, "", false);
         }
     }
 
+    // --- events from time ---
+
+    /**
+     * The hold's time has come: ends what is over, or returns the renewal to send.
+     *
+     * @param sent when the clocks were read, for all holds that are due together: not after any of their renewals is sent
+     * @param jumped whether the wall clock has jumped forward since the last time
+     */
     @Nullable
-    RenewRequest renewalDue(Hold due, ClockReading sent, boolean jumped) {
+    RenewRequest onRenewalDue(Hold due, ClockReading sent, boolean jumped) {
         if (due != hold) {
             return null;
         }
@@ -250,25 +252,23 @@ final class Tenure {
         if (endIfOver(due, sent)) {
             return null;
         }
-        long length = upkeep().due(due, lease, sent);
+        RenewRequest request = upkeep().renewalDue(due, lease, sent, state.effects.name());
         watch(due, sent.nanos());
-        if (length == Upkeep.NOTHING_DUE) {
+        if (request == null) {
             return null;
         }
         if (lease != null && lease.noticeForgotten()) {
-            state.effects.forgotten(lease);
+            state.effects.reportForgotten(lease);
         }
-        // Who waits elsewhere matters only to those who pass the lock on here.
+        // Waiters elsewhere matter only where the lock is passed on here.
         boolean counted = !state.nobodyWaits() || due.wasHandedOn();
         if (counted) {
             due.lookedOutNanos = sent.nanos();
         }
-        // A length of zero makes it a look.
-        return RenewRequest.extend(state.effects.name(), due.holderId(), length / 1_000_000, due.sequence)
-                .counted(counted);
+        return request.counted(counted);
     }
 
-    /** Since when a renewal was due that is not confirmed; zero if none is due. */
+    /** Returns the delay of the renewal that is due and not confirmed; zero if there is none. */
     long renewalLagNanos() {
         return hold == null || lease == null ? 0 : upkeep().lagNanos(hold, lease);
     }
@@ -287,28 +287,29 @@ final class Tenure {
             drop(held);
             state.effects.sendRelease(held, null);
         } else if (held.deadline.hasPassed(time())) {
-            holdLost(held, "");
-        } else if (tenureIsOver(held, next)) {
+            holdLost(held, "", false);
+        } else if (isOverFor(next, held)) {
             drop(held);
             Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
-            state.continueContention(attempt);
+            state.contention().resume(attempt);
             state.effects.sendReleaseAndRequeue(held, attempt);
-        } else if (lengthNanos == state.storeLease(next) || hasRightLength(held, next)) {
+        } else if (lengthNanos == state.storeLease(next) || upkeep().hasRightLength(held, next)) {
             state.waiters().remove(next);
             turnNanos = time().nanoTime();
             grant(held, next);
         } else {
-            prepare(held, next);
+            RenewRequest setting = upkeep().setting(held, next, state.effects.name());
+            watch(held, time().nanoTime());
+            state.effects.sendPreparation(held, setting);
         }
     }
 
     /**
-     * Whether the lock is left open for running threads: to wake a parked one takes longer than most critical sections.
-     * Once the first waiter has waited for a while, only in the short turn of the thread that was woken last: so nobody
-     * starves, and yet a wake-up is not the price of each acquisition when very many wait.
+     * Returns whether the lock is left open for running threads, as waking a parked thread takes longer than most critical
+     * sections. Once the first waiter has waited for a while, that is so only in the short turn of the thread that was woken
+     * last. So no waiter starves, and yet each acquisition does not cost a wake-up when very many wait.
      */
-    private boolean mayLeaveOpen(Hold held) {
-        Waiter next = requireNonNull(state.firstWaiter());
+    private boolean mayLeaveOpenFor(Waiter next, Hold held) {
         long now = time().nanoTime();
         boolean patient = now - next.arrivedNanos < state.settings.bargeNanos;
         boolean inTurn = now - turnNanos < state.settings.turnNanos;
@@ -316,81 +317,51 @@ final class Tenure {
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {
-        return !held.deadline.hasPassed(time()) && !tenureIsOver(held, next) && hasRightLength(held, next);
+        return !held.deadline.hasPassed(time()) && !isOverFor(next, held) && upkeep().hasRightLength(held, next);
     }
 
-    private boolean tenureIsOver(Hold held, Waiter next) {
+    /** Returns whether the hold goes back to the store before the next lease. */
+    private boolean isOverFor(Waiter next, Hold held) {
         long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
         boolean longEnough = time().nanoTime() - held.acquiredNanos >= most;
-        boolean shared = held.contended && !held.isFresh();
-        return held.forced || !held.hasTokenLeft() || (shared && longEnough);
-    }
-
-    /**
-     * Whether the store need not be told another length for this waiter. A lease with a length of its own must end by
-     * then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after this.
-     * Any other lease needs time enough for its first renewal, and no more than a lease: if this process dies, the name
-     * is free within that.
-     */
-    private boolean hasRightLength(Hold held, Waiter next) {
-        return next.boundNanos() == 0
-                && !held.mayOutlast(state.settings.leaseNanos, time().nanoTime())
-                && held.deadline.remainingNanos(time())
-                        >= Math.min(state.settings.leaseNanos, held.leaseNanos) / HAND_OFF_MARGIN;
-    }
-
-    private void prepare(Hold held, Waiter next) {
-        boolean exact = next.boundNanos() > 0 || held.mayOutlast(state.storeLease(next), time().nanoTime());
-        if (exact) {
-            held.sequence++;
-        }
-        held.asking(Math.max(held.leaseNanos, state.storeLease(next)));
-        String name = state.effects.name();
-        long leaseMillis = state.storeLease(next) / 1_000_000;
-        RenewRequest request = exact
-                ? RenewRequest.set(name, held.holderId(), leaseMillis, held.sequence)
-                : RenewRequest.extend(name, held.holderId(), leaseMillis, held.sequence);
-        watch(held);
-        state.effects.sendPreparation(held, request);
+        return held.forced || !held.hasTokenLeft() || (held.contended && !held.isFresh() && longEnough);
     }
 
     /** The waiter is not in the queue (any more). */
     private void grant(Hold held, Waiter next) {
         held.open = false;
         long now = time().nanoTime();
-        long limit = next.options.holdAtMost().map(most -> now + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
-        boolean renewed = next.options.leaseFor().isEmpty();
-        ActiveLease granted = next.leaseOn(held, now, limit, renewed);
+        ActiveLease granted = next.leaseOn(held, now);
         lease = granted;
         upkeep().begin(held, granted, !state.nobodyWaits(), now);
-        watch(held);
-        state.effects.granted(next, granted);
+        watch(held, now);
+        state.effects.completeWaiter(next, granted);
     }
 
     // --- keeping ---
 
-    /** Counts a renewal that the store confirmed. False if that came too late, and the hold is lost. */
+    /** Counts a renewal that the store confirmed. Returns false if the answer came too late, and the hold is lost. */
     private boolean extend(
             Hold renewed, RenewRequest request, ClockReading sent, RenewReply.Renewed reply, ClockReading now) {
         boolean counts = upkeep().confirmed(renewed, lease, request, sent, reply, now);
         if (counts) {
-            state.effects.renewalSucceeded(renewed);
+            state.effects.reportRenewalSuccess(renewed);
         } else {
-            holdLost(renewed, "its time ran out before the store confirmed a renewal");
+            holdLost(renewed, "its time ran out before the store confirmed a renewal", false);
         }
         return counts;
     }
 
-    /** Ends the lease, or hold and lease, if its time had passed when the clocks were read. */
+    /** Ends the lease, or the hold and its lease, if the time had passed when the clocks were read. */
     private boolean endIfOver(Hold held, ClockReading now) {
         ActiveLease out = lease;
         boolean holdOver = held.deadline.hasPassed(now);
         if (!holdOver && (out == null || !out.isAtLimit(now.nanos()))) {
             return false;
         }
-        String why = out == null ? "" : whyOver(held, out);
+        String why = upkeep().whyOver(held, out);
         if (holdOver) {
-            holdLost(held, why);
+            holdLost(held, why, false);
         } else {
             loseLease(why, false);
             handOut(held, 0);
@@ -398,39 +369,25 @@ final class Tenure {
         return true;
     }
 
-    private String whyOver(Hold held, ActiveLease out) {
-        if (!out.renewed && !held.isPartlyPromised()) {
-            return "its fixed time is over";
-        }
-        if (held.looksOnly || out.isAtLimit()) {
-            return "its longest holding time is over";
-        }
-        return upkeep().isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";
-    }
-
-    /** The hold is not ours any more, or must not be relied on. */
-    private void holdLost(Hold held, String why) {
-        holdLost(held, why, false);
-    }
-
-    /** The store has just said so. */
+    /** The store has just said that the hold is gone. */
     private void holdGone(Hold held) {
         holdLost(held, "the store says that it expired, was removed or was taken", true);
     }
 
+    /** The hold is not this client's any more, or must not be relied on; {@code answered}: the store has just said so. */
     private void holdLost(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);
-        // It may still be there (we stop before the store does), and then others need not wait for its end.
+        // The hold may still be there, as its deadline comes first. Others need not wait for its end at the store.
         state.effects.abandon(held);
-        state.startContention();
+        state.contention().beginAfterTenure();
     }
 
     private void loseLease(String why, boolean answered) {
         ActiveLease out = lease;
         lease = null;
         if (out != null && out.lose(why)) {
-            state.effects.lost(out, why, answered);
+            state.effects.reportLoss(out, why, answered);
         }
     }
 
@@ -439,11 +396,6 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private void watch(Hold held) {
-        watch(held, time().nanoTime());
-    }
-
-    /** As above. Each reading of the clock that is spared is seen in what a renewal costs. */
     private void watch(Hold held, long now) {
         state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
     }

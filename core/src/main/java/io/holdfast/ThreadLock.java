@@ -167,7 +167,7 @@ class ThreadLock implements DistributedLock {
     ActiveLease leave(Thread thread) {
         ActiveLease mine = ownedBy(thread);
         if (mine == null) {
-            String lostWhy = engine.get().lostHolds().unlockBy(thread, name);
+            String lostWhy = engine.get().lostHolds.unlockBy(thread, name);
             if (lostWhy != null) {
                 throw new LeaseLostException(
                         "The lock " + Quoted.name(name) + " was lost before it was unlocked: " + lostWhy);

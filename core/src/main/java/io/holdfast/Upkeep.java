@@ -6,16 +6,16 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a hold is renewed or looked at, for how long it is renewed, and what a confirmed renewal is worth. All state is in the
- * {@link Hold} and in the lease that is out on it; called under the lock of the name's engine.
+ * The rules of renewal: when a hold is renewed or looked at, for how long it is renewed, and what a confirmed renewal is
+ * worth. All state is in the {@link Hold} and in the lease that is out on it; called under the lock of the name.
  *
  * <p>Invariant: while a lease is out whose owner lives, the store is asked about its hold every third of a regular lease, so
- * that a hold that is gone is noticed within that. A hold that must not be lengthened is asked about by a look.
+ * that the loss of the hold is noticed within that time. A look asks about a hold that must not be lengthened.
  */
 final class Upkeep {
 
-    /** What {@link #due} returns if there is nothing to ask the store. */
-    static final long NOTHING_DUE = -1;
+    /** Below this fraction of its length, a hold is renewed before it is handed on. */
+    private static final int HAND_OFF_MARGIN = 5;
 
     private final EngineSettings settings;
 
@@ -23,21 +23,17 @@ final class Upkeep {
         this.settings = settings;
     }
 
-    boolean isRenewed(ActiveLease out) {
-        return out.renewed && (out.owner == null || settings.isAlive.test(out.owner));
+    /** Whether the lease is renewed. A store that promised only a part of a fixed length is asked for the rest. */
+    private boolean isKeptUp(Hold held, ActiveLease out) {
+        return out.renewed ? out.owner == null || settings.isAlive.test(out.owner) : held.isPartlyPromised();
     }
 
-    /** Whether it is renewed: also a lease of fixed length is, up to that, at a store that promised only a part of it. */
-    boolean isKeptUp(Hold held, ActiveLease out) {
-        return out.renewed ? isRenewed(out) : held.isPartlyPromised();
-    }
-
-    /** Whether the store is asked about it from time to time. */
+    /** Whether the store is asked about the hold from time to time. */
     private boolean isAskedAbout(Hold held, ActiveLease out) {
         return held.looksOnly || isKeptUp(held, out);
     }
 
-    /** When to look at the hold next: at its end, at its lease's end, or to ask the store. */
+    /** Returns when to look at the hold next: at its end, at its lease's end, or to ask the store. */
     long nextLookNanos(Hold held, @Nullable ActiveLease out, long now) {
         long at = held.deadline.nanos();
         if (out != null) {
@@ -64,23 +60,31 @@ final class Upkeep {
         }
     }
 
-    /** The length of the renewal that is sent now; zero for a look; {@link #NOTHING_DUE} if none is due. */
-    long due(Hold held, @Nullable ActiveLease out, ClockReading sent) {
-        long now = sent.nanos();
-        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - now > settings.renewEarlyNanos()) {
-            return NOTHING_DUE;
+    /** Returns the renewal or look that is sent now; null if none is due. */
+    @Nullable
+    RenewRequest renewalDue(Hold held, @Nullable ActiveLease out, ClockReading sent, String name) {
+        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - sent.nanos() > settings.renewEarlyNanos()) {
+            return null;
         }
+        // A length of zero makes it a look.
+        long length = lengthNow(held, out, sent);
+        return RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
+    }
+
+    private long lengthNow(Hold held, ActiveLease out, ClockReading sent) {
+        long now = sent.nanos();
         long length = held.looksOnly ? 0 : clipped(held, out, now);
         if (length < Limits.LEASE_MIN.toNanos()) {
-            // Or so near the lease's limit that nothing would be won by a renewal.
+            // Or the lease's limit is so near that a renewal would gain nothing.
             onlyLooks(held, now);
             return 0;
         }
         if (held.unconfirmedNanos == Hold.NEVER) {
             held.unconfirmedNanos = held.renewAtNanos;
         }
-        // If this one stays unanswered, the next goes out while there is still time for it. Not sooner: a server that
-        // is late because it has too much to do would get more to do.
+        // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner: that
+        // would
+        // load a server that is late because of its load.
         held.renewAtNanos = now + Math.max(length / 12, held.deadline.remainingNanos(sent) / 2);
         held.asking(length);
         return length;
@@ -92,7 +96,7 @@ final class Upkeep {
         held.renewAtNanos = now + settings.leaseNanos / 3;
     }
 
-    /** The store answered a look: the hold was there, and nothing more is known. */
+    /** Counts a look that the store answered: the hold was there, and nothing more is known. */
     void seen(Hold held, RenewReply.Renewed reply, ClockReading sent) {
         held.contended |= reply.waiting() > 0;
         if (held.looksOnly) {
@@ -101,7 +105,7 @@ final class Upkeep {
     }
 
     /**
-     * The wall clock has jumped forward, as after a suspension. The store's clock may have gone on as well: what is left of the
+     * Counts a forward jump of the wall clock, as after a suspension. The store's clock may have gone on as well: the rest of the
      * deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the store is asked now.
      */
     void jumped(Hold held, ClockReading now) {
@@ -116,15 +120,15 @@ final class Upkeep {
         }
     }
 
-    /** No answer, or none that helps: sooner than the regular renewals, as what is left of the lease is all there is. */
+    /** Plans the next renewal after a failed one: sooner than a regular one, as only the rest of the lease is left for it. */
     void failed(Hold held, long now) {
         held.renewAtNanos = now + settings.leaseNanos / 12;
     }
 
     /**
-     * Counts a renewal that the store confirmed. False if that came too late: the hold must not be relied on.
+     * Counts a renewal that the store confirmed. Returns false if that came too late, and the hold must not be relied on.
      *
-     * @param out the lease that is out now: the renewal may have been sent for the one before
+     * @param out the lease that is out now: the renewal may have been sent for the lease before it
      * @param now read after the reply came
      */
     boolean confirmed(
@@ -163,7 +167,47 @@ final class Upkeep {
         return true;
     }
 
-    /** Since when a renewal was due that is not confirmed; zero if none is due. */
+    /**
+     * Returns whether the hold has a length that suits the next waiter's lease. A lease with a length of its own must end by
+     * then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after this. Any
+     * other lease needs time enough for its first renewal, and no more than a regular lease: if this process dies, the name is
+     * free within that time.
+     */
+    boolean hasRightLength(Hold held, Waiter next) {
+        return next.boundNanos() == 0
+                && !held.mayOutlast(settings.leaseNanos, settings.time.nanoTime())
+                && held.deadline.remainingNanos(settings.time)
+                        >= Math.min(settings.leaseNanos, held.leaseNanos) / HAND_OFF_MARGIN;
+    }
+
+    /** Returns the request that sets the length for the next waiter's lease, and notes that it is about to be sent. */
+    RenewRequest setting(Hold held, Waiter next, String name) {
+        long length = next.storeLeaseNanos(settings.leaseNanos);
+        boolean exact = next.boundNanos() > 0 || held.mayOutlast(length, settings.time.nanoTime());
+        if (exact) {
+            held.sequence++;
+        }
+        held.asking(Math.max(held.leaseNanos, length));
+        return exact
+                ? RenewRequest.set(name, held.holderId(), length / 1_000_000, held.sequence)
+                : RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
+    }
+
+    /** Says why the lease on a hold ends, if there is one, whose time or whose hold's time has passed. */
+    String whyOver(Hold held, @Nullable ActiveLease out) {
+        if (out == null) {
+            return "";
+        }
+        if (!out.renewed && !held.isPartlyPromised()) {
+            return "its fixed time is over";
+        }
+        if (held.looksOnly || out.isAtLimit()) {
+            return "its longest holding time is over";
+        }
+        return isKeptUp(held, out) ? "its time ran out without a successful renewal" : "its thread has died";
+    }
+
+    /** Returns the delay of the renewal that is due and not confirmed; zero if there is none. */
     long lagNanos(Hold held, ActiveLease out) {
         if (held.looksOnly || !isKeptUp(held, out)) {
             return 0;
@@ -172,7 +216,7 @@ final class Upkeep {
         return Math.max(0, settings.time.nanoTime() - due);
     }
 
-    /** The length of a regular renewal: the full lease, but never beyond the lease's limit. */
+    /** Returns the length of a regular renewal: the full lease, but never beyond the lease's limit. */
     private long clipped(Hold held, ActiveLease out, long now) {
         long full = settings.leaseNanos;
         if (!out.renewed) {
@@ -188,8 +232,8 @@ final class Upkeep {
     }
 
     /**
-     * Whether the hold lasts at the store for as long as the lease may: then no renewal is needed any more. And here, too: if
-     * the answer was late, the store's countdown may have begun that much before the lease.
+     * Returns whether the hold lasts for as long as the lease may, at the store and here, so that no renewal is needed any more.
+     * The two differ if an answer was late: the store's countdown may have begun that much before the lease.
      */
     private boolean reachesLimit(Hold held, ActiveLease out) {
         if (out.limitNanos == ActiveLease.NO_LIMIT || held.storeEndNanos - out.limitNanos < -1_000_000) {

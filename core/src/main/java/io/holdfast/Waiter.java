@@ -79,7 +79,7 @@ final class Waiter {
     private final @Nullable CompletableFuture<Lease> future;
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
-    private @Nullable NameEngine engine;
+    private @Nullable NameEvents engine;
 
     /** Where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
     @Nullable
@@ -127,7 +127,7 @@ final class Waiter {
     }
 
     /** Called by the thread that asks. */
-    void submittedTo(NameEngine engine) {
+    void submittedTo(NameEvents engine) {
         this.engine = engine;
         if (owner == null && engine.settings().tracesLeases) {
             acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
@@ -135,17 +135,14 @@ final class Waiter {
     }
 
     /** Makes the lease that this waiter is granted. */
-    ActiveLease leaseOn(Hold hold, long grantedNanos, long limitNanos, boolean renewed) {
-        ActiveLease granted;
-        if (owner == null) {
-            LeaseHandle handle = new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this);
-            lease = handle;
-            granted = handle.lease;
-        } else {
-            granted = new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
-            lease = granted;
-        }
-        return granted;
+    ActiveLease leaseOn(Hold hold, long grantedNanos) {
+        long limitNanos =
+                options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
+        boolean renewed = options.leaseFor().isEmpty();
+        lease = owner == null
+                ? new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this)
+                : new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
+        return LeaseHandle.active(lease);
     }
 
     boolean makesOneAttempt() {
@@ -159,9 +156,17 @@ final class Waiter {
                 : Math.max(0, waitNanos - (nowNanos - arrivedNanos));
     }
 
-    /** The length of its own that this waiter's lease has at the store, or zero if it is renewed without limit. */
+    /** Returns the length of its own that this waiter's lease has at the store; zero if it is renewed without limit. */
     long boundNanos() {
         return options.leaseFor().or(options::holdAtMost).map(Duration::toNanos).orElse(0L);
+    }
+
+    /** Returns the length that the store is to give a hold for this waiter: whole milliseconds, as it can give no others. */
+    long storeLeaseNanos(long regularNanos) {
+        long bound = boundNanos();
+        long length =
+                bound == 0 ? regularNanos : options.leaseFor().isPresent() ? bound : Math.min(bound, regularNanos);
+        return length - length % 1_000_000;
     }
 
     /** Whether it can be woken to try for itself. */
@@ -223,7 +228,7 @@ final class Waiter {
 
     Optional<Lease> awaitOptional() throws InterruptedException {
         park(true);
-        return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
+        return leaseUnlessTimedOut();
     }
 
     Optional<Lease> awaitUninterruptibly() {
@@ -232,6 +237,10 @@ final class Waiter {
         } catch (InterruptedException never) {
             throw new IllegalStateException(never);
         }
+        return leaseUnlessTimedOut();
+    }
+
+    private Optional<Lease> leaseUnlessTimedOut() {
         return error instanceof LockTimeoutException ? Optional.empty() : Optional.of(leaseOrThrow());
     }
 
@@ -270,12 +279,12 @@ final class Waiter {
     /** Tries for the lock, as the nudge asked. */
     void claim() {
         nudged = false;
-        engine().claim(this);
+        engine().onClaim(this);
     }
 
     /** Gives up. False if there has been another outcome. */
     boolean withdraw() {
-        return engine().leave(this, State.WITHDRAWN);
+        return engine().onLeave(this, State.WITHDRAWN);
     }
 
     /** The outcome of a waiter that is done. */
@@ -327,7 +336,7 @@ final class Waiter {
 
     private <T> CompletableFuture<T> deliver(
             Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
-        NameEngine engine = engine();
+        NameEvents engine = engine();
         CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
         CompletionStage<T> watched = stage;
         watched.whenComplete((v, why) -> {
@@ -369,7 +378,7 @@ final class Waiter {
                 + " (expected: an executor that runs every task, and is shut down after the client is closed)");
     }
 
-    private NameEngine engine() {
+    private NameEvents engine() {
         return requireNonNull(engine, "not submitted");
     }
 }

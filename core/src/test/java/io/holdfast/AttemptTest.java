@@ -413,9 +413,10 @@ class AttemptTest extends EngineFixture {
     @Test
     void an_engine_that_was_retired_takes_no_waiter_so_that_a_name_never_has_two() {
         ActiveLease lease = now(acquire(client, "a"));
+        NameEngine engine = client.engine().engine("a");
         lease.release();
 
-        assertThat(lease.hold.engine.submit(Waiter.asynchronous(DEFAULTS, WaitMode.PATIENT, time.nanoTime())))
+        assertThat(engine.submit(Waiter.asynchronous(DEFAULTS, WaitMode.PATIENT, time.nanoTime())))
                 .isFalse();
         assertThat(now(acquire(client, "a")).hold.engine).isNotSameAs(lease.hold.engine);
     }
@@ -439,7 +440,7 @@ class AttemptTest extends EngineFixture {
             advance(60_000);
 
             assertThat(store.count("abandon")).isEqualTo(asked);
-            assertThat(client.engine().compensation().pending()).isZero();
+            assertThat(client.engine().compensation.pending()).isZero();
             assertThat(warnings.said(Level.WARNING, "the client was closed")).hasSize(5);
             assertThat(warnings.said(Level.WARNING, "The client was closed"))
                     .containsExactly("The client was closed before probe confirmed the release of \"n0\", \"n1\","

@@ -15,7 +15,7 @@ class BargingTest extends EngineFixture {
 
     private final LockClient other = client("other");
     private final ActiveLease first = now(acquire(client, "a"));
-    private final NameEngine engine = first.hold.engine;
+    private final NameEngine engine = client.engine().engine("a");
 
     @Test
     void whoever_comes_first_takes_an_open_lock_and_the_one_that_was_woken_gets_it_next() {
@@ -23,7 +23,7 @@ class BargingTest extends EngineFixture {
         first.release();
         assertThat(head.state).isEqualTo(Waiter.State.PENDING);
         ActiveLease barged = now(acquire(client, "a"));
-        engine.claim(head);
+        engine.onClaim(head);
         assertThat(head.state).isEqualTo(Waiter.State.PENDING);
         advance(2);
         barged.release();
@@ -36,7 +36,7 @@ class BargingTest extends EngineFixture {
     void the_one_that_was_woken_takes_an_open_lock_when_nobody_was_quicker() {
         Waiter head = head(DEFAULTS);
         first.release();
-        engine.claim(head);
+        engine.onClaim(head);
 
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
         assertThat(acquire(client, "a")).isNotDone();
@@ -48,7 +48,7 @@ class BargingTest extends EngineFixture {
         CompletableFuture<Lease> next = acquire(client, "a");
         first.release();
         assertThat(next).isNotDone();
-        engine.leave(head, Waiter.State.WITHDRAWN);
+        engine.onLeave(head, Waiter.State.WITHDRAWN);
 
         assertThat(now(next).isValid()).isTrue();
     }
@@ -57,7 +57,7 @@ class BargingTest extends EngineFixture {
     void an_open_lock_goes_back_to_the_store_when_the_only_one_that_was_woken_leaves() {
         Waiter head = head(DEFAULTS);
         first.release();
-        engine.leave(head, Waiter.State.WITHDRAWN);
+        engine.onLeave(head, Waiter.State.WITHDRAWN);
 
         assertThat(server.size()).isZero();
     }
@@ -101,7 +101,7 @@ class BargingTest extends EngineFixture {
         first.release();
         CompletableFuture<Lease> fair = acquire(client, "a", DEFAULTS.fair());
         assertThat(fair).isNotDone();
-        engine.claim(head);
+        engine.onClaim(head);
 
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
     }
@@ -120,7 +120,7 @@ class BargingTest extends EngineFixture {
         first.release();
         CompletableFuture<Lease> remote = acquire(other, "a");
         advance(20);
-        engine.claim(head);
+        engine.onClaim(head);
         assertThat(head.state).isEqualTo(Waiter.State.PENDING);
         advance(1);
 
@@ -145,7 +145,7 @@ class BargingTest extends EngineFixture {
         Waiter head = head(DEFAULTS.fair());
         first.release();
 
-        assertThat(engine.leave(head, Waiter.State.WITHDRAWN)).isFalse();
+        assertThat(engine.onLeave(head, Waiter.State.WITHDRAWN)).isFalse();
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
     }
 

@@ -87,10 +87,8 @@ abstract class EngineFixture {
         time.advance(Duration.ofMinutes(2));
         for (LockClient each : clients) {
             assertThat(each.engine().size()).as("names").isZero();
-            assertThat(each.engine().renewals().size()).as("holds").isZero();
-            assertThat(each.engine().compensation().pending())
-                    .as("compensations")
-                    .isZero();
+            assertThat(each.engine().renewals.size()).as("holds").isZero();
+            assertThat(each.engine().compensation.pending()).as("compensations").isZero();
         }
         assertThat(server.size()).as("names at the server").isZero();
         assertThat(time.pending()).as("timers").isZero();

@@ -8,13 +8,18 @@ import org.junit.jupiter.api.Test;
 
 class EventLockTest {
 
-    private static final class Named extends EventLock {
+    private static final class Named extends EventLock<String> {
 
         private static final long serialVersionUID = 1;
 
         @Override
         String name() {
             return "a";
+        }
+
+        @Override
+        String state() {
+            return "state";
         }
 
         @Override
@@ -26,7 +31,7 @@ class EventLockTest {
         Named lock = new Named();
         List<String> done = new ArrayList<>();
         try (Warnings warnings = new Warnings()) {
-            lock.handle(() -> {
+            lock.handle(state -> {
                 lock.later(() -> done.add("first"));
                 lock.later(() -> {
                     throw new IllegalStateException("defect");

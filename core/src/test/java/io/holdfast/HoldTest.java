@@ -10,6 +10,7 @@ import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,7 +55,7 @@ class HoldTest extends EngineFixture {
         store.deliverReplies();
 
         assertThat(now(next).isValid()).isTrue();
-        assertThat(client.engine().renewals().size()).isEqualTo(1);
+        assertThat(client.engine().renewals.size()).isEqualTo(1);
     }
 
     @Test
@@ -66,7 +67,7 @@ class HoldTest extends EngineFixture {
         store.renews = Fate.PASS;
         now(next);
         // The owner's thread was overtaken between the lease and the engine.
-        first.hold.engine.released(first);
+        first.hold.engine.onReleased(first);
 
         assertThat(now(next).isValid()).isTrue();
         assertThat(store.count("release")).isZero();
@@ -264,7 +265,7 @@ class HoldTest extends EngineFixture {
 
         assertThat(after).isGreaterThan(before);
         assertThat(store.count("abandon")).isEqualTo(after);
-        assertThat(client.engine().compensation().pending()).isZero();
+        assertThat(client.engine().compensation.pending()).isZero();
     }
 
     /** The last renewal, clipped to the lease's limit, was short; but one before may come after it. */
@@ -345,9 +346,9 @@ class HoldTest extends EngineFixture {
     @Test
     void a_grant_for_an_older_attempt_at_a_name_in_use_is_given_back() {
         now(acquire(client, "a"));
-        long older = client.engine().numbers().next();
+        long older = client.engine().numbers.next();
         java.util.Objects.requireNonNull(store.listener)
-                .granted("a", client.engine().holderId(older));
+                .granted("a", HolderId.of(client.engine().settings.clientId, older));
 
         assertThat(store.commands).containsExactly("acquire", "abandon");
     }
@@ -412,7 +413,7 @@ class HoldTest extends EngineFixture {
     void nothing_is_remembered_of_a_hold_after_its_release_however_long_it_might_have_lasted() {
         now(acquire(client, "a", DEFAULTS.leaseFor(ofMinutes(1)))).release();
 
-        assertThat(client.engine().renewals().size()).isZero();
+        assertThat(client.engine().renewals.size()).isZero();
     }
 
     @Test

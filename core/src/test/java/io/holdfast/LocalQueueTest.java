@@ -43,7 +43,7 @@ class LocalQueueTest {
         for (LockClient client : clients) {
             client.close();
             assertThat(client.engine().size()).isZero();
-            assertThat(client.engine().renewals().size()).isZero();
+            assertThat(client.engine().renewals.size()).isZero();
         }
         assertThat(server.size()).isZero();
     }

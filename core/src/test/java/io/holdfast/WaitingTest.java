@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
@@ -272,9 +273,9 @@ class WaitingTest extends EngineFixture {
 
     @Test
     void a_grant_for_an_id_that_nobody_waits_for_is_given_back() {
-        long given = client.engine().numbers().next();
+        long given = client.engine().numbers.next();
         java.util.Objects.requireNonNull(store.listener)
-                .granted("a", client.engine().holderId(given));
+                .granted("a", HolderId.of(client.engine().settings.clientId, given));
 
         assertThat(store.commands).containsExactly("abandon");
     }

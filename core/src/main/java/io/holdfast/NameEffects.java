@@ -1,0 +1,302 @@
+package io.holdfast;
+
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.HolderId;
+import io.holdfast.spi.Names;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries out what the state of one name decides: sends its commands, sets its timers, completes its waiters and informs the
+ * listener.
+ *
+ * <p>Commands are sent during an event, so that they leave in the order of the decisions; the store may execute them in
+ * another one. A reply that comes back during the sending is handled after the present event.
+ */
+@SuppressWarnings("serial") // nobody writes it anywhere
+abstract class NameEffects extends EventLock<NameState> implements Effects {
+
+    final Engine engine;
+    private final String name;
+    private TimeSource.@Nullable Timer pollTimer; // by lock
+
+    NameEffects(Engine engine, String name) {
+        this.engine = engine;
+        this.name = name;
+    }
+
+    @Override
+    public final String name() {
+        return name;
+    }
+
+    @Override
+    public final String describeStore() {
+        return engine.store.describe();
+    }
+
+    private long now() {
+        return engine.settings.time.nanoTime();
+    }
+
+    // --- commands ---
+
+    @Override
+    public final void sendAcquire(Attempt attempt) {
+        ClockReading sent = attempt.sending(engine.settings.time);
+        engine.store
+                .acquire(request(attempt))
+                .whenComplete((reply, error) -> handle(state -> state.onAcquired(attempt, sent, reply, error)));
+    }
+
+    @Override
+    public final void sendPreparation(Hold hold, RenewRequest request) {
+        ClockReading sent = ClockReading.now(engine.settings.time);
+        engine.store
+                .renew(request)
+                .whenComplete(
+                        (reply, error) -> handle(state -> state.tenure.onPrepared(hold, request, sent, reply, error)));
+    }
+
+    @Override
+    public final void sendRelease(Hold hold, @Nullable ActiveLease lease) {
+        engine.compensation
+                .release(new ReleaseRequest(name, hold.holderId(), null), hold.longestNanos())
+                .whenComplete((reply, error) -> {
+                    if (lease != null) {
+                        handle(state -> endLease(lease, error == null && !reply.wasHeld()));
+                    }
+                });
+    }
+
+    @Override
+    public final void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
+        engine.retention
+                .keep(name, hold.holderId(), endNanos, hold.deadline.nanos(), hold.sequence, hold.longestNanos())
+                .whenComplete((wasGone, error) -> handle(state -> {
+                    if (error == null) {
+                        endLease(lease, wasGone);
+                    } else {
+                        endUnretained(lease, error);
+                    }
+                }));
+    }
+
+    @Override
+    public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
+        ClockReading sent = attempt.sending(engine.settings.time);
+        engine.compensation
+                .release(new ReleaseRequest(name, hold.holderId(), request(attempt)), hold.longestNanos())
+                .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
+    }
+
+    final AcquireRequest request(Attempt attempt) {
+        return new AcquireRequest(
+                name,
+                attempt.holderId,
+                attempt.leaseNanos / 1_000_000,
+                attempt.queue,
+                engine.settings.pollNanos / 1_000_000,
+                attempt.repetition);
+    }
+
+    @Override
+    public final void abandon(String holderId, long leaseNanos) {
+        engine.compensation.abandon(name, holderId, leaseNanos);
+    }
+
+    @Override
+    public final void abandon(Hold hold) {
+        engine.compensation.abandonHold(name, hold.holderId(), hold.longestNanos());
+    }
+
+    // --- timers ---
+
+    @Override
+    public final void watchForLate(Attempt attempt) {
+        if (attempt.lateLook != null) {
+            attempt.lateLook.cancel();
+        }
+        attempt.lateLook = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
+    }
+
+    @Override
+    public final void schedulePoll(long delayNanos) {
+        cancelPoll();
+        pollTimer = engine.settings.time.schedule(
+                delayNanos, () -> handle(state -> state.contention().onPoll()));
+    }
+
+    final void cancelPoll() {
+        if (pollTimer != null) {
+            pollTimer.cancel();
+            pollTimer = null;
+        }
+    }
+
+    @Override
+    public final void watch(Hold hold, long atNanos) {
+        engine.renewals.watch(hold, atNanos);
+    }
+
+    @Override
+    public final void forget(Hold hold) {
+        engine.renewals.forget(hold);
+        endRenewalFailure(hold, false);
+    }
+
+    // --- what is made ---
+
+    @Override
+    public final Attempt newAttempt(long leaseNanos, boolean queue) {
+        long acquisition = engine.numbers.next();
+        return new Attempt(acquisition, HolderId.of(engine.settings.clientId, acquisition), leaseNanos, queue, now());
+    }
+
+    @Override
+    public final boolean isCurrent(Attempt attempt) {
+        return engine.numbers.isCurrent(attempt.acquisition);
+    }
+
+    // --- outcomes ---
+
+    @Override
+    public final void nudge(Waiter waiter) {
+        later(waiter::nudge);
+    }
+
+    @Override
+    public final void completeWaiter(Waiter waiter, ActiveLease lease) {
+        conclude(waiter, Waiter.State.GRANTED);
+        later(() -> waiter.complete(null));
+        if (waiter.logged) {
+            String line = text(waiter).gotIt();
+            later(() -> engine.longWaits.log(line));
+        }
+        Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
+        tell(l -> l.acquired(name, lease.fencingToken(), waited));
+    }
+
+    @Override
+    public final void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        conclude(waiter, outcome);
+        LockException error = why != null ? why : text(waiter).notAcquired();
+        String message = String.valueOf(error.getMessage());
+        later(() -> waiter.complete(error));
+        if (waiter.logged) {
+            boolean gaveUp = outcome == Waiter.State.WITHDRAWN;
+            String line = text(waiter).gotItNot(gaveUp ? "the caller was interrupted or gave up" : message);
+            later(() -> engine.longWaits.log(line));
+        }
+        if (!waiter.untold) {
+            Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
+            LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
+            tell(l -> l.notAcquired(name, waited, how, message));
+        }
+    }
+
+    private void conclude(Waiter waiter, Waiter.State outcome) {
+        if (waiter.state != Waiter.State.PENDING) {
+            throw new IllegalStateException(
+                    "A waiter for " + Names.printable(name) + " has two outcomes: " + waiter.state + ", " + outcome);
+        }
+        waiter.state = outcome;
+        if (waiter.timer != null) {
+            waiter.timer.cancel();
+            waiter.timer = null;
+        }
+    }
+
+    final WaitText text(Waiter waiter) {
+        NameState state = state();
+        return new WaitText(
+                name, waiter, state.tenure.lease(), state.contention().holder(), now());
+    }
+
+    @Override
+    public final void endLease(ActiveLease lease, boolean wasGone) {
+        later(() -> lease.end(wasGone));
+        if (wasGone) {
+            String why = "the store did not know it at its release";
+            later(() -> engine.incidents.lost(lease, why, true));
+            tell(l -> l.lost(name, lease.fencingToken(), why));
+        } else {
+            tellReleased(lease);
+        }
+    }
+
+    /** Ends a lease that was released here, but the store has not said whether the name stays locked. */
+    private void endUnretained(ActiveLease lease, Throwable error) {
+        later(() -> lease.endFailed(new LockStoreException(
+                "The store was not asked to keep the lock " + name
+                        + " locked after its release, or did not confirm it: "
+                        + error.getMessage()
+                        + " (expected: a store that answers; this client asks again in the background, and the lock"
+                        + " becomes free when its present lease ends if that fails)",
+                describeStore(),
+                error)));
+        tellReleased(lease);
+    }
+
+    private void tellReleased(ActiveLease lease) {
+        Duration held = Duration.ofNanos(now() - lease.grantedNanos);
+        tell(l -> l.released(name, lease.fencingToken(), held));
+    }
+
+    @Override
+    public final void reportLoss(ActiveLease lease, String why, boolean answered) {
+        if (lease.owner != null) {
+            engine.lostHolds.add(lease.owner, name, lease.holds());
+        }
+        later(lease::runLossCallbacks);
+        later(() -> engine.incidents.lost(lease, why, answered));
+        tell(l -> l.lost(name, lease.fencingToken(), why));
+    }
+
+    @Override
+    public final void reportRenewalFailure(Hold hold, Throwable cause) {
+        if (!hold.renewalFailing) {
+            hold.renewalFailing = true;
+            if (engine.incidents.renewalFails()) {
+                later(() -> engine.incidents.logOutage(name, cause));
+            }
+        }
+        tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+    }
+
+    @Override
+    public final void reportRenewalSuccess(Hold hold) {
+        endRenewalFailure(hold, true);
+    }
+
+    private void endRenewalFailure(Hold hold, boolean renewed) {
+        if (hold.renewalFailing) {
+            hold.renewalFailing = false;
+            Duration outage = engine.incidents.renewalFailsNoMore(renewed);
+            if (outage != null) {
+                later(() -> engine.incidents.logRecovery(outage));
+            }
+        }
+    }
+
+    @Override
+    public final void reportForgotten(ActiveLease lease) {
+        later(() -> engine.incidents.forgotten(lease));
+    }
+
+    @Override
+    public final void reportHolder(String holder) {
+        engine.foreignHolders.met(name, holder);
+    }
+
+    private void tell(Consumer<LockListener> event) {
+        if (engine.callbacks.hasListener()) {
+            later(() -> engine.callbacks.tell(event));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.holdfast;
+
+import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A name as its waiters, leases and holds know it: the events that come from them, and what they need of the client.
+ * Thread-safe.
+ */
+interface NameEvents {
+
+    String name();
+
+    EngineSettings settings();
+
+    Callbacks callbacks();
+
+    default TimeSource time() {
+        return settings().time;
+    }
+
+    /** A thread that was nudged tries for the lock. */
+    void onClaim(Waiter waiter);
+
+    /** A waiter gives up. Returns false if it has had another outcome before. */
+    boolean onLeave(Waiter waiter, Waiter.State outcome);
+
+    /** The owner released: the lease is in state RELEASED. */
+    void onReleased(ActiveLease lease);
+
+    /** The owner released, and the name is to stay locked until this time. */
+    void onRetained(ActiveLease lease, long endNanos);
+
+    /** Somebody looked at a lease and found that its time has passed. */
+    void onLeaseOver(ActiveLease lease);
+
+    /** The time of a hold has come: see {@link Tenure#onRenewalDue}. */
+    @Nullable
+    RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped);
+
+    /** The store answered a renewal. */
+    void onRenewed(
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error);
+}
