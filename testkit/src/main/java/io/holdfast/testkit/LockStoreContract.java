@@ -86,7 +86,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void namesThatLookAlikeAreDifferent() {
-        StoreClient a = client();
         List<String> names = List.of("x{" + name + "}", "{" + name + "}", name, name + " ", name + "/", "/" + name);
         for (String each : names) {
             hold(a, each);
@@ -98,8 +97,6 @@ public abstract class LockStoreContract extends StoreModelContract {
     }
 
     private void everyCommandWorksFor(String odd) {
-        StoreClient a = client();
-        StoreClient b = client();
         a.forceRelease(odd);
         String holder = hold(a, odd);
         assertThat(a.renew(odd, holder, LONG, 0)).isInstanceOf(Renewed.class);
@@ -120,9 +117,8 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void anAcquireSentTwiceAtOnceIsGrantedOnce() throws Exception {
-        StoreClient a = client();
         AcquireRequest request = AcquireRequest.once(name, a.newId(), LONG.toMillis());
-        List<AcquireReply> replies = twice(() -> StoreClient.get(a.store.acquire(request)));
+        List<AcquireReply> replies = twice(() -> StoreClient.get(a.store().acquire(request)));
         assertThat(granted(replies.get(0)).base())
                 .isEqualTo(granted(replies.get(1)).base());
         assertThat(a.release(name, request.holderId())).isTrue();
@@ -131,7 +127,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void ofTwoAcquiresAtOnceOneIsGranted() throws Exception {
-        StoreClient a = client();
         for (int i = 0; i < 20; i++) {
             List<AcquireReply> replies = twice(() -> a.take(name, a.newId(), LONG));
             assertThat(replies).hasAtLeastOneElementOfType(Granted.class).hasAtLeastOneElementOfType(Busy.class);
@@ -141,15 +136,12 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void aReleaseSentTwiceAtOnceEndsTheHoldOnce() throws Exception {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(twice(() -> a.release(name, holder))).containsExactlyInAnyOrder(true, false);
     }
 
     @QueueTest
     void aPlaceAskedForTwiceAtOnceIsOne() throws Exception {
-        StoreClient a = client();
-        StoreClient b = client();
         hold(a, name);
         String waiting = b.newId();
         List<AcquireReply> replies = twice(() -> b.queue(name, waiting, LONG, MEDIUM));
@@ -160,12 +152,11 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @QueueTest
     void aReleaseWithQueueingSentTwiceAtOnceQueuesOnce() throws Exception {
-        StoreClient a = client();
         String holder = hold(a, name);
-        queue(client(), name);
+        queue(b, name);
         AcquireRequest again = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
         List<ReleaseReply> replies =
-                twice(() -> StoreClient.get(a.store.release(new ReleaseRequest(name, holder, again))));
+                twice(() -> StoreClient.get(a.store().release(new ReleaseRequest(name, holder, again))));
         assertThat(replies).filteredOn(ReleaseReply::wasHeld).hasSize(1);
         assertThat(replies).contains(new ReleaseReply(false, null));
         assertThat(a.inspect(name).waiting()).isEqualTo(1);
@@ -173,7 +164,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void aRenewalAndAReleaseAtOnceLeaveTheNameFree() throws Exception {
-        StoreClient a = client();
         for (int i = 0; i < 20; i++) {
             String holder = hold(a, name);
             List<Object> replies = both(() -> a.renew(name, holder, LONG, 0), () -> (Object) a.release(name, holder));
@@ -187,7 +177,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     void threadsThatTryNeverOverlap() throws Exception {
         OverlapDetector detector = new OverlapDetector(name);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        List<StoreClient> clients = List.of(client(), client(), client());
+        List<StoreClient> clients = List.of(a, b, c);
         inThreads(thread -> {
             StoreClient client = clients.get(thread % clients.size());
             int rounds = 0;
@@ -213,7 +203,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     void threadsThatQueueNeverOverlap() throws Exception {
         OverlapDetector detector = new OverlapDetector(name);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        List<StoreClient> clients = List.of(client(), client(), client());
+        List<StoreClient> clients = List.of(a, b, c);
         inThreads(thread -> {
             StoreClient client = clients.get(thread % clients.size());
             String holder = client.newId();

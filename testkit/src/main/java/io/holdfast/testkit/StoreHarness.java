@@ -40,6 +40,12 @@ abstract class StoreHarness {
 
     private final List<StoreClient> clients = new CopyOnWriteArrayList<>();
 
+    /** Clients of one server; a test uses as many of them as it needs. */
+    final StoreClient a = client();
+
+    final StoreClient b = client();
+    final StoreClient c = client();
+
     /** A lock name of this test alone. */
     final String name = "contract:" + UUID.randomUUID();
 
@@ -102,8 +108,8 @@ abstract class StoreHarness {
         clients.forEach(StoreClient::close);
     }
 
-    StoreClient client() {
-        StoreClient client = new StoreClient(this::open, time());
+    final StoreClient client() {
+        StoreClient client = new StoreClient(id -> open(new StoreContext(id, time())));
         clients.add(client);
         return client;
     }
@@ -117,8 +123,13 @@ abstract class StoreHarness {
 
     /** Takes a place in the queue of a held name, that lives long without polls. Returns the holder id. */
     String queue(StoreClient client, String name) {
+        return queue(client, name, MEDIUM);
+    }
+
+    /** Takes a place in the queue of a held name, that lives for three of these polls without one. */
+    String queue(StoreClient client, String name, Duration poll) {
         String holder = client.newId();
-        busy(client.queue(name, holder, LONG, MEDIUM));
+        busy(client.queue(name, holder, LONG, poll));
         return holder;
     }
 

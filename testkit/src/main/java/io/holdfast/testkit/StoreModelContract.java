@@ -22,7 +22,7 @@ abstract class StoreModelContract extends AcquireAllContract {
     void aStoreDoesWhatTheModelDoes() {
         long seed = Long.getLong("seed", new Random().nextLong());
         Random random = new Random(seed);
-        Model model = new Model(List.of(client(), client(), client()), name);
+        Model model = new Model(List.of(a, b, c), name);
         List<String> steps = new ArrayList<>();
         try {
             for (int i = 0; i < STEPS; i++) {
