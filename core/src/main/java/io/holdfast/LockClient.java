@@ -184,7 +184,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
         MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
         Waiter.ensureNotInterrupted();
-        return all.await().orElseThrow(all::timeout);
+        return all.await();
     }
 
     /**
@@ -198,7 +198,11 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             throws InterruptedException {
         MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.TRY);
         Waiter.ensureNotInterrupted();
-        return all.await();
+        try {
+            return Optional.of(all.await());
+        } catch (LockTimeoutException e) {
+            return Optional.empty();
+        }
     }
 
     /**
@@ -208,28 +212,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @Override
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
-        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
-        CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
-        CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks());
-        CompletionStage<MultiLease> watched = stage;
-        watched.whenComplete((value, why) -> {
-            // However the caller ended it, unless it was by the outcome.
-            if (!acquired.isDone()) {
-                acquired.cancel(false);
-            }
-        });
-        CompletionStage<Optional<MultiLease>> outcome = acquired;
-        outcome.whenComplete((leases, why) -> {
-            if (why != null) {
-                stage.completeExceptionally(why);
-            } else if (leases.isEmpty()) {
-                stage.completeExceptionally(all.timeout());
-            } else if (!stage.complete(leases.get())) {
-                // Cancelled in the last moment: nobody else will ever release them.
-                var unused = leases.get().releaseAsync();
-            }
-        });
-        return stage;
+        return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).stage();
     }
 
     /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state of its own, so it costs nothing. */
