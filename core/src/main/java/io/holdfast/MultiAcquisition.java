@@ -16,16 +16,17 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquisition of several names: by one command if the store can, nobody here uses them and all are free; otherwise one
- * after the other in the order of the names, so that two groups cannot wait for each other in a circle, and with one deadline
- * for all.
+ * The acquisition of several names: by one command if the store can, nobody here uses them and all are free; otherwise
+ * one after the other in the order of the names, so that two groups cannot wait for each other in a circle, and with
+ * one deadline for all.
  *
- * <p>A round is a series of steps: the one command for all names, or one name each. A lease that ends while the next name is
- * waited for (a short {@code leaseFor}, a forced release) ends the round: the leases held so far are released and the next
- * round begins, until the deadline. Hence all leases were valid at one moment at the end.
+ * <p>A round is a series of steps: the one command for all names, or one name each. A lease that ends while the next
+ * name is waited for (a short {@code leaseFor}, a forced release) ends the round: the leases held so far are released
+ * and the next round begins, until the deadline. Hence all leases were valid at one moment at the end.
  *
- * <p>The steps are the same for a thread and for a stage; only the wait for the outcome of a step differs: {@link #await} and
- * {@link #stage}. One step begins after the other has ended, so the fields without a lock have one writer at a time.
+ * <p>The steps are the same for a thread and for a stage; only the wait for the outcome of a step differs: {@link
+ * #await} and {@link #stage}. One step begins after the other has ended, so the fields without a lock have one writer
+ * at a time.
  */
 final class MultiAcquisition {
 
@@ -60,7 +61,7 @@ final class MultiAcquisition {
 
     private long failingNanos;
 
-    /** What a stage waits for now; written before {@link #result} is looked at, so that a cancel finds it or is found. */
+    /** What a stage waits for now. Written before {@link #result} is read, so that a cancel finds it or is found. */
     private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
 
     MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
@@ -81,7 +82,16 @@ final class MultiAcquisition {
 
     // --- the wait of the calling thread ---
 
+    Optional<MultiLease> awaitOptional() throws InterruptedException {
+        try {
+            return Optional.of(await());
+        } catch (LockTimeoutException e) {
+            return Optional.empty();
+        }
+    }
+
     MultiLease await() throws InterruptedException {
+        Waiter.ensureNotInterrupted();
         try {
             while (awaitStep(begin(true))) {}
             return result.join();
@@ -168,7 +178,8 @@ final class MultiAcquisition {
     /** Begins a step: returns a waiter for each name, or for the next name. */
     private List<Waiter> begin(boolean blocking) {
         if (together) {
-            // The listener receives its end only if this is the one attempt; otherwise the names are asked for once more.
+            // The listener receives its end only if this is the one attempt; otherwise the names are asked for once
+            // more.
             List<Waiter> all = engine.submitTogether(
                     names, () -> Waiter.together(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
             if (!all.isEmpty()) {
@@ -217,8 +228,8 @@ final class MultiAcquisition {
     }
 
     /**
-     * Returns whether to go on name by name after the command for all names: one attempt is one attempt, unless a second look
-     * must show whether one of the names can ever become free.
+     * Returns whether to go on name by name after the command for all names: one attempt is one attempt, unless a
+     * second look must show whether one of the names can ever become free.
      */
     private boolean mayAskInTurn(List<Waiter> step) {
         return waitNanos > 0 ? !isOver() : step.get(0).looksAgain;
@@ -275,8 +286,8 @@ final class MultiAcquisition {
     }
 
     /**
-     * Returns whether a failing store ends the round only. It does so if the leases that are held cut short the wait for this
-     * name, so that the store had less than its time; it has that time in all rounds together.
+     * Returns whether a failing store ends the round only. It does so if the leases that are held cut short the wait
+     * for this name, so that the store had less than its time; it has that time in all rounds together.
      */
     private boolean isEndOfRound(String name, Waiter waiter, Throwable why) {
         long now = time.nanoTime();
@@ -300,7 +311,10 @@ final class MultiAcquisition {
         return waitNanos - (time.nanoTime() - startNanos);
     }
 
-    /** Returns the options with a wait of what is left, and of no more than the time that the leases held may last at all. */
+    /**
+     * Returns the options with a wait of what is left, and of no more than the time that the leases held may last at
+     * all.
+     */
     private LockOptions optionsForNext() {
         long most = waitNanos == Waiter.NO_DEADLINE ? Waiter.NO_DEADLINE : Math.max(0, remainingNanos());
         for (Lease lease : held) {
