@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The part of the contract on taking several names by one command. Skipped where the store says that it cannot. */
+/** The part of the contract on taking several names by one command. Skipped if the store cannot. */
 abstract class AcquireAllContract extends HandOffContract {
 
     /** The names of this test, in one slot of a cluster. */
@@ -83,7 +83,7 @@ abstract class AcquireAllContract extends HandOffContract {
         releaseAll(a, requests);
     }
 
-    /** Then the names are taken again, or none; a later owner's hold is never touched. */
+    /** A late repetition takes all names again, or none; it never touches a later owner's hold. */
     @Test
     void aRepetitionAfterOneWasTakenByAnotherChangesNothing() {
         assumeTakesTogether();
@@ -166,7 +166,7 @@ abstract class AcquireAllContract extends HandOffContract {
                 assertThat(client.release(request.name(), request.holderId())).isTrue());
     }
 
-    /** How long the hold lasts is for the store to say, if it knows. */
+    /** Does not check how long the hold lasts: not every store knows. */
     private static void assertBusy(AcquireAllReply reply, String name) {
         assertThat(reply.isTaken()).isFalse();
         assertThat(reply.busy()).isEqualTo(name);

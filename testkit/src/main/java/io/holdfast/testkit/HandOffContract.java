@@ -17,8 +17,8 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /**
- * The part of the contract on releasing and queueing again in one step, on free names with a queue, and on what holders
- * learn of those who wait.
+ * The part of the contract on releasing and queueing again in one step, on free names with a queue, and on the messages
+ * to holders about waiting clients.
  */
 abstract class HandOffContract extends QueueContract {
 
@@ -43,7 +43,7 @@ abstract class HandOffContract extends QueueContract {
         awaitGranted(a, name, again);
     }
 
-    /** The engine hands out a lease on the strength of this alone: it must never say more than is true. */
+    /** The engine hands out a lease because of this message alone, so it must never promise too much. */
     @QueueTest
     void aGrantThatSaysSinceWhenIsTrue() {
         assumeTrue(timesGrants());

@@ -27,20 +27,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every {@link io.holdfast.spi.LockStore} does, as tests. A store's own test extends this class and supplies
- * {@code open}, and {@code elapse} where time is virtual; stores that by design do less say so by the capability methods, which skips the tests
- * of just that. Needs JUnit and AssertJ.
+ * The contract of every {@link io.holdfast.spi.LockStore}, as tests. A store's own test extends this class and
+ * implements {@code open}, and {@code elapse} if time is virtual. A store that by design does less overrides a
+ * capability method, which skips the tests of that capability. Needs JUnit and AssertJ.
  *
- * <p>The tests use names of their own, so one server serves them all. They wait for time only by {@code elapse}, and
- * expect an instant end of nothing, so they also pass on a slow machine.
+ * <p>Each test uses names of its own, so one server serves all tests. The tests wait only by {@code elapse} and expect
+ * no event at an exact time, so they pass on a slow machine, too.
  *
- * <p>This class has the tests of odd names and of threads; the others are in its superclasses, by subject.
+ * <p>This class has the tests of unusual names and of threads; its superclasses have the others, by subject.
  */
 public abstract class LockStoreContract extends StoreModelContract {
 
     private static final int THREADS = 8;
 
-    /** Many times what the slowest store needs for a test with threads. */
+    /** Many times longer than the slowest store needs for a test with threads. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** For subclasses. */
@@ -222,7 +222,7 @@ public abstract class LockStoreContract extends StoreModelContract {
                     assertThat(client.release(name, holder)).isTrue();
                     return;
                 }
-                // As the engine does at the end of a tenure.
+                // The same as the engine at the end of a tenure.
                 String next = client.newId();
                 ReleaseReply released =
                         client.releaseAndQueue(name, holder, StoreClient.queueing(name, next, LONG, MEDIUM));
@@ -237,8 +237,8 @@ public abstract class LockStoreContract extends StoreModelContract {
     }
 
     /**
-     * Lets other threads run: also into the critical section, if a defect lets them. Fails after the deadline: with a
-     * store that loses a grant the others would else try for ever.
+     * Lets other threads run, even into the critical section if a defect allows that. Fails after the deadline, because
+     * with a store that loses a grant the other threads would try for ever.
      */
     private static void breathe(long deadline) {
         LockSupport.parkNanos(10_000);

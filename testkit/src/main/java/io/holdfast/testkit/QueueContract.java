@@ -10,10 +10,10 @@ import io.holdfast.testkit.RecordingListener.Kind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The part of the contract on waiting in the store's queue and being granted from it. */
+/** The part of the contract on waiting in the store's queue and on grants from it. */
 abstract class QueueContract extends RenewContract {
 
-    /** An entry with this poll lives for 1.2 s without one: ample time to release, and bearable to wait for. */
+    /** An entry with this poll lives for 1.2 s without one: enough time to release, and short enough to wait for. */
     static final Duration BRIEF_POLL = Duration.ofMillis(400);
 
     static final Duration AFTER_BRIEF = Duration.ofMillis(1_300);
@@ -157,7 +157,7 @@ abstract class QueueContract extends RenewContract {
     void pollsKeepAnEntryAlive() {
         String holder = hold(a, name);
         String first = b.newId();
-        // Lives for 1.8 s without a poll: less than what passes in all, and by far more than between two polls.
+        // Lives for 1.8 s without a poll: less than the whole test, and much more than the time between two polls.
         Duration poll = Duration.ofMillis(600);
         busy(b.queue(name, first, LONG, poll));
         queue(c, name);

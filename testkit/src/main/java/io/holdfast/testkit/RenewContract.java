@@ -56,7 +56,7 @@ abstract class RenewContract extends HoldContract {
         assertRemaining(a, name, LONG);
     }
 
-    /** However little is left: a lease of fixed length must be over by its end. */
+    /** A lease of fixed length must be over by its end, even if little of it is left. */
     @Test
     void aHoldThatIsLookedAtEndsInTime() {
         String holder = hold(a, name);
@@ -210,7 +210,7 @@ abstract class RenewContract extends HoldContract {
         assertRemaining(a, name, LONG);
     }
 
-    /** The client counts its deadline from the request that is answered: {@code Renewed} says that all of it is there. */
+    /** The client counts its deadline from the request of this reply: {@code Renewed} promises the whole length. */
     @Test
     void aRepeatedSettingPromisesNoTimeThatIsNotThere() {
         assumeTrue(countsSettings());
@@ -234,7 +234,7 @@ abstract class RenewContract extends HoldContract {
         var granted = granted(a.take(name, holder, LONG));
         a.set(name, holder, MEDIUM, 1);
 
-        // What it promises is another matter: nobody counts on it, as the setting came after it.
+        // The promised time does not matter: the setting was sent after the acquire, so the client does not rely on it.
         assertThat(granted(a.take(name, holder, LONG)).base()).isEqualTo(granted.base());
         assertRemaining(a, name, MEDIUM);
     }
@@ -259,7 +259,7 @@ abstract class RenewContract extends HoldContract {
         granted(b.take(names[2], holders[2], MEDIUM));
         long last = granted(a.take(names[3], holders[3], MEDIUM)).base();
 
-        // The second is free, the third another client's; some ask who waits, and some do not.
+        // The second name is free and the third another client's; some requests ask for the count of waiting clients.
         List<RenewRequest> requests = List.of(
                 RenewRequest.extend(names[0], holders[0], LONG.toMillis(), 0).counted(false),
                 RenewRequest.extend(names[1], holders[1], LONG.toMillis(), 0),

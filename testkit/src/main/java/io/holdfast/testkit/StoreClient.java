@@ -22,8 +22,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a store as the engine is one, for the contract: it has an id, makes holder ids and listens; its calls wait
- * for the answer. It opens its view of the store at its first command. Thread-safe.
+ * A client of a store, as the engine is one, for the contract: it has an id, makes holder ids and listens; its calls
+ * wait for the answer. It opens its view of the store at its first command. Thread-safe.
  */
 final class StoreClient implements AutoCloseable {
 
@@ -58,7 +58,7 @@ final class StoreClient implements AutoCloseable {
         return id + ":" + ids.incrementAndGet();
     }
 
-    /** Asks once, without waiting in the queue. */
+    /** Asks once, without the queue. */
     AcquireReply take(String name, String holderId, Duration lease) {
         return get(store().acquire(AcquireRequest.once(name, holderId, lease.toMillis())));
     }
@@ -75,7 +75,7 @@ final class StoreClient implements AutoCloseable {
         return get(store().renew(RenewRequest.extend(name, holderId, lease.toMillis(), sequence)));
     }
 
-    /** The replies to requests that are sent together, in the order of the requests. */
+    /** Sends renewals together. Returns the replies in the order of the requests. */
     List<RenewReply> renewAll(List<RenewRequest> requests) {
         List<CompletableFuture<RenewReply>> replies = requests.stream()
                 .map(each -> new CompletableFuture<RenewReply>())
