@@ -221,7 +221,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public void release() {
-        end(Duration.ZERO).await();
+        release(Duration.ZERO);
     }
 
     @Override
@@ -231,7 +231,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        return end(Duration.ZERO).stage();
+        return releaseAsync(Duration.ZERO);
     }
 
     @Override

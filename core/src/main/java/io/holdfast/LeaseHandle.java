@@ -57,11 +57,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public void release() {
-        try {
-            lease.release();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
+        release(Duration.ZERO);
     }
 
     @Override
@@ -75,11 +71,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        try {
-            return lease.releaseAsync();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
+        return releaseAsync(Duration.ZERO);
     }
 
     @Override

@@ -172,20 +172,19 @@ abstract class StoreHarness {
     }
 
     void awaitMessage(StoreClient client, Message message) {
+        awaitThat(() -> assertThat(client.listener.messages()).contains(message));
+    }
+
+    void awaitMessages(StoreClient client, Kind kind, int count) {
+        awaitThat(() -> assertThat(client.listener.messages(kind)).hasSize(count));
+    }
+
+    private void awaitThat(Runnable assertion) {
         await().atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(2))
                 .untilAsserted(() -> {
                     elapse(Duration.ZERO); // a virtual time delivers what is due
-                    assertThat(client.listener.messages()).contains(message);
-                });
-    }
-
-    void awaitMessages(StoreClient client, Kind kind, int count) {
-        await().atMost(Duration.ofSeconds(10))
-                .pollInterval(Duration.ofMillis(2))
-                .untilAsserted(() -> {
-                    elapse(Duration.ZERO);
-                    assertThat(client.listener.messages(kind)).hasSize(count);
+                    assertion.run();
                 });
     }
 
