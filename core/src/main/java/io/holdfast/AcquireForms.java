@@ -10,9 +10,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** The forms of {@link LockClient}'s methods that are made of others: without options, with a wait, under a lambda. */
+/** The methods of {@link LockClient} that are made of others: without options, with a wait, under a lambda. */
 abstract sealed class AcquireForms permits LockClient {
 
     @CheckReturnValue
@@ -42,14 +43,14 @@ abstract sealed class AcquireForms permits LockClient {
 
     // --- without options, or with a wait alone ---
 
-    /** Acquires the lock, waiting as long as needed. As {@link #acquire(String, LockOptions)} with the defaults. */
+    /** Acquires the lock and waits as long as needed: {@link #acquire(String, LockOptions)} with the defaults. */
     @CheckReturnValue
     public Lease acquire(String name) throws InterruptedException {
         return acquire(name, LockOptions.defaults());
     }
 
     /**
-     * Acquires the lock, waiting for at most this long; zero means one attempt.
+     * Acquires the lock and waits for at most this time; zero means one attempt.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws IllegalArgumentException if the wait is negative or longer than 100 years
@@ -70,43 +71,43 @@ abstract sealed class AcquireForms permits LockClient {
         return tryAcquire(name, LockOptions.defaults().waitAtMost(wait));
     }
 
-    /** Acquires the lock without a thread that waits. As {@link #acquireAsync(String, LockOptions)} with the defaults. */
+    /** Acquires the lock without a thread that waits: {@link #acquireAsync(String, LockOptions)} with the defaults. */
     @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name) {
         return acquireAsync(name, LockOptions.defaults());
     }
 
-    /** As {@link #acquire(String, Duration)}, without a thread that waits. */
+    /** Acquires the lock as {@link #acquire(String, Duration)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Lease> acquireAsync(String name, Duration wait) {
         return acquireAsync(name, LockOptions.defaults().waitAtMost(wait));
     }
 
-    /** As {@link #tryAcquire(String)}, without a thread that waits. */
+    /** Acquires the lock as {@link #tryAcquire(String)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name) {
         return tryAcquireAsync(name, LockOptions.defaults());
     }
 
-    /** As {@link #tryAcquire(String, Duration)}, without a thread that waits. */
+    /** Acquires the lock as {@link #tryAcquire(String, Duration)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, Duration wait) {
         return tryAcquireAsync(name, LockOptions.defaults().waitAtMost(wait));
     }
 
-    /** Acquires several locks together, waiting as long as needed. As with the default options. */
+    /** Acquires several locks together and waits as long as needed, with the default options. */
     @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names) throws InterruptedException {
         return acquireAll(names, LockOptions.defaults());
     }
 
-    /** Acquires several locks together if all are free now. As with the default options. */
+    /** Acquires several locks together if all are free now, with the default options. */
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names) throws InterruptedException {
         return tryAcquireAll(names, LockOptions.defaults());
     }
 
-    /** Acquires several locks together, without a thread that waits. As with the default options. */
+    /** Acquires several locks together without a thread that waits, with the default options. */
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names) {
         return acquireAllAsync(names, LockOptions.defaults());
@@ -115,7 +116,7 @@ abstract sealed class AcquireForms permits LockClient {
     // --- under a lambda: the lease is released in any case ---
 
     /**
-     * Runs a task under the lock, waiting as long as needed, and releases it.
+     * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
      *
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
      */
@@ -124,23 +125,24 @@ abstract sealed class AcquireForms permits LockClient {
     }
 
     /**
-     * Runs a task under the lock and releases it. A task that throws checked exceptions: {@link #runChecked}.
+     * Runs a task under the lock and releases the lock. For a task that throws checked exceptions, use {@link
+     * #runChecked}.
      *
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
-     * @throws LockTimeoutException if the wait time passed; the task has not run then
+     * @throws LockTimeoutException if the wait time passed; the task has not run
      */
     public void run(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");
         this.<RuntimeException>runChecked(name, options, task::accept);
     }
 
-    /** As {@link #run(String, Consumer)}, for a task with a result. */
+    /** Runs a task as {@link #run(String, Consumer)} does, and returns its result. */
     public <T extends @Nullable Object> T call(String name, Function<? super Lease, ? extends T> task)
             throws InterruptedException {
         return call(name, LockOptions.defaults(), task);
     }
 
-    /** As {@link #run(String, LockOptions, Consumer)}, for a task with a result. */
+    /** Runs a task as {@link #run(String, LockOptions, Consumer)} does, and returns its result. */
     public <T extends @Nullable Object> T call(
             String name, LockOptions options, Function<? super Lease, ? extends T> task) throws InterruptedException {
         requireNonNull(task, "task");
@@ -148,7 +150,7 @@ abstract sealed class AcquireForms permits LockClient {
     }
 
     /**
-     * Runs a task under the lock if it is free now, and releases it.
+     * Runs a task under the lock if the lock is free now, and releases the lock.
      *
      * @return whether the task ran
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
@@ -159,7 +161,7 @@ abstract sealed class AcquireForms permits LockClient {
     }
 
     /**
-     * Runs a task under the lock if that is possible within this time, and releases it.
+     * Runs a task under the lock if that is possible within this time, and releases the lock.
      *
      * @return whether the task ran
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
@@ -178,7 +180,7 @@ abstract sealed class AcquireForms permits LockClient {
         return acquired.isPresent();
     }
 
-    /** As {@link #run(String, LockOptions, Consumer)}; a checked exception of the task passes through unchanged. */
+    /** Runs a task as {@link #run(String, LockOptions, Consumer)} does, and rethrows its checked exception. */
     public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
             throws E, InterruptedException {
         requireNonNull(task, "task");
@@ -187,7 +189,7 @@ abstract sealed class AcquireForms permits LockClient {
         }
     }
 
-    /** As {@link #call(String, LockOptions, Function)}; a checked exception of the task passes through unchanged. */
+    /** Runs a task as {@link #call(String, LockOptions, Function)} does, and rethrows its checked exception. */
     public <T extends @Nullable Object, E extends Exception> T callChecked(
             String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
         requireNonNull(task, "task");
@@ -196,18 +198,19 @@ abstract sealed class AcquireForms permits LockClient {
         }
     }
 
-    /** As {@link #callAsync(String, LockOptions, Function)} with the defaults. */
+    /** Runs an asynchronous task: {@link #callAsync(String, LockOptions, Function)} with the defaults. */
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, Function<? super Lease, ? extends CompletionStage<T>> task) {
         return callAsync(name, LockOptions.defaults(), task);
     }
 
     /**
-     * Runs an asynchronous task under the lock, and releases it when the stage of the task ends, however it ends. The task
-     * begins on the client's callback executor.
+     * Runs an asynchronous task under the lock, and releases the lock when the stage of the task ends in any way. The
+     * task begins on the client's callback executor.
      *
-     * <p>Completing the returned stage from outside ({@code cancel}, {@code orTimeout}) withdraws the wait. A task that has
-     * begun goes on, and keeps the lock until its stage ends: a release under work that still runs would not protect it.
+     * <p>Completing the returned stage from outside ({@code cancel}, {@code orTimeout}) withdraws the wait. A task that
+     * has begun continues and keeps the lock until its stage ends: an earlier release would leave running work without
+     * protection.
      *
      * @return the outcome of the task, after the release; {@link LeaseLostException} if the lease was lost meanwhile
      */
@@ -231,6 +234,15 @@ abstract sealed class AcquireForms permits LockClient {
             }
         });
         return outcome;
+    }
+
+    /** Returns the stage of a form, which fails if the client is closed: that is no mistake of the caller. */
+    static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
+        try {
+            return form.get();
+        } catch (LockClientClosedException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private static <T extends @Nullable Object> CompletionStage<T> begun(

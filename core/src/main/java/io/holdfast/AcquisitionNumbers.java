@@ -4,15 +4,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * The numbers of a client's acquisitions, from which its holder ids are made. Thread-safe.
+ * The numbers of a client's acquisitions, which are part of its holder ids. Thread-safe.
  *
- * <p>Invariant: two processes that came from one image never own a name by one holder id that was asked for after their connections
- * were made anew. Both have the client id and the numbers of the image. So the numbers begin anew, at a random place, before a new
- * connection takes commands; an attempt with an older number is not sent again, and its grant is not used.
+ * <p>Invariant: two processes from one image never own a name under one holder id that was requested after their
+ * connections were made anew. Both have the client id and the numbers of the image. So the numbers begin anew, at a
+ * random place, before a new connection takes commands; an attempt with an older number is not sent again, and its
+ * grant is not used.
  */
 final class AcquisitionNumbers {
 
-    /** So many that two processes hardly ever meet, with room to count on. */
+    /** The number of random places: two processes almost never have the same, and there is room to count on. */
     private static final long STARTS = 1L << 62;
 
     /** The numbers since the last new connection: from {@code first} to {@code last}. */
@@ -34,13 +35,13 @@ final class AcquisitionNumbers {
         return range.last.incrementAndGet();
     }
 
-    /** Whether this process has made the number since the last new connection. */
+    /** Returns whether this process has made the number since the last new connection. */
     boolean isCurrent(long number) {
         Range current = range;
         return number >= current.first && number <= current.last.get();
     }
 
-    /** A connection is being made anew. */
+    /** Called while a connection is made anew. */
     void beginAnew() {
         range = Range.from(1 + (freshBits.getAsLong() & (STARTS - 1)));
     }

@@ -8,7 +8,6 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
@@ -22,15 +21,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   HELD → RELEASED    by the owner, if the deadline has not passed
- *   HELD → LOST        by the engine (deadline, store, close), or by whoever finds the deadline passed
+ *   HELD → LOST        by the engine (deadline, store, close), or by the caller that finds the deadline passed
  * </pre>
  *
  * <p>Invariant: {@code isValid()} ⇒ state is HELD and neither the hold's deadline nor the lease's own limit has passed.
- * The clock is asked each time, so validity ends in time even if no thread of ours runs.
+ * Each call reads the clock, so validity ends in time even if no thread of the client runs.
  *
  * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
  * callbacks. So when the handle has been collected, the user cannot release the lease any more. This object is the weak
- * reference to the handle, and does not have one, because some clients keep very many leases.
+ * reference to the handle instead of having one, because some clients keep very many leases.
  */
 final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
@@ -40,7 +39,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         LOST
     }
 
-    /** What a thread has taken, apart from the lease so that a lost lease does not keep its thread reachable. */
+    /** What an owner thread has taken. Not in the lease, so that a lost lease does not keep its thread reachable. */
     static final class Holds {
         int count = 1; // by the owner thread
         volatile String lostWhy = "";
@@ -70,16 +69,16 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
-    /** The id of the thread that waited for it, or zero if none did: so that this thread's next wait can be explained. */
+    /** The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. */
     final long takenBy;
 
     /**
-     * How often the owner thread took it. Null until that matters: as long as it was taken once, and not lost, as most are
-     * of very many locks held.
+     * How often the owner thread took the lock. Null while the thread took it once and has not lost it, which is true
+     * of most locks of a client that holds very many.
      */
     private volatile @Nullable Holds holds; // made once
 
-    /** Which one of the leases on its hold it is. A char, as in {@link Hold}: an int would make each lease larger. */
+    /** The number of the lease on its hold. A char, as in {@link Hold}: an int would make each lease larger. */
     private final char handOff;
 
     /** Where the caller asked for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
@@ -93,11 +92,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
     /**
-     * Completed by the engine once the release is confirmed or passed on; with true if the hold was gone already; with a {@link
-     * LockStoreException} if the name was to stay locked, and the store did not confirm that. Made by the one who releases,
-     * before the engine hears of it.
+     * The engine's answer to the release, given when the store confirmed it or the lock was passed on: true if the hold
+     * was gone already; a {@link LockStoreException} if the name was to stay locked and the store did not confirm that.
+     * The releasing thread sets it before it calls the engine.
      */
-    private @Nullable CompletableFuture<Boolean> ended;
+    private @Nullable CompletableFuture<Boolean> released;
 
     /** Makes the lease that a waiter is granted; {@code handle} is null if a thread owns the lease. */
     ActiveLease(
@@ -125,14 +124,14 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     /**
-     * Tells the engine, once, that a lease without an end of its own cannot be released by its user any more. A lease with
-     * an end of its own is reported as lost when it ends.
+     * Returns true once if the user of a lease without an end of its own cannot release it any more. A lease with an
+     * end of its own is reported as lost when it ends.
      */
     boolean noticeForgotten() {
         if (reportedForgotten || owner != null || !renewed || limitNanos != NO_LIMIT || state != State.HELD) {
             return false;
         }
-        // Not get(): while a collector is marking, that would keep the handle until the next collection.
+        // Not get(): during the marking of a collector it would keep the handle until the next collection.
         reportedForgotten = refersTo(null);
         return reportedForgotten;
     }
@@ -148,7 +147,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     /** Only for a lease that a thread owns. */
-    @SuppressWarnings("NullAway") // null is what the field holds before: the JDK does not say that it may
+    @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
     Holds holds() {
         if (holds == null) {
             HOLDS.compareAndSet(this, null, new Holds());
@@ -156,7 +155,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return requireNonNull(holds);
     }
 
-    /** How often the owner thread took it and did not give it back. */
+    /** Returns how many times the owner thread has taken the lock without an unlock. */
     int holdCount() {
         Holds taken = holds;
         return taken == null ? 1 : taken.count;
@@ -171,7 +170,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             return true;
         }
         hold.engine.onLeaseOver(this);
-        // If a renewal was counted between the looks at deadline and clock, it is not over, and never was.
+        // A renewal that counted between the reads of deadline and clock means that the lease is not over, and never
+        // was.
         return state == State.HELD && !isOver();
     }
 
@@ -183,7 +183,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return Duration.ofNanos(leftNanos());
     }
 
-    /** Of what has not ended. */
+    /** Only for a lease that has not ended. */
     private long leftNanos() {
         TimeSource time = hold.engine.time();
         long remaining = hold.deadline.remainingNanos(time);
@@ -211,7 +211,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         }
     }
 
-    @SuppressWarnings("NullAway") // null is what the field holds before: the JDK does not say that it may
+    @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
     private Queue<Runnable> lossCallbacks() {
         if (lossCallbacks == null) {
             LOSS_CALLBACKS.compareAndSet(this, null, new ConcurrentLinkedQueue<Runnable>());
@@ -221,7 +221,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public void release() {
-        end(Duration.ZERO).await();
+        release(Duration.ZERO);
     }
 
     @Override
@@ -231,7 +231,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        return end(Duration.ZERO).stage();
+        return releaseAsync(Duration.ZERO);
     }
 
     @Override
@@ -239,72 +239,20 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return end(Limits.checkWait("holdAtLeast", holdAtLeast)).stage();
     }
 
-    /** A release that was begun: its answer can be waited for by a thread or by a stage. */
-    final class Ending {
-
-        private final boolean began;
-
-        private Ending(boolean began) {
-            this.began = began;
-        }
-
-        /** Waits for the store's answer, also when interrupted: that is bounded by the store's command timeout. */
-        void await() {
-            if (!began) {
-                if (state == State.LOST) {
-                    throw lostException();
-                }
-            } else if (wasGone()) {
-                throw unknownAtRelease();
-            }
-        }
-
-        private boolean wasGone() {
-            try {
-                return requireNonNull(ended).join();
-            } catch (CompletionException e) {
-                if (e.getCause() instanceof LockStoreException failed) {
-                    throw failed;
-                }
-                throw e;
-            }
-        }
-
-        CompletionStage<Void> stage() {
-            if (!began) {
-                return state == State.RELEASED
-                        ? CompletableFuture.completedFuture(null)
-                        : CompletableFuture.failedFuture(lostException());
-            }
-            CompletableFuture<Void> done = new CompletableFuture<>();
-            CompletionStage<Boolean> answer = requireNonNull(ended);
-            answer.whenComplete((wasGone, failed) -> hold.engine.callbacks().execute(() -> {
-                if (failed != null) {
-                    done.completeExceptionally(failed);
-                } else if (wasGone) {
-                    done.completeExceptionally(unknownAtRelease());
-                } else {
-                    done.complete(null);
-                }
-            }));
-            return done;
-        }
-    }
-
     /** Begins the release. */
-    Ending end(Duration holdAtLeast) {
-        return new Ending(tryRelease(holdAtLeast.toNanos()));
+    LeaseEnding end(Duration holdAtLeast) {
+        return new LeaseEnding(this, tryRelease(holdAtLeast.toNanos()) ? released : null);
     }
 
-    /** For a lease that its owner never saw. */
+    /** Releases a lease that its owner never received. */
     void releaseQuietly() {
         tryRelease(0);
     }
 
-    /** How long it can last at most, renewals included; {@link #NO_LIMIT} if there is no limit. */
+    /** Returns the longest time it can last, renewals included; {@link #NO_LIMIT} if there is no limit. */
     long mostRemainingNanos() {
         if (!renewed) {
-            // Not the deadline: a store may promise this length a part at a time.
+            // Not the deadline: a store may promise this length in parts.
             return hold.asked.remainingNanos(hold.engine.time());
         }
         return limitNanos == NO_LIMIT
@@ -312,7 +260,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
                 : Math.max(0, limitNanos - hold.engine.time().nanoTime());
     }
 
-    /** As {@link #isValid()}, but without telling the engine: for observers of a simulation. */
+    /** As {@link #isValid()}, but without an event for the engine: for observers of a simulation. */
     boolean isHeldNow() {
         return state == State.HELD && !isOver();
     }
@@ -321,7 +269,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return state != State.HELD;
     }
 
-    /** Whether its time has passed, by the clocks alone. */
+    boolean isReleased() {
+        return state == State.RELEASED;
+    }
+
+    /** Returns whether its time has passed, by the clocks alone. */
     boolean isOver() {
         return hold.deadline.hasPassed(hold.engine.time()) || isAtLimit();
     }
@@ -330,12 +282,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return limitNanos != NO_LIMIT && isAtLimit(hold.engine.time().nanoTime());
     }
 
-    /** Whether it was at its limit at this instant. */
+    /** Returns whether it was at its limit at this instant. */
     boolean isAtLimit(long nowNanos) {
         return limitNanos != NO_LIMIT && nowNanos - limitNanos >= 0;
     }
 
-    /** By the engine: HELD → LOST. False if it has ended before. */
+    /** Called by the engine: HELD → LOST. Returns false if the lease had ended before. */
     boolean lose(String why) {
         lostWhy = why;
         if (owner != null) {
@@ -354,19 +306,17 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         }
     }
 
-    /** By the engine, once, after the owner released. */
+    /** Called by the engine, once, after the owner released. */
     void end(boolean wasGone) {
-        CompletableFuture<Boolean> awaited = ended;
-        if (awaited != null) {
-            awaited.complete(wasGone);
+        if (released != null) {
+            released.complete(wasGone);
         }
     }
 
-    /** By the engine, instead of {@link #end(boolean)}: the store did not confirm what the release asked for. */
+    /** Called by the engine instead of {@link #end(boolean)}: the store did not confirm what the release asked for. */
     void endFailed(LockStoreException why) {
-        CompletableFuture<Boolean> awaited = ended;
-        if (awaited != null) {
-            awaited.completeExceptionally(why);
+        if (released != null) {
+            released.completeExceptionally(why);
         }
     }
 
@@ -374,7 +324,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         if (!isValid() || !STATE.compareAndSet(this, State.HELD, State.RELEASED)) {
             return false;
         }
-        ended = new CompletableFuture<>();
+        released = new CompletableFuture<>();
         long endNanos = grantedNanos + holdAtLeastNanos;
         if (holdAtLeastNanos > 0 && endNanos - hold.engine.time().nanoTime() > 0) {
             hold.engine.onRetained(this, endNanos);
@@ -384,17 +334,20 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return true;
     }
 
-    private LeaseLostException unknownAtRelease() {
-        return new LeaseLostException("The lease on " + Quoted.name(name()) + " with token " + fencingToken()
-                + " was lost: at its release the store no longer knew it");
+    LeaseLostException lostException() {
+        return lostException(lostWhy);
     }
 
-    private LeaseLostException lostException() {
-        return new LeaseLostException(
-                "The lease on " + Quoted.name(name()) + " with token " + fencingToken() + " was lost: " + lostWhy);
+    LeaseLostException lostException(String why) {
+        return new LeaseLostException(describe() + " was lost: " + why);
     }
 
-    /** For people and logs. Changes nothing: a lease whose time has passed ends by the next look at its validity. */
+    /** Names the lease, to begin a sentence with. */
+    String describe() {
+        return "The lease on " + Quoted.name(name()) + " with token " + fencingToken();
+    }
+
+    /** For people and logs. Changes nothing: a lease whose time has passed ends at the next {@link #isValid}. */
     @Override
     public String toString() {
         String now = switch (state) {

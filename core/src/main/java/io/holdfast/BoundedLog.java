@@ -10,11 +10,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs lines of one kind at a bounded rate: in each window the first ones in full, and the number of the others in one
- * line at its end. One outage may end ten thousand leases at once, and as many lines would hide all others, or fill
- * the disk. The others are still there in full on level DEBUG.
+ * Logs lines of one kind at a bounded rate: in each window the first lines in full, and at its end one line with the
+ * number of the others. One outage may end ten thousand leases at once, and as many lines would hide all other lines,
+ * or fill the disk. Level DEBUG shows the others in full.
  *
- * <p>Invariant: each line was logged in full, or is in {@link #others} with a timer or {@link #flush} to log that number.
+ * <p>Invariant: each line was logged in full, or {@link #others} counts it and a timer or {@link #flush} logs that
+ * number.
  */
 final class BoundedLog {
 
@@ -52,7 +53,7 @@ final class BoundedLog {
         }
     }
 
-    /** Takes a place among the lines in full, which the caller then fills by {@link #write}; false if there is none. */
+    /** Takes a place for a line in full, which the caller fills by {@link #write}. False if there is none. */
     boolean admits() {
         long now = time.nanoTime();
         lock.lock();

@@ -4,8 +4,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * A stage whose {@code …Async} methods without an executor run on the client's callback executor, and not in the common pool. So a
- * dependent has one place to run, whether the stage is complete by then or not.
+ * A stage whose {@code …Async} methods without an executor run on the client's callback executor instead of the common
+ * pool. So a dependent runs in the same place whether or not the stage is complete when it is added.
  */
 final class CallbackStage<T> extends CompletableFuture<T> {
 

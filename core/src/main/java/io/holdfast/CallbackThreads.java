@@ -12,28 +12,30 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Daemon threads made as needed. One after another runs on one thread while that gets on, as to wake a thread for each of
- * very many short callbacks costs more than they do; where one of them blocks, others go on beside it.
+ * Runs tasks on daemon threads made as needed. One thread runs one task after another while they are short, because
+ * waking a thread for each of very many short callbacks costs more than the callbacks. If a task blocks, other threads
+ * run the others.
  *
- * <p>Invariant: while a task waits, a thread is on its way to take one, or a watch is armed, which brings more threads if none
- * has taken any for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all. So no task waits for the end of another for much longer
- * than that, unless so many block at once: then the next one runs when one of them ends.
+ * <p>Invariant: while a task waits, a thread is on its way to take a task, or a watch is armed. The watch adds threads
+ * if no thread has taken a task for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all. So no task waits for the end
+ * of another for much longer than that, unless {@link #MOST} tasks block at once: then the next task runs when one of
+ * them ends.
  *
- * <p>A task is started in the order of its submission, but may overtake one that was taken before it.
+ * <p>Tasks start in the order of their submission, but a task may overtake one that was taken before it.
  */
 final class CallbackThreads implements Executor {
 
-    /** A callback that has run for so long may be one that blocks. */
+    /** A callback that has run for this time may be one that blocks. */
     private static final long PATIENCE_NANOS = 1_000_000;
 
-    /** More threads than that serve nobody: each has a stack, and a system has a limit that the application needs, too. */
+    /** The most threads. Each has a stack, and the application needs its share of the system's limit. */
     static final int MOST = 512;
 
     private static final int IDLE_SECONDS = 10;
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
     private static final AtomicInteger THREADS = new AtomicInteger();
 
-    /** Blocked callbacks are a matter of real time, also in a test of another one. */
+    /** Real time even in a test under virtual time: a blocked callback blocks a real thread. */
     private final TimeSource time = TimeSource.system();
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -44,12 +46,12 @@ final class CallbackThreads implements Executor {
                 return thread;
             });
 
-    /** How many threads run tasks; at most {@link #MOST}, as it is raised only by {@link #tryAdd}. */
+    /** The number of threads that run tasks; at most {@link #MOST}, because only {@link #tryAdd} raises it. */
     private final AtomicInteger working = new AtomicInteger();
 
     private final AtomicBoolean watched = new AtomicBoolean();
 
-    /** When one of them last took a task. */
+    /** The time at which a thread last took a task. */
     private volatile long takenNanos;
 
     @Override
@@ -59,12 +61,12 @@ final class CallbackThreads implements Executor {
             if (working.compareAndSet(0, 1)) {
                 begin();
             } else if (isStalled()) {
-                bring(1);
+                add(1);
             } else {
                 watch();
             }
         } catch (Error e) {
-            // Those threads that there are take it, if there are any.
+            // The system has no more threads. A thread that runs takes the task, if there is one.
             if (working.get() == 0 && tasks.remove(task)) {
                 throw e;
             }
@@ -72,7 +74,7 @@ final class CallbackThreads implements Executor {
         }
     }
 
-    /** No thread stays that has nothing to do; whatever comes now is still run. */
+    /** Lets idle threads end. Tasks that come later still run. */
     void close() {
         threads.setKeepAliveTime(0, TimeUnit.SECONDS);
     }
@@ -81,7 +83,7 @@ final class CallbackThreads implements Executor {
         return time.nanoTime() - takenNanos > PATIENCE_NANOS;
     }
 
-    private void bring(int more) {
+    private void add(int more) {
         for (int i = 0; i < more && tryAdd(); i++) {
             begin();
         }
@@ -98,13 +100,13 @@ final class CallbackThreads implements Executor {
         return false;
     }
 
-    /** Another thread, which has been counted. */
+    /** Starts another thread, which has been counted. */
     private void begin() {
         takenNanos = time.nanoTime();
         try {
             threads.execute(this::work);
         } catch (Error e) {
-            // The system has no more threads. Those that there are go on.
+            // The system has no more threads; those that run continue.
             working.decrementAndGet();
             throw e;
         }
@@ -116,19 +118,19 @@ final class CallbackThreads implements Executor {
             for (Runnable task = tasks.poll(); task != null; task = next()) {
                 takenNanos = time.nanoTime();
                 task.run();
-                // Of no concern to the next one.
+                // An interrupt of this task does not concern the next one.
                 Thread.interrupted();
             }
-            // Whoever added a task since the last look may have seen this thread at work.
+            // A task may have been added since the last look by a thread that saw this one at work.
         } while (working.decrementAndGet() == 0 && !tasks.isEmpty() && working.compareAndSet(0, 1));
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // the yield only saves time, or not
+    @SuppressWarnings("ThreadPriorityCheck") // the yield may save time, and nothing depends on it
     private @Nullable Runnable next() {
         Runnable task = tasks.poll();
         if (task == null) {
-            // To sleep and be woken for each of many short tasks costs more than they do; and whoever brings the
-            // next one may wait for just this processor.
+            // Sleeping and waking for each of many short tasks costs more than the tasks; and the thread that adds the
+            // next one may wait for this very processor.
             Thread.yield();
             task = tasks.poll();
         }
@@ -149,13 +151,13 @@ final class CallbackThreads implements Executor {
         int now = working.get();
         try {
             if (now == 0 || isStalled()) {
-                // Twice as many, for there may be very many that block.
-                bring(Math.max(1, now));
+                // Doubles the threads, because very many tasks may block.
+                add(Math.max(1, now));
             } else if (now < PROCESSORS) {
-                bring(1);
+                add(1);
             }
         } finally {
-            // Also if the system has no more threads now.
+            // Even when the system has no more threads.
             watch();
         }
     }

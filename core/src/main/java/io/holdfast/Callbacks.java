@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the user's code: on the user's executor or daemon threads made as needed, and its exceptions are logged. */
+/** Runs the user's code on the user's executor, or on daemon threads made as needed, and logs its exceptions. */
 final class Callbacks {
 
     private final Executor executor;
@@ -22,45 +22,49 @@ final class Callbacks {
     }
 
     void execute(Runnable callback) {
-        Runnable task = own == null ? new Once(callback) : () -> runLogged(callback);
+        start(own == null ? new Once(callback) : () -> runLogged(callback));
+    }
+
+    /**
+     * Runs a delivery as a callback. If the executor has not begun it within this time, runs the other callback on a
+     * thread of its own: an executor may drop a task and say nothing.
+     */
+    void deliver(Runnable delivery, Runnable instead, TimeSource time, long withinNanos) {
+        Once task = new Once(delivery);
+        start(task);
+        task.watch(instead, time, withinNanos);
+    }
+
+    private void start(Runnable task) {
         try {
             executor.execute(task);
         } catch (Throwable e) {
-            // Full, shut down or defective: a loss signal that came late is better than none, and whoever waits for a
-            // stage
-            // would wait for ever.
+            // The executor is full, shut down or defective. A late loss signal is better than none, and a caller that
+            // waits for a stage would wait for ever.
             Log.LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
             runOnOwnThread(task);
         }
     }
 
     /**
-     * Runs a delivery as a callback. If the executor has not begun it by then, the other one runs on a thread of its own: an
-     * executor may drop a task and say nothing.
+     * A callback that runs once at most. An executor may fail after it has taken a task, or run it; a second run would
+     * release what the first handed over.
+     *
+     * <p>Invariant: of the callback and the one instead of it, one runs at most, because the flag is set once; after
+     * the time to begin has passed, one has run.
      */
-    void deliver(Runnable delivery, Runnable instead, TimeSource time, long withinNanos) {
-        Delivery made = new Delivery(delivery, instead);
-        execute(made);
-        made.watch(time, withinNanos);
-    }
-
-    /** Invariant: of the two, one runs at most, as the flag is set once; after the time to begin has passed, one has run. */
-    private static final class Delivery extends AtomicBoolean implements Runnable {
+    private static final class Once extends AtomicBoolean implements Runnable {
 
         private static final long serialVersionUID = 1;
 
         @SuppressWarnings("serial") // nobody writes it anywhere
-        private final Runnable delivery;
-
-        @SuppressWarnings("serial") // nobody writes it anywhere
-        private final Runnable instead;
+        private final Runnable callback;
 
         @SuppressWarnings("serial") // nobody writes it anywhere
         private volatile TimeSource.@Nullable Timer timer;
 
-        Delivery(Runnable delivery, Runnable instead) {
-            this.delivery = delivery;
-            this.instead = instead;
+        Once(Runnable callback) {
+            this.callback = callback;
         }
 
         @Override
@@ -70,49 +74,29 @@ final class Callbacks {
                 if (armed != null) {
                     armed.cancel();
                 }
-                delivery.run();
+                runLogged(callback);
             }
         }
 
-        void watch(TimeSource time, long withinNanos) {
+        void watch(Runnable instead, TimeSource time, long withinNanos) {
             if (get()) {
                 return;
             }
-            TimeSource.Timer armed = time.schedule(withinNanos, this::giveUp);
+            TimeSource.Timer armed = time.schedule(withinNanos, () -> giveUp(instead));
             timer = armed;
             if (get()) {
-                // It began meanwhile, and may not have seen the timer.
+                // The callback began meanwhile, perhaps before the timer was there to be cancelled.
                 armed.cancel();
             }
         }
 
-        private void giveUp() {
+        private void giveUp(Runnable instead) {
             if (compareAndSet(false, true)) {
                 Log.LOG.log(
                         System.Logger.Level.WARNING,
-                        "The callback executor did not begin to deliver the outcome of an acquisition in time: it is full, or it"
-                                + " drops tasks; a lease that was to be delivered is released");
+                        "The callback executor did not begin to deliver the outcome of an acquisition in time: it"
+                                + " is full, or it drops tasks; a lease that was to be delivered is released");
                 runOnOwnThread(() -> runLogged(instead));
-            }
-        }
-    }
-
-    /** An executor may fail after it has taken a task, or run it. A second run would release what the first handed over. */
-    private static final class Once extends AtomicBoolean implements Runnable {
-
-        private static final long serialVersionUID = 1;
-
-        @SuppressWarnings("serial") // nobody writes it anywhere
-        private final Runnable callback;
-
-        Once(Runnable callback) {
-            this.callback = callback;
-        }
-
-        @Override
-        public void run() {
-            if (compareAndSet(false, true)) {
-                runLogged(callback);
             }
         }
     }
@@ -130,9 +114,9 @@ final class Callbacks {
     }
 
     void tell(Consumer<LockListener> event) {
-        LockListener told = listener;
-        if (told != null) {
-            execute(() -> event.accept(told));
+        LockListener receiver = listener;
+        if (receiver != null) {
+            execute(() -> event.accept(receiver));
         }
     }
 
@@ -150,7 +134,7 @@ final class Callbacks {
         try {
             callback.run();
         } catch (Throwable e) {
-            // Checked ones, too: other languages than Java throw them from anywhere.
+            // Even checked exceptions arrive here: other languages than Java throw them from anywhere.
             Log.LOG.log(System.Logger.Level.ERROR, "A callback failed", e);
         }
     }

@@ -7,11 +7,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method whose result must not be dropped, because the result has to be released. Error Prone refuses a call that
- * drops the result, and IntelliJ IDEA and SpotBugs warn about it: they know the annotation by its simple name.
+ * Marks a method whose result must not be dropped, because the caller has to release it. Error Prone refuses a call
+ * that drops the result, and IntelliJ IDEA and SpotBugs warn about it: they know the annotation by its simple name.
  *
  * <p>The tools look at the call alone. They do not see that a callback drops a lease, as in {@code
- * locks.tryAcquire("x").ifPresent(lease -> work())}: the client logs such a lease when a garbage collection has found that
+ * locks.tryAcquire("x").ifPresent(lease -> work())}: the client logs such a lease when a garbage collection finds that
  * nothing refers to it. The annotation has no effect at run time.
  */
 @Documented

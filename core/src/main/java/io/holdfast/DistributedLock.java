@@ -25,8 +25,8 @@ public interface DistributedLock extends Lock {
     void lock();
 
     /**
-     * Takes the lock as {@link #lock()} does, with a lease that is not renewed and ends after this time, here and at
-     * the store. A nested call keeps the lease that the thread has.
+     * Takes the lock as {@link #lock()} does, with a lease that is not renewed and ends after this time, in this client
+     * and at the store. A nested call keeps the lease that the thread has.
      */
     void lock(long lease, TimeUnit unit);
 
@@ -62,15 +62,15 @@ public interface DistributedLock extends Lock {
     @Override
     Condition newCondition();
 
-    /** Returns whether anybody holds the name, as the store knows it now. Costs one command. */
+    /** Returns whether the name has a holder, as the store knows it now. Costs one command. */
     boolean isLocked();
 
     /** Returns whether the calling thread holds the lock and its lease is valid. Costs no command. */
     boolean isHeldByCurrentThread();
 
     /**
-     * Returns how many times the calling thread has taken the lock without an unlock; 0 if the thread does not hold the lock, or
-     * has lost it. Costs no command.
+     * Returns how many times the calling thread has taken the lock without an unlock; 0 if the thread does not hold the
+     * lock, or has lost it. Costs no command.
      */
     int getHoldCount();
 
@@ -92,7 +92,7 @@ public interface DistributedLock extends Lock {
      * a lease of this client is lost, even that of the calling thread: its {@link #unlock} throws {@link
      * LeaseLostException}. An owner elsewhere notices within a third of a lease.
      *
-     * @return true if there was one
+     * @return true if there was a hold
      */
     boolean forceUnlock();
 }

@@ -13,11 +13,11 @@ import org.jspecify.annotations.Nullable;
  * A lock under which the events of a state machine are handled one after the other, whichever threads they come from. It is
  * the only way to the state.
  *
- * <p>An event that comes while another is handled by the same thread waits for its end in {@link #inbox}. Whatever wakes
- * somebody or runs user code is put into {@link #outbox}, and done after the lock is released.
+ * <p>An event that comes while the same thread handles another waits in {@link #inbox}. An effect that wakes a thread
+ * or runs user code is put into {@link #outbox} and runs after the lock is released.
  *
- * <p>It is the lock, instead of having one: that would be one more object for each of very many names, and one more place in
- * memory for each event.
+ * <p>It is a lock instead of having one: a field would cost one more object for each of very many names, and one more
+ * access to memory for each event.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 abstract class EventLock<S> extends ReentrantLock {
@@ -26,12 +26,13 @@ abstract class EventLock<S> extends ReentrantLock {
     private @Nullable List<Runnable> outbox; // by lock
     private boolean running; // by lock; an event is being handled by this thread
 
-    /** Whose events they are, for messages. */
+    /** Returns the lock name, for messages. */
     abstract String name();
 
+    /** Returns the state that the events change. */
     abstract S state();
 
-    /** After an event and all that it brought about, under the lock. */
+    /** Called under the lock after an event and the events that followed from it. */
     abstract void settle();
 
     /** Handles an event that has an answer, and returns the answer; {@code otherwise} if there is none. */
@@ -62,7 +63,7 @@ abstract class EventLock<S> extends ReentrantLock {
             try {
                 runWithInbox(event);
             } finally {
-                // Also if not even the log could be written: at the end of a stack, say.
+                // Even when the log could not be written, for example at the end of a stack.
                 running = false;
             }
             settle();
@@ -76,7 +77,7 @@ abstract class EventLock<S> extends ReentrantLock {
         }
     }
 
-    /** What one of them throws must not keep the others from those who wait for them. */
+    /** Logs what an effect throws, so that callers that wait for the other effects receive them. */
     private void runEffect(Runnable effect) {
         try {
             effect.run();
@@ -91,8 +92,8 @@ abstract class EventLock<S> extends ReentrantLock {
             try {
                 next.accept(state());
             } catch (Throwable e) {
-                // Nobody above can do anything about it: the caller may be an I/O thread, or a thread that waits for
-                // something else. What was decided so far must still reach the waiters.
+                // No caller can handle it: the thread may be an I/O thread, or may wait for another name. The decisions
+                // made so far must still reach the waiters.
                 Log.LOG.log(
                         System.Logger.Level.ERROR,
                         "An event for the lock " + Quoted.name(name()) + " failed; this is a defect in Holdfast",
@@ -102,7 +103,7 @@ abstract class EventLock<S> extends ReentrantLock {
         inbox = null;
     }
 
-    /** To be done when the lock is released. */
+    /** Runs an effect after the lock is released. */
     final void later(Runnable effect) {
         if (outbox == null) {
             outbox = new ArrayList<>(2);

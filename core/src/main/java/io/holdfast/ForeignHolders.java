@@ -6,8 +6,8 @@ import java.util.LinkedHashSet;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Warns of holders that are no clients of Holdfast, once for each name. Where a fleet is migrated from another library, they
- * are expected on every name; elsewhere they are a key that should not be there.
+ * Warns of holders that are no clients of Holdfast, once for each name. During a migration from another library they
+ * are expected on every name; otherwise such a holder is a key that should not be there.
  */
 final class ForeignHolders {
 
@@ -20,10 +20,10 @@ final class ForeignHolders {
 
     ForeignHolders(TimeSource time) {
         lines = new BoundedLog(
-                System.Logger.Level.WARNING, time, n -> n + " more locks are held by what is no client of Holdfast");
+                System.Logger.Level.WARNING, time, n -> n + " more locks have a holder that is no client of Holdfast");
     }
 
-    /** The store said that this holder has the name. */
+    /** Called when the store reports a holder of the name. */
     void met(String name, String holder) {
         if (HolderId.isForeign(holder) && isNew(name)) {
             lines.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown(holder))

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.security.SecureRandom;
 
 /**
- * Random bits that two processes restored from one image do not share. The kernel makes them at the call: a generator inside the
- * process, and its buffer, are part of the image.
+ * Random bits that two processes restored from one image do not share. The kernel makes them at the call, because a
+ * generator inside the process and its buffer are part of the image.
  */
 final class FreshBits {
 
@@ -21,14 +21,14 @@ final class FreshBits {
     }
 
     static byte[] bytes(int count) {
-        // Opened for each call: a checkpoint refuses open files.
+        // Opens the file at each call: a checkpoint refuses open files.
         try (InputStream kernel = new FileInputStream(KERNEL)) {
             byte[] bits = kernel.readNBytes(count);
             if (bits.length == count) {
                 return bits;
             }
         } catch (IOException e) {
-            // Not a Unix, or a sandbox without devices: the platform's own generator is what there is.
+            // Not a Unix, or a sandbox without devices: only the platform's own generator is left.
             return fromPlatform(count);
         }
         return fromPlatform(count);

@@ -13,12 +13,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs what an operator must know of a client's leases: each loss, each forgotten lease, and when renewals begin to fail
- * and succeed again.
- * What logs is called with no lock of a name held, as a log may be slow.
+ * Logs what an operator must know about a client's leases: each loss, each forgotten lease, and when renewals begin to
+ * fail and succeed again. Methods that log are called without the lock of a name, because a log may be slow.
  *
- * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@link Hold#renewalFailing}); an
- * outage lasts from its first one until there is none any more.
+ * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@link Hold#renewalFailing}). An
+ * outage begins with the first of them and ends when there are none.
  */
 final class Incidents {
 
@@ -43,7 +42,7 @@ final class Incidents {
                 WARNING,
                 time,
                 n -> n + " more leases were lost within " + DurationText.of(BoundedLog.WINDOW)
-                        + " (level DEBUG names them, and a LockListener hears of each)");
+                        + " (level DEBUG names them, and a LockListener receives each)");
         forgotten = new BoundedLog(
                 WARNING,
                 time,
@@ -54,14 +53,13 @@ final class Incidents {
     }
 
     /**
-     * A lease was lost.
+     * Logs the loss of a lease.
      *
-     * @param ask whether the store, which has just answered, is asked for the present holder. A store that does not answer is
-     *     not asked: the line would come late, and with no more in it.
+     * @param ask whether to ask the store for the present holder. Not if the store has just failed to answer: the line
+     *     would come late and say no more
      */
     void lost(ActiveLease lease, String why, boolean ask) {
-        String line = "The lease on " + Quoted.name(lease.name()) + " with token " + lease.fencingToken()
-                + " was lost: " + why;
+        String line = lease.describe() + " was lost: " + why;
         if (!losses.admits()) {
             losses.count(() -> line);
         } else if (ask) {
@@ -71,13 +69,12 @@ final class Incidents {
         }
     }
 
-    /** Nothing in this program refers to the user's part of the lease any more, and the engine renews the lease without end. */
+    /** Logs a lease that is renewed without end although nothing in this program refers to the user's part of it. */
     void forgotten(ActiveLease lease) {
         forgotten.log(
-                () -> "The lease on " + Quoted.name(lease.name()) + " with token " + lease.fencingToken()
-                        + " is held and renewed, but nothing in this program refers to it any more, so nothing will"
-                        + " release it (expected: release() or try-with-resources; a program that means to hold the lock"
-                        + " to its end keeps the lease in a field"
+                () -> lease.describe() + " is held and renewed, but nothing in this program refers to it any more,"
+                        + " so nothing will release it (expected: release() or try-with-resources; a program that means"
+                        + " to hold the lock to its end keeps the lease in a field"
                         + (lease.acquisition == null
                                 ? "; the system property " + EngineSettings.TRACE_LEASES
                                         + "=true adds where the lease was acquired)"
@@ -98,7 +95,7 @@ final class Incidents {
                 : " (held by " + Quoted.holder(holder) + " now)";
     }
 
-    /** Counts a hold whose renewal failed, while the one before did not. True if it is the first of an outage. */
+    /** Counts a hold whose renewal failed after one that had not. Returns true if it is the first hold of an outage. */
     boolean renewalFails() {
         lock.lock();
         try {
@@ -114,9 +111,9 @@ final class Incidents {
     }
 
     /**
-     * Counts a hold whose last renewal failed, and that was renewed now or has ended.
+     * Counts a hold whose last renewal had failed and that was now renewed or has ended.
      *
-     * @return for how long the outage lasted, if it is over; null if it goes on, or if no hold of it was renewed again
+     * @return the length of the outage if it is over; null if it continues, or if no hold of it was renewed again
      */
     @Nullable
     Duration renewalFailsNoMore(boolean renewed) {
@@ -139,7 +136,7 @@ final class Incidents {
         recoveries.log(() -> "Renewals succeed again, after " + DurationText.rounded(lasted));
     }
 
-    /** The client is closed: what is known is logged now. */
+    /** Logs the counts so far, because the client is closed. */
     void close() {
         losses.flush();
         forgotten.flush();

@@ -4,19 +4,20 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The right to a lock name for a bounded time. The lease is the owner, not the thread: any thread may use and release it.
+ * The right to a lock name for a bounded time. The lease is the owner, not the thread: any thread may use and release
+ * it.
  *
- * <p>A lease ends in one of two ways, once: it is <em>released</em>, or it is <em>lost</em> (its time passed without a
- * successful renewal, or the store says that somebody removed or took it). Its validity is judged by this process's
- * clock alone: valid until the time before the request was sent, plus its length, less a margin for clock drift. So
- * {@link #isValid()} turns false in time even when the store cannot be reached, and from the first call after a pause
- * of the process on.
+ * <p>A lease ends once, in one of two ways: it is <em>released</em>, or it is <em>lost</em> (its time passed without a
+ * successful renewal, or the store reports that the hold was removed or taken). This process's clock alone decides
+ * whether it is valid: until the time before the request was sent, plus its length, less a margin for clock drift. So
+ * {@link #isValid()} turns false in time even when the store cannot be reached, and at the first call after a pause of
+ * the process.
  *
- * <p>A lease is not reentrant: a thread that acquires a name on which it holds a lease waits for itself. Pass the lease on
- * to the code that needs it, or use {@link LockClient#getLock}, which is reentrant.
+ * <p>A lease is not reentrant: a thread that acquires a name on which it holds a lease waits for itself. Pass the lease
+ * on to the code that needs it, or use {@link LockClient#getLock}, which is reentrant.
  *
- * <p>Release every lease: a lease that the program forgets stays held and renewed until its client is closed. When a garbage
- * collection has found that nothing refers to such a lease, the client logs this once; the system property {@code
+ * <p>Release every lease: a lease that the program forgets stays held and renewed until its client is closed. When a
+ * garbage collection finds that nothing refers to such a lease, the client logs that once; the system property {@code
  * holdfast.traceLeases=true} adds the place of the acquisition.
  *
  * <p>Thread-safe. {@code toString()} shows name, token and state.
@@ -27,8 +28,9 @@ public interface Lease extends AutoCloseable {
     String name();
 
     /**
-     * Returns a number that grows with every lease on this name, over all clients. Hand it to the guarded resource, which remembers the
-     * largest number it has seen and refuses smaller ones. Each store documents what its tokens promise.
+     * Returns a number that grows with every lease on this name, over all clients. Pass it to the guarded resource,
+     * which remembers the largest number it has seen and refuses smaller ones. Each store documents what its tokens
+     * promise.
      */
     long fencingToken();
 
@@ -47,43 +49,45 @@ public interface Lease extends AutoCloseable {
     void ensureValid();
 
     /**
-     * Runs a callback when the lease is lost, on the client's callback executor; at once if it is lost already, never if
-     * it was released. Several may be registered; an exception of one is logged and does not disturb the others.
+     * Registers a callback that runs on the client's callback executor when the lease is lost: at once if it is lost
+     * already, never if it was released. A lease may have several callbacks; the client logs an exception of one and
+     * runs the others.
      */
     void onLost(Runnable callback);
 
     /**
-     * Ends the lease. Returns when the store has confirmed, or the lock was passed to the next waiter of this client; if
-     * the store cannot be reached the release is retried in the background until the hold must have expired.
-     * Idempotent.
+     * Ends the lease. Returns when the store has confirmed the release, or the client has passed the lock to its next
+     * waiter. If the store cannot be reached, the client retries the release in the background until the hold must have
+     * expired. Idempotent.
      *
-     * @throws LeaseLostException if the lease was lost before: the work done under it was not protected to its end
+     * @throws LeaseLostException if the lease was lost before: the work under it was not protected to its end
      */
     void release();
 
     /**
-     * Ends the lease, but keeps the name locked until this time has passed since the grant: for work that must not be repeated sooner.
-     * No thread waits for that, and nothing here keeps the hold alive: the store ends it at that time by itself, even if this process
-     * has ended meanwhile. (On a store where holds end with the client's session, they end with it.) If that time has passed already,
-     * this is the same as {@link #release()}.
+     * Ends the lease, but keeps the name locked until this time has passed since the grant: for work that must not be
+     * repeated sooner. No thread waits, and this process does not keep the hold alive: the store ends it at that time
+     * by itself, even if this process has ended. (On a store where holds end with the client's session, the hold ends
+     * with the session.) If that time has already passed, this method does the same as {@link #release()}.
      *
      * @throws LeaseLostException if the lease was lost before
-     * @throws LockStoreException if the store did not confirm that it keeps the name locked. The lease is released all the same,
-     *     and the client asks the store again in the background
+     * @throws LockStoreException if the store did not confirm that it keeps the name locked. The lease is released
+     *     nevertheless, and the client asks the store again in the background
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     void release(Duration holdAtLeast);
 
-    /** As {@link #release(Duration)}, without a thread that waits. */
+    /** Ends the lease as {@link #release(Duration)} does, without a thread that waits. */
     CompletionStage<Void> releaseAsync(Duration holdAtLeast);
 
     /**
-     * As {@link #release()}, without a thread that waits. The stage completes on the client's callback executor, with
-     * {@link LeaseLostException} if the lease was lost before. Idempotent: a later call returns a stage that is complete.
+     * Ends the lease as {@link #release()} does, without a thread that waits. The stage completes on the client's
+     * callback executor, with {@link LeaseLostException} if the lease was lost before. Idempotent: a later call returns
+     * a complete stage.
      */
     CompletionStage<Void> releaseAsync();
 
-    /** The same as {@link #release()}. */
+    /** Does the same as {@link #release()}. */
     @Override
     default void close() {
         release();

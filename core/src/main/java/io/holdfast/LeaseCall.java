@@ -3,10 +3,10 @@ package io.holdfast;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work done under a lease that has a result.
+ * Work under a lease that returns a result.
  *
  * @param <T> the result
- * @param <E> what it may throw; inferred as {@link RuntimeException} where nothing checked is thrown
+ * @param <E> the checked exception; inferred as {@link RuntimeException} where the work throws none
  */
 @FunctionalInterface
 public interface LeaseCall<T extends @Nullable Object, E extends Exception> {

@@ -5,19 +5,18 @@ import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A lease as its user has it. The engine keeps the {@link ActiveLease} behind it and refers to this object only weakly, so
- * that a lease that its user forgot is noticed.
+ * The user's part of a lease. The engine keeps the {@link ActiveLease} behind it and refers to this object only weakly,
+ * so that it notices a lease that its user forgot.
  *
- * <p>Each method that ends the lease keeps this object reachable until it returns: a lease that is being released is not
- * forgotten.
+ * <p>Each method that ends the lease keeps this object reachable until it returns: a lease that is being released is
+ * not forgotten.
  */
 final class LeaseHandle implements Lease {
 
     final ActiveLease lease;
 
     LeaseHandle(Hold hold, long grantedNanos, long limitNanos, boolean renewed, Waiter waiter) {
-        // The engine gets a weak reference to an object under construction, and only asks whether it has been
-        // collected.
+        // The engine receives a weak reference to an object under construction, and asks only whether it was collected.
         this.lease = new ActiveLease(hold, grantedNanos, limitNanos, renewed, waiter, this);
     }
 
@@ -58,11 +57,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public void release() {
-        try {
-            lease.release();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
+        release(Duration.ZERO);
     }
 
     @Override
@@ -76,11 +71,7 @@ final class LeaseHandle implements Lease {
 
     @Override
     public CompletionStage<Void> releaseAsync() {
-        try {
-            return lease.releaseAsync();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
+        return releaseAsync(Duration.ZERO);
     }
 
     @Override

@@ -3,8 +3,8 @@ package io.holdfast;
 /**
  * Thrown when a lease ended before it was released: the work under it may have overlapped with another holder's work.
  *
- * <p>It is no {@link IllegalMonitorStateException}, even when {@link DistributedLock#unlock()} throws it. The loss is no mistake
- * of the thread, and a catch block that ignores such mistakes must not hide it.
+ * <p>It is not an {@link IllegalMonitorStateException}, even when {@link DistributedLock#unlock()} throws it. The loss
+ * is not a mistake of the thread, and a catch block that ignores such mistakes must not hide it.
  */
 public final class LeaseLostException extends LockException {
 

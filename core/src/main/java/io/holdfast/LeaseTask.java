@@ -1,9 +1,9 @@
 package io.holdfast;
 
 /**
- * Work done under a lease.
+ * Work under a lease.
  *
- * @param <E> what it may throw; inferred as {@link RuntimeException} where nothing checked is thrown
+ * @param <E> the checked exception; inferred as {@link RuntimeException} where the work throws none
  */
 @FunctionalInterface
 public interface LeaseTask<E extends Exception> {

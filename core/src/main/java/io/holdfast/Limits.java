@@ -7,21 +7,21 @@ import io.holdfast.spi.Names;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** The bounds of what users may pass in, and the sentences that say so. */
+/** The limits of the arguments that users pass in, and the messages for arguments beyond them. */
 final class Limits {
 
-    /** Room enough for any key; the same limit for every store, so that a name works on all of them. */
+    /** The same limit for every store, so that a name works on all of them. */
     static final int NAME_BYTES_MAX = 1024;
 
-    /** Below this, a round trip and a scheduling delay of an ordinary machine leave no time to renew. */
+    /** In a shorter lease, a round trip and a scheduling delay of an ordinary machine leave no time to renew. */
     static final Duration LEASE_MIN = Duration.ofMillis(100);
 
     static final Duration LEASE_MAX = Duration.ofDays(365);
 
-    /** Longer than this is no hand-off any more but a monopoly. */
+    /** A client with a longer tenure would keep the lock from all other clients. */
     static final Duration TENURE_MAX = Duration.ofMinutes(1);
 
-    /** In nanoseconds this fits a long with room for sums. */
+    /** Fits a long in nanoseconds, with room for sums. */
     static final Duration WAIT_MAX = Duration.ofDays(36_500);
 
     private Limits() {}
@@ -33,7 +33,7 @@ final class Limits {
                     + "\" (expected: not blank, for example \"order:refund:12345\")");
         }
         checkSurrogates(name);
-        // UTF-8 takes one to three bytes a char: count bytes only where the length does not decide.
+        // A char takes one to three bytes in UTF-8, so the length alone decides for short names.
         if (name.length() > NAME_BYTES_MAX / 3) {
             int bytes = name.getBytes(StandardCharsets.UTF_8).length;
             if (bytes > NAME_BYTES_MAX) {
@@ -46,7 +46,7 @@ final class Limits {
         return name;
     }
 
-    /** UTF-8 cannot write half of a surrogate pair: stores would get a '?', and so one key for different names. */
+    /** UTF-8 cannot write half of a surrogate pair: stores would receive a '?', and so one key for several names. */
     private static void checkSurrogates(String name) {
         for (int i = 0; i < name.length(); i++) {
             char one = name.charAt(i);
@@ -65,7 +65,7 @@ final class Limits {
         }
     }
 
-    /** The start of a name, with the surrogates written out: what shows the message may not be able to. */
+    /** Returns the start of a name with its surrogates written out, because a terminal may not be able to show them. */
     private static String escaped(String name) {
         StringBuilder text = new StringBuilder();
         name.chars().limit(40).forEach(one -> {

@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * A name that this client holds or waits for. Old by the time it is read: for people, tools and gauges.
+ * A name that this client holds or waits for. For people, tools and gauges: it may be out of date when it is read.
  *
  * @param name the lock name
- * @param lease the lease that is out, if this client holds the name now
- * @param heldFor since when; zero without a lease
- * @param waiting how many threads and stages of this client wait for it
- * @param longestWait how long the first of them has waited; zero without one
+ * @param lease this client's present lease on the name, if there is one
+ * @param heldFor how long the lease has been held; zero without a lease
+ * @param waiting how many threads and stages of this client wait for the name
+ * @param longestWait how long the first of them has waited; zero if none waits
  */
 public record LocalLock(String name, Optional<Lease> lease, Duration heldFor, int waiting, Duration longestWait) {}

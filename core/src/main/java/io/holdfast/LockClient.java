@@ -10,17 +10,17 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entry of a process to a store of locks. Make one for each process and store, share it, and close it at the end.
+ * The entry to distributed locks: one process's connection to a store. Make one client for each process and store,
+ * share it, and close it at the end.
  *
  * <pre>{@code
  * try (LockClient locks = LockClient.connect("redis://127.0.0.1:6379")) {
@@ -30,21 +30,23 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>The waiters of one client queue up locally and only the client contends at the store; a release passes the lock to
- * the next local waiter without a command. A lease is renewed while it is held, unless {@link LockOptions} says
+ * <p>The waiters of one client queue locally and only the client contends at the store; a release passes the lock to
+ * the next local waiter without a command. The client renews a lease while it is held, unless {@link LockOptions} says
  * otherwise.
  *
- * <p>A lock is never reported as taken, nor as busy, when the store failed: that is a {@link LockStoreException}. A store
- * that fails for a moment is asked again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
+ * <p>A failing store is never reported as a lock that is taken or busy: the call throws {@link LockStoreException}. The
+ * client asks a store that fails again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
- * <p>Names are at most 1,024 bytes of UTF-8 and not blank; otherwise {@link IllegalArgumentException}. Once the client is
- * closed, whatever needs the store throws {@link LockClientClosedException}. Thread-safe.
+ * <p>A name is not blank and at most 1,024 bytes of UTF-8; any other name is refused with {@link
+ * IllegalArgumentException}. On a closed client, every method that needs the store throws {@link
+ * LockClientClosedException}. Thread-safe.
  *
  * <table>
  *   <caption>The forms of acquiring</caption>
  *   <tr><th></th><th>blocking</th><th>asynchronous</th></tr>
  *   <tr><td>waits</td><td>{@code acquire(name [, wait | options])}</td><td>{@code acquireAsync}, the same</td></tr>
- *   <tr><td>answers empty</td><td>{@code tryAcquire(name [, wait | options])}</td><td>{@code tryAcquireAsync}, the same</td></tr>
+ *   <tr><td>may return empty</td><td>{@code tryAcquire(name [, wait | options])}</td>
+ *       <td>{@code tryAcquireAsync}, the same</td></tr>
  *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
  *       <td>{@code acquireAllAsync(names [, options])}</td></tr>
  *   <tr><td>under a lambda, released in any case</td><td>{@code run}, {@code call(name [, options], task)},
@@ -52,20 +54,20 @@ import org.jspecify.annotations.Nullable;
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
  *
- * <p>One rule holds for all asynchronous forms: a mistake of the caller (null, a bad name or length) is thrown at once;
- * everything else (a closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by
- * {@code …Async} methods without an executor run on the client's callback executor. A lease whose delivery the callback
- * executor has not begun within the length of the lease is released, and the stage fails with {@link LeaseLostException}.
+ * <p>All asynchronous forms throw a mistake of the caller (null, a bad name or length) at once; every other outcome (a
+ * closed client, a failing store, a wait that ended) completes the stage. Dependents that are added by {@code …Async}
+ * methods without an executor run on the client's callback executor. If that executor has not begun to deliver a lease
+ * within the length of the lease, the client releases the lease and the stage fails with {@link LeaseLostException}.
  */
 public final class LockClient extends AcquireForms implements AutoCloseable {
 
-    /** Opens another engine with the same settings, and a client id and connections of its own. */
+    /** Opens an engine with the client's settings, and with a client id and connections of its own. */
     private final Supplier<Engine> opener;
 
-    /** Held while a closed client is opened again, so that there is one open engine at most. */
+    /** Held while a closed client is reopened, so that there is one open engine at most. */
     private final ReentrantLock reopening = new ReentrantLock();
 
-    /** Replaced only by {@link #reopen}, after the one before was closed. */
+    /** Replaced only by {@link #reopen}, after the engine before was closed. */
     private volatile Engine engine;
 
     LockClient(Supplier<Engine> opener) {
@@ -74,7 +76,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Opens a client by the URI of its store, with defaults for all else.
+     * Opens a client by the URI of its store, with default settings.
      *
      * @param uri for example {@code redis://user:password@host:6379/0} or {@code memory:orders}
      * @throws IllegalArgumentException if the URI is malformed, or no module on the class path knows its scheme
@@ -85,10 +87,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Checks a lock name without a client, for tools that want to refuse a bad one early.
+     * Returns the name if it is a valid lock name. For tools that refuse a bad name early, without a client.
      *
-     * @return the name
-     * @throws IllegalArgumentException if it is blank or longer than 1,024 bytes of UTF-8
+     * @throws IllegalArgumentException if the name is blank or longer than 1,024 bytes of UTF-8
      */
     public static String checkName(String name) {
         return Limits.checkName(name);
@@ -100,12 +101,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock, waiting for at most {@link LockOptions#waitAtMost}, or as long as needed without it. Not reentrant:
-     * a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
+     * Acquires the lock. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
+     * Not reentrant: a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed
-     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
      */
     @Override
     @CheckReturnValue
@@ -115,7 +116,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock if it is free now: one command, whose answer is waited for without regard to interrupts.
+     * Acquires the lock if it is free now. Sends one command and waits for its answer even when interrupted.
      *
      * @throws LockStoreException if the store failed
      */
@@ -126,11 +127,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without it, if it is free now.
+     * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without that option, if the lock is
+     * free now.
      *
      * @return empty if others held the lock for all of that time, or the store did not answer within it
      * @throws LockStoreException if the store failed
-     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
      */
     @Override
     @CheckReturnValue
@@ -140,9 +142,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Acquires without a thread that waits. The stage completes on the client's callback executor, with the exceptions
-     * of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing it otherwise
-     * ({@code orTimeout}), withdraws the wait.
+     * Acquires the lock without a thread that waits. The stage completes on the client's callback executor, with the
+     * exceptions of {@link #acquire(String, LockOptions)}. Cancelling its {@code toCompletableFuture()}, or completing
+     * it in another way ({@code orTimeout}), withdraws the wait.
      */
     @Override
     @CheckReturnValue
@@ -150,45 +152,37 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         return staged(() -> engine.submitAsync(name, options, WaitMode.PATIENT).stage());
     }
 
-    /** As {@link #tryAcquire(String, LockOptions)}, without a thread that waits. */
+    /** Acquires the lock as {@link #tryAcquire(String, LockOptions)} does, without a thread that waits. */
     @Override
     @CheckReturnValue
     public CompletionStage<Optional<Lease>> tryAcquireAsync(String name, LockOptions options) {
         return staged(() -> engine.submitAsync(name, options, WaitMode.TRY).optionalStage());
     }
 
-    /** Completes the stage with what is no mistake of the caller. */
-    private static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
-        try {
-            return form.get();
-        } catch (LockClientClosedException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     /**
-     * Acquires several locks together, all or none: distinct, in the order of their names, so that two callers with the same
-     * names in another order cannot block each other; {@link LockOptions#waitAtMost} is for all of them together. A caller that
-     * holds some of the names already, or takes others later, is outside of that order.
+     * Acquires several locks together, all or none. Takes each distinct name once, in the order of the names, so that
+     * two callers with the same names in another order cannot block each other. {@link LockOptions#waitAtMost} limits
+     * the wait for all of them together. A caller that holds some of the names already, or takes others later, is
+     * outside that order.
      *
-     * <p>A length of {@link LockOptions#leaseFor} counts for each from its own grant. If one of them ends while another is still
-     * waited for, all are released and the acquisition begins anew, until the wait time has passed.
+     * <p>The length of {@link LockOptions#leaseFor} counts for each lease from its own grant. If one lease ends while
+     * the acquisition waits for another, all are released and the acquisition begins anew, until the wait time has
+     * passed.
      *
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed
-     * @throws InterruptedException if interrupted while waiting; nothing is left behind then
+     * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
      * @throws IllegalArgumentException if there is no name, or a bad one
      */
     @Override
     @CheckReturnValue
     public MultiLease acquireAll(Collection<String> names, LockOptions options) throws InterruptedException {
-        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
-        Waiter.ensureNotInterrupted();
-        return all.await().orElseThrow(all::timeout);
+        return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).await();
     }
 
     /**
-     * As {@link #acquireAll}, if that is possible within {@link LockOptions#waitAtMost}; without it, if all are free now.
+     * Acquires several locks as {@link #acquireAll} does, if that is possible within {@link LockOptions#waitAtMost};
+     * without that option, if all are free now.
      *
      * @return empty if they were not free together
      */
@@ -196,49 +190,26 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names, LockOptions options)
             throws InterruptedException {
-        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.TRY);
-        Waiter.ensureNotInterrupted();
-        return all.await();
+        return new MultiAcquisition(engine, names, options, WaitMode.TRY).awaitOptional();
     }
 
     /**
-     * As {@link #acquireAll}, without a thread that waits. Cancelling the stage's {@code toCompletableFuture()}, or completing it
-     * otherwise, withdraws the wait and releases what is held so far.
+     * Acquires several locks as {@link #acquireAll} does, without a thread that waits. Cancelling the stage's {@code
+     * toCompletableFuture()}, or completing it in another way, withdraws the wait and releases the leases held so far.
      */
     @Override
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
-        MultiAcquisition all = new MultiAcquisition(engine, names, options, WaitMode.PATIENT);
-        CompletableFuture<Optional<MultiLease>> acquired = all.stage().toCompletableFuture();
-        CompletableFuture<MultiLease> stage = new CallbackStage<>(engine.callbacks);
-        CompletionStage<MultiLease> watched = stage;
-        watched.whenComplete((value, why) -> {
-            // However the caller ended it, unless it was by the outcome.
-            if (!acquired.isDone()) {
-                acquired.cancel(false);
-            }
-        });
-        CompletionStage<Optional<MultiLease>> outcome = acquired;
-        outcome.whenComplete((leases, why) -> {
-            if (why != null) {
-                stage.completeExceptionally(why);
-            } else if (leases.isEmpty()) {
-                stage.completeExceptionally(all.timeout());
-            } else if (!stage.complete(leases.get())) {
-                // Cancelled in the last moment: nobody else will ever release them.
-                var unused = leases.get().releaseAsync();
-            }
-        });
-        return stage;
+        return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).stage();
     }
 
-    /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state of its own, so it costs nothing. */
+    /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state. Costs no command. */
     public DistributedLock getLock(String name) {
         return new ThreadLock(() -> engine, Limits.checkName(name));
     }
 
     /**
-     * Returns what the store knows of a name now. Costs one command.
+     * Returns what the store knows about a name now. Costs one command.
      *
      * @throws LockStoreException if the store failed
      */
@@ -257,9 +228,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Asks the store whether locks can be taken now, and for the state of its parts: how many members of a quorum vote, the state
-     * of a ZooKeeper session. Costs one command to each server, even to one that does not answer: for health pages, not for each
-     * request.
+     * Asks the store whether locks can be taken now, and for the state of its parts, such as the number of members of a
+     * quorum that vote, or the state of a ZooKeeper session. Costs one command to each server, even to one that does
+     * not answer: for health pages, not for each request.
      *
      * @throws LockStoreException if the store does not answer
      */
@@ -268,18 +239,19 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Returns the delay of the most overdue renewal, or zero. A lease is renewed after a third of its length, so it is lost when this
-     * delay comes near two thirds. Costs no command.
+     * Returns the delay of the most overdue renewal, or zero. The client renews a lease after a third of its length, so
+     * a lease is lost when this delay comes near two thirds. Costs no command.
      */
     public Duration renewalLag() {
         return engine.renewalLag();
     }
 
     /**
-     * Ends whatever hold there is on a name, in this client or elsewhere, without asking its owner. A lease of this client is lost when
-     * this returns true; an owner elsewhere finds out within a third of a lease. Waiters of this client ask the store anew.
+     * Ends the hold on a name, in this client or elsewhere, without asking its owner. When this method returns true, a
+     * lease of this client is lost; an owner elsewhere notices within a third of a lease. Waiters of this client ask
+     * the store anew.
      *
-     * @return true if there was one
+     * @return true if there was a hold
      * @throws LockStoreException if the store failed
      */
     public boolean forceRelease(String name) {
@@ -287,8 +259,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Releases what is held, fails what waits with {@link LockClientClosedException}, waits a bounded time for the store
-     * to confirm, and closes the store. Leases still in use are lost. Idempotent.
+     * Releases all holds, fails all waiters with {@link LockClientClosedException}, waits for a bounded time for the
+     * store to confirm, and closes the store. Leases still in use are lost. Idempotent.
      */
     @Override
     public void close() {
@@ -296,12 +268,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Opens a closed client again, with a new id and new connections. Does nothing if the client is open. For a process image
-     * (CRaC, SnapStart): close the client before the image is made, and reopen it after each restore. Leases from before the close
-     * stay lost; locks from {@link #getLock} work again.
+     * Opens a closed client again, with a new id and new connections. Does nothing if the client is open. For a process
+     * image (CRaC, SnapStart): close the client before the image is made, and reopen it after each restore. Leases from
+     * before the close stay lost; locks from {@link #getLock} work again.
      *
      * @throws IllegalStateException if the client is closed and was built from a store object, which was closed with it
-     * @throws LockStoreException if the store cannot be reached or refuses the connection; the client stays closed then
+     * @throws LockStoreException if the store cannot be reached or refuses the connection; the client stays closed
      */
     public void reopen() {
         reopening.lock();
@@ -314,7 +286,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         }
     }
 
-    /** For people and logs: the store without secrets, and how many names are in use here. */
+    /** Returns the store without secrets and the number of names in use here, for people and logs. */
     @Override
     public String toString() {
         int names = engine.size();
@@ -322,12 +294,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
                 + (names == 1 ? " name" : " names") + " in use]";
     }
 
-    /** Engine internals for tests of this package. */
+    /** For tests of this package. */
     Engine engine() {
         return engine;
     }
 
-    /** Settings of a client. Not thread-safe. */
+    /** The settings of a client to open. Not thread-safe. */
     public static final class Builder {
 
         private @Nullable String uri;
@@ -342,24 +314,15 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets a store that the caller made. The client closes it when it is closed. */
+        /** Sets a store that the caller made, for one client. The client closes the store when it is closed. */
         public Builder store(LockStore store) {
-            requireNonNull(store, "store");
-            AtomicBoolean used = new AtomicBoolean();
-            return store(context -> {
-                if (used.getAndSet(true)) {
-                    throw new IllegalStateException("The store " + store.describe()
-                            + " was given to a client before (expected: a uri, or a function that opens a store for each"
-                            + " client and each reopening)");
-                }
-                return store;
-            });
+            return store(Stores.once(store));
         }
 
         /**
-         * Sets what opens the store for this client: for stores that are configured in code instead of by a URI. The client closes
-         * the store when it is closed. {@link #build} throws what the opener throws, a {@code StoreException} as
-         * {@link LockStoreException}.
+         * Sets the function that opens the store, for stores that are configured in code instead of by a URI. The
+         * client closes the store when it is closed. {@link #build} throws what the function throws, a {@code
+         * StoreException} as {@link LockStoreException}.
          */
         public Builder store(Function<? super StoreContext, ? extends LockStore> opener) {
             this.opener = requireNonNull(opener, "opener");
@@ -367,8 +330,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         }
 
         /**
-         * Sets the length of a lease that is renewed; 30 seconds by default. After the death of its process a lock is free again
-         * within this time. A lease is renewed when a third of it has passed.
+         * Sets the length of a lease that is renewed; 30 seconds by default. When a process dies, its locks are free
+         * within this time. The client renews a lease when a third of it has passed.
          *
          * @throws IllegalArgumentException if shorter than 100 ms or longer than a year
          */
@@ -378,8 +341,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         }
 
         /**
-         * Sets how long a waiter tolerates store failures before it gets a {@link LockStoreException}, counted from the last good
-         * answer; 5 seconds by default. A waiter whose own time ends earlier does not wait that long.
+         * Sets how long a waiter tolerates store failures before it gets a {@link LockStoreException}, counted from the
+         * last good answer; 5 seconds by default. A waiter whose own time ends earlier does not wait that long.
          *
          * @throws IllegalArgumentException if negative or longer than 100 years
          */
@@ -389,7 +352,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets the executor that runs callbacks and completes stages; by default, daemon threads that are made as needed. */
+        /** Sets the executor that runs callbacks and completes stages; by default, daemon threads made as needed. */
         public Builder callbackExecutor(Executor executor) {
             settings.callbackExecutor = requireNonNull(executor, "executor");
             return this;
@@ -401,20 +364,20 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets the source of all time; {@link TimeSource#system()} by default. For tests. */
+        /** Sets the source of all time, for tests; {@link TimeSource#system()} by default. */
         public Builder timeSource(TimeSource time) {
             settings.time = requireNonNull(time, "time");
             return this;
         }
 
         /** For tests of this package: ids, randomness and rules that a simulation controls. */
-        Builder settings(java.util.function.Consumer<EngineSettings> change) {
+        Builder settings(Consumer<EngineSettings> change) {
             change.accept(settings);
             return this;
         }
 
         /**
-         * Opens a client. Each call opens a new client with the same settings.
+         * Opens a client. Each call opens a new client with the present settings.
          *
          * @throws IllegalArgumentException if the URI is malformed or of an unknown scheme
          * @throws IllegalStateException if there is neither a URI nor a store, or both
@@ -424,11 +387,10 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             if ((uri == null) == (opener == null)) {
                 throw new IllegalStateException("A LockClient needs either a uri or a store, and not both");
             }
-            // Kept as they are now: the builder may be changed before the client is reopened.
+            // Copies, because the builder may change before the client is reopened.
             EngineSettings kept = settings.copy();
-            String from = uri;
             Function<? super StoreContext, ? extends LockStore> open =
-                    opener != null ? opener : context -> Stores.open(requireNonNull(from), context);
+                    opener != null ? opener : Stores.opener(requireNonNull(uri));
             return new LockClient(() -> {
                 EngineSettings own = kept.snapshot();
                 return new Engine(Stores.open(open, own.context()), own);

@@ -5,12 +5,12 @@ import java.time.Duration;
 /**
  * Receives a client's lock events, for metrics and logs.
  *
- * <p>The client calls it on its callback executor, some time after the fact and, for one lease, not necessarily in order. An exception
- * is logged and otherwise ignored.
+ * <p>The client calls it on its callback executor, some time after the event and, for one lease, not necessarily in
+ * order. The client logs an exception and otherwise ignores it.
  */
 public interface LockListener {
 
-    /** How a wait ended without a lease. */
+    /** The ways in which a wait ends without a lease. */
     enum Outcome {
         /** Others held the lock for all of the wait time. */
         TIMED_OUT,
@@ -22,18 +22,18 @@ public interface LockListener {
         FAILED
     }
 
-    /** A lease was handed out after this time of waiting. */
+    /** Called when a lease was handed out after this wait. */
     default void acquired(String name, long fencingToken, Duration waited) {}
 
-    /** A wait ended without a lease: timed out, interrupted, cancelled or failed. */
+    /** Called when a wait ended without a lease: timed out, interrupted, cancelled or failed. */
     default void notAcquired(String name, Duration waited, Outcome how, String why) {}
 
-    /** A lease was released by its owner after being held for this time. */
+    /** Called when the owner released a lease after holding it for this time. */
     default void released(String name, long fencingToken, Duration held) {}
 
-    /** A lease was lost. */
+    /** Called when a lease was lost. */
     default void lost(String name, long fencingToken, String why) {}
 
-    /** A renewal failed and will be tried again while the hold lasts. */
+    /** Called when a renewal failed; the client tries again while the hold lasts. */
     default void renewalFailed(String name, Throwable cause) {}
 }

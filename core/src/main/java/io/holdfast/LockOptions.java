@@ -6,9 +6,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says how to acquire: how long to wait, and how long the lease may last. Immutable; each setter returns a changed copy.
+ * The options of an acquisition: how long to wait, and how long the lease may last. Immutable; each setter returns a
+ * changed copy.
  *
- * <p>Without any option a lease is renewed for as long as it is held.
+ * <p>Without any option, the client renews a lease for as long as it is held.
  */
 public final class LockOptions {
 
@@ -33,7 +34,7 @@ public final class LockOptions {
         this.fair = fair;
     }
 
-    /** Returns the default options: wait as long as needed (for {@code try} methods: not at all), renew while held. */
+    /** Returns the defaults: wait as long as needed ({@code try} methods do not wait), renew while held. */
     public static LockOptions defaults() {
         return DEFAULTS;
     }
@@ -48,7 +49,7 @@ public final class LockOptions {
     }
 
     /**
-     * Sets a lease of fixed length, which is not renewed: it ends by then whatever happens, even at the store.
+     * Sets a lease of fixed length, which is not renewed: it ends after this time in any case, even at the store.
      *
      * @throws IllegalArgumentException if shorter than 100 ms or longer than a year, or if {@link #holdAtMost} is set
      */
@@ -62,7 +63,7 @@ public final class LockOptions {
     }
 
     /**
-     * Sets the longest time in all for which a lease is renewed.
+     * Sets the longest time for which the client renews a lease, from its grant to its end.
      *
      * @throws IllegalArgumentException if shorter than 100 ms or longer than a year, or if {@link #leaseFor} is set
      */
@@ -88,17 +89,18 @@ public final class LockOptions {
     }
 
     /**
-     * Sets strict order of arrival among the waiters of this client. Without it, which is faster, a running thread may take the lock
-     * before a parked thread that has waited for less than a millisecond, or within 100 µs after the lock was handed to a thread that had
-     * waited for longer.
+     * Sets strict order of arrival among the waiters of this client. Without this option, which is faster, a running
+     * thread may take the lock before a parked thread that has waited for less than a millisecond, or within 100 µs
+     * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true);
     }
 
     /**
-     * Sets how long this client may keep the lock by passing it from one of its waiters to the next while another client waits; 10 ms by
-     * default, zero passes it on at every release. A longer tenure raises throughput and lowers fairness.
+     * Sets how long this client may keep the lock by passing it from one of its waiters to the next while another
+     * client waits; 10 ms by default; zero releases it to the other client at every release. A longer tenure raises
+     * throughput and lowers fairness.
      *
      * @throws IllegalArgumentException if negative or longer than a minute
      */

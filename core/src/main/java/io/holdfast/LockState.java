@@ -5,13 +5,13 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What the store knew of a name. It is old when it is read: good for people and tools, not for decisions.
+ * What the store knew about a name. For people and tools, not for decisions: it may be out of date when it is read.
  *
  * @param name the lock name
- * @param holder what holds it, as the store shows it; empty if it is free
- * @param remaining how long the hold lasts if it is not renewed; zero if the name is free; empty if the key has no expiry, which no
- *     lock of a compatible library lacks
- * @param fencingToken the smallest token of the present hold, if the store knows it
+ * @param holder the holder, as the store shows it; empty if the name is free
+ * @param remaining how long the hold lasts if it is not renewed; zero if the name is free; empty if the key has no
+ *     expiry, as no lock of this or a compatible library has
+ * @param fencingToken the smallest token of the present hold; empty if the store does not know it
  * @param waitingClients how many clients wait in the store's queue
  */
 public record LockState(

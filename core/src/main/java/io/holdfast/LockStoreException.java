@@ -4,9 +4,9 @@ import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when the store failed. It does not only mean that a lock was not taken: {@link Lease#release(Duration)} throws
- * it when the store did not confirm that the name stays locked. When a method that acquires throws it, the lock was not
- * taken, and may be free or busy. The message contains the store's own words.
+ * Thrown when the store failed. If a method that acquires throws it, the lock was not taken, and may be free or busy.
+ * {@link Lease#release(Duration)} throws it if the store did not confirm that the name stays locked. The message
+ * contains the store's own words.
  */
 public final class LockStoreException extends LockException {
 

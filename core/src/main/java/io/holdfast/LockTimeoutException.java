@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when a wait for a lock ended without it: others held it for all of that time, or the store had not answered by then,
- * which the message says. Nothing is left behind.
+ * Thrown when a wait for a lock ended without it: others held it for all of that time, or the store did not answer in
+ * time. The message says which. Nothing is left behind.
  */
 public final class LockTimeoutException extends LockException {
 
@@ -21,9 +21,9 @@ public final class LockTimeoutException extends LockException {
     /**
      * Creates an exception; public so that tests can throw it.
      *
-     * @param lockNames the names that were asked for
+     * @param lockNames the names that the caller wanted
      * @param waited how long the caller waited; zero for one attempt
-     * @param holder what held the lock last, as {@link LockState#holder()} shows it; null if that is not known
+     * @param holder the last holder of the lock, as {@link LockState#holder()} shows it; null if it is not known
      */
     public LockTimeoutException(
             String message, Collection<String> lockNames, Duration waited, @Nullable String holder) {
@@ -33,7 +33,7 @@ public final class LockTimeoutException extends LockException {
         this.holder = holder;
     }
 
-    /** Returns the names that were asked for, in the order in which they are taken. */
+    /** Returns the names that the caller wanted, in the order in which they are taken. */
     public List<String> lockNames() {
         return lockNames;
     }
@@ -43,7 +43,10 @@ public final class LockTimeoutException extends LockException {
         return waited;
     }
 
-    /** Returns what held the lock when the store last answered, as {@link LockState#holder()} shows it; empty if not known. */
+    /**
+     * Returns the holder when the store last answered, as {@link LockState#holder()} shows it; empty if it is not
+     * known.
+     */
     public Optional<String> holder() {
         return Optional.ofNullable(holder);
     }

@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -14,12 +16,17 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquisition of several names: by one command if the store can, nobody here uses them and all are free; otherwise one after
- * the other in the order of the names, so that two groups cannot wait for each other in a circle, and with one deadline for
- * all.
+ * The acquisition of several names: by one command if the store can, nobody here uses them and all are free; otherwise
+ * one after the other in the order of the names, so that two groups cannot wait for each other in a circle, and with
+ * one deadline for all.
  *
- * <p>A lease that ends while the next name is waited for (a short {@code leaseFor}, a forced release) ends the round: what is held
- * is released and the next round begins, until the deadline. Hence at the end all were valid at one moment.
+ * <p>A round is a series of steps: the one command for all names, or one name each. A lease that ends while the next
+ * name is waited for (a short {@code leaseFor}, a forced release) ends the round: the leases held so far are released
+ * and the next round begins, until the deadline. Hence all leases were valid at one moment at the end.
+ *
+ * <p>The steps are the same for a thread and for a stage; only the wait for the outcome of a step differs: {@link
+ * #await} and {@link #stage}. One step begins after the other has ended, so the fields without a lock have one writer
+ * at a time.
  */
 final class MultiAcquisition {
 
@@ -31,27 +38,40 @@ final class MultiAcquisition {
     private final long startNanos;
     private final long waitNanos;
 
+    /** The leases, or why there are none; a caller may end it from outside. */
+    private final CompletableFuture<MultiLease> result;
+
+    /** What the steps of this round have taken, in the order of the names. */
+    private final List<Lease> held = new ArrayList<>();
+
+    /** Whether the next step, or the present one, is the command for all names: the first of each round. */
+    private boolean together = true;
+
     /**
-     * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design rule 11).
-     * Written by one step after the other.
+     * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design
+     * rule 11).
      */
     private @Nullable Throwable lastFailure;
 
-    /** Whether the store has said anything of any name. Written by one step after the other. */
+    /** Whether the store has said anything of any name. */
     private boolean answered;
 
-    /** A name that the store fails for, if its waits were cut short, and for how long. Written by one step after the other. */
+    /** A name that the store fails for, if its waits were cut short, and for how long. */
     private @Nullable String failing;
 
     private long failingNanos;
 
+    /** What a stage waits for now. Written before {@link #result} is read, so that a cancel finds it or is found. */
+    private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
+
     MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
         this.engine = engine;
-        this.options = java.util.Objects.requireNonNull(options, "options");
+        this.options = requireNonNull(options, "options");
         this.mode = mode;
         this.time = engine.settings.time;
         this.startNanos = time.nanoTime();
         this.waitNanos = Waiter.waitNanos(options, mode);
+        this.result = new CallbackStage<>(engine.callbacks());
         TreeSet<String> sorted = new TreeSet<>();
         names.forEach(name -> sorted.add(Limits.checkName(name)));
         if (sorted.isEmpty()) {
@@ -60,64 +80,45 @@ final class MultiAcquisition {
         this.names = List.copyOf(sorted);
     }
 
-    // --- for the calling thread ---
+    // --- the wait of the calling thread ---
 
-    /** Empty if the wait time passed. */
-    Optional<MultiLease> await() throws InterruptedException {
-        while (true) {
-            List<Lease> held = new ArrayList<>(names.size());
-            boolean complete = false;
-            try {
-                List<Waiter> together = engine.submitTogether(names, () -> together(true));
-                complete = !together.isEmpty() && awaitTogether(together, held);
-                if (!complete && mayAskInTurn(together)) {
-                    complete = awaitRound(held);
-                }
-                if (complete) {
-                    return Optional.of(new MultiLeaseHandle(held));
-                }
-            } finally {
-                if (!complete) {
-                    MultiLeaseHandle.releaseQuietly(held);
-                }
-            }
-            if (isOver()) {
-                if (lastFailure instanceof LockException failure) {
-                    throw failure;
-                }
-                return Optional.empty();
+    Optional<MultiLease> awaitOptional() throws InterruptedException {
+        try {
+            return Optional.of(await());
+        } catch (LockTimeoutException e) {
+            return Optional.empty();
+        }
+    }
+
+    MultiLease await() throws InterruptedException {
+        Waiter.ensureNotInterrupted();
+        try {
+            while (awaitStep(begin(true))) {}
+            return result.join();
+        } catch (CompletionException e) {
+            throw (LockException) requireNonNull(e.getCause());
+        } finally {
+            if (!result.isDone()) {
+                releaseHeld();
             }
         }
     }
 
-    /** By one command. If not all were taken, nothing is held. */
-    private boolean awaitTogether(List<Waiter> waiters, List<Lease> held) throws InterruptedException {
+    private boolean awaitStep(List<Waiter> step) throws InterruptedException {
+        List<Lease> granted = new ArrayList<>();
         LockException failure = null;
-        for (int i = 0; i < waiters.size(); i++) {
+        for (int i = 0; i < step.size(); i++) {
             try {
-                waiters.get(i).awaitOptional().ifPresent(held::add);
+                step.get(i).awaitOptional().ifPresent(granted::add);
             } catch (LockException e) {
                 failure = e;
             } catch (InterruptedException e) {
-                waiters.subList(i + 1, waiters.size()).forEach(MultiAcquisition::giveUp);
+                step.subList(i + 1, step.size()).forEach(MultiAcquisition::giveUp);
+                MultiLeaseHandle.releaseQuietly(granted);
                 throw e;
             }
         }
-        heardOf(waiters, failure);
-        if (held.size() == names.size() && allValid(held)) {
-            return true;
-        }
-        MultiLeaseHandle.releaseQuietly(held);
-        held.clear();
-        return false;
-    }
-
-    /**
-     * One attempt is one attempt: by one command, or in turn where that cannot be, or where a second look must show
-     * whether one of the names can ever become free.
-     */
-    private boolean mayAskInTurn(List<Waiter> together) {
-        return together.isEmpty() || (waitNanos > 0 ? !isOver() : together.get(0).looksAgain);
+        return end(step, granted, failure);
     }
 
     private static void giveUp(Waiter waiter) {
@@ -132,175 +133,129 @@ final class MultiAcquisition {
         }
     }
 
-    /** The listener hears of it only if this is the one attempt; otherwise the names are asked for once more. */
-    private Waiter together(boolean blocking) {
-        return Waiter.together(optionsFor(List.of()), blocking, waitNanos > 0, time.nanoTime());
+    // --- the wait of a stage ---
+
+    /** Begins the steps; each runs on the callback executor when the step before has ended. */
+    CompletionStage<MultiLease> stage() {
+        CompletionStage<MultiLease> watched = result;
+        // If a step completed the result, no step waits any more; if the caller did, the present step is withdrawn.
+        watched.whenComplete((leases, why) -> waiting.forEach(each -> each.cancel(false)));
+        beginStaged();
+        return result;
     }
 
-    private boolean awaitRound(List<Lease> held) throws InterruptedException {
-        for (String name : names) {
-            if (isInVain(held)) {
-                return false;
-            }
-            Waiter waiter = engine.submit(name, optionsFor(held), mode, null);
-            Optional<Lease> lease;
-            try {
-                lease = waiter.awaitOptional();
-            } catch (LockStoreException e) {
-                if (!isEndOfRound(name, waiter, e)) {
-                    throw e;
-                }
-                return false;
-            }
-            answered(name, waiter);
-            if (lease.isEmpty()) {
-                return false;
-            }
-            held.add(lease.get());
+    private void beginStaged() {
+        List<Waiter> step;
+        try {
+            step = begin(false);
+        } catch (LockClientClosedException e) {
+            fail(e);
+            return;
         }
-        return allValid(held);
+        List<CompletableFuture<Optional<Lease>>> stages = step.stream()
+                .map(waiter -> waiter.optionalStage().toCompletableFuture())
+                .toList();
+        waiting = stages;
+        if (result.isDone()) {
+            stages.forEach(each -> each.cancel(false));
+        }
+        CompletionStage<Void> all = CompletableFuture.allOf(stages.toArray(CompletableFuture[]::new));
+        all.whenComplete((nothing, why) -> {
+            List<Lease> granted = new ArrayList<>();
+            for (CompletableFuture<Optional<Lease>> each : stages) {
+                if (!each.isCompletedExceptionally()) {
+                    each.join().ifPresent(granted::add);
+                }
+            }
+            if (end(step, granted, why instanceof CompletionException ? why.getCause() : why)) {
+                beginStaged();
+            }
+        });
     }
 
-    // --- without a thread that waits ---
+    // --- the steps ---
 
-    CompletionStage<Optional<MultiLease>> stage() {
-        return new Stages().begin();
+    /** Begins a step: returns a waiter for each name, or for the next name. */
+    private List<Waiter> begin(boolean blocking) {
+        if (together) {
+            // The listener receives its end only if this is the one attempt; otherwise the names are asked for once
+            // more.
+            List<Waiter> all = engine.submitTogether(
+                    names, () -> Waiter.together(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
+            if (!all.isEmpty()) {
+                return all;
+            }
+            together = false;
+        }
+        String name = names.get(held.size());
+        return List.of(
+                blocking
+                        ? engine.submit(name, optionsForNext(), mode, null)
+                        : engine.submitAsync(name, optionsForNext(), mode));
     }
 
-    /** One chain of acquisitions; each step runs when the one before is done, on the callback executor. */
-    private final class Stages {
-
-        private final CompletableFuture<Optional<MultiLease>> result = new CompletableFuture<>();
-
-        /** What waits now; written before {@link #result} is looked at, so that a cancel finds it or is found. */
-        private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
-
-        CompletionStage<Optional<MultiLease>> begin() {
-            CompletionStage<Optional<MultiLease>> watched = result;
-            // By whomever it was completed: if by a step of ours, none of these waits any more.
-            watched.whenComplete((value, why) -> waiting.forEach(step -> step.cancel(false)));
-            round();
-            return result;
+    /** Ends a step. Returns whether another step follows; otherwise the result is complete. */
+    private boolean end(List<Waiter> step, List<Lease> granted, @Nullable Throwable failure) {
+        String name = names.get(held.size());
+        held.addAll(granted);
+        if (failure != null && !(failure instanceof LockStoreException)) {
+            return fail(failure);
         }
-
-        private void round() {
-            List<Lease> held = new ArrayList<>(names.size());
-            List<Waiter> together;
-            try {
-                together = engine.submitTogether(names, () -> together(false));
-            } catch (LockClientClosedException e) {
-                fail(held, e);
-                return;
+        boolean complete = granted.size() == step.size();
+        if (together) {
+            heardOf(step, failure);
+            if (!complete && mayAskInTurn(step)) {
+                together = false;
+                releaseHeld();
+                return true;
             }
-            if (together.isEmpty()) {
-                next(held);
-                return;
+        } else if (failure != null) {
+            if (!isEndOfRound(name, step.get(0), failure)) {
+                return fail(failure);
             }
-            List<CompletableFuture<Optional<Lease>>> steps = together.stream()
-                    .map(waiter -> waiter.optionalStage().toCompletableFuture())
-                    .toList();
-            waitFor(steps);
-            CompletionStage<Void> all = CompletableFuture.allOf(steps.toArray(CompletableFuture[]::new));
-            all.whenComplete((nothing, why) -> {
-                for (CompletableFuture<Optional<Lease>> step : steps) {
-                    if (!step.isCompletedExceptionally()) {
-                        step.join().ifPresent(held::add);
-                    }
-                }
-                Throwable cause = why instanceof CompletionException ? why.getCause() : why;
-                heardOf(together, cause == null ? why : cause);
-                takenTogether(together, held);
-            });
+        } else {
+            answered(name, step.get(0));
         }
-
-        private void takenTogether(List<Waiter> together, List<Lease> held) {
-            if (held.size() == names.size()) {
-                proceed(held);
-            } else if (lastFailure instanceof LeaseLostException undelivered) {
-                // The callback executor runs nothing: the next round would fare no better.
-                fail(held, undelivered);
-            } else if (result.isDone() || !mayAskInTurn(together)) {
-                again(held);
-            } else {
-                MultiLeaseHandle.releaseQuietly(held);
-                next(new ArrayList<>(names.size()));
-            }
+        boolean all = held.size() == names.size();
+        if (!complete || !held.stream().allMatch(Lease::isValid) || (!all && waitNanos > 0 && isOver())) {
+            return endRound();
         }
-
-        private void waitFor(List<CompletableFuture<Optional<Lease>>> steps) {
-            waiting = steps;
-            if (result.isDone()) {
-                steps.forEach(step -> step.cancel(false));
-            }
+        if (all && !result.complete(new MultiLeaseHandle(held))) {
+            // The caller ended the stage at the last moment, so nobody would ever release the leases.
+            releaseHeld();
         }
-
-        private void next(List<Lease> held) {
-            if (isInVain(held)) {
-                again(held);
-                return;
-            }
-            String name = names.get(held.size());
-            Waiter waiter;
-            try {
-                waiter = engine.submitAsync(name, optionsFor(held), mode);
-            } catch (LockClientClosedException e) {
-                fail(held, e);
-                return;
-            }
-            CompletableFuture<Optional<Lease>> step = waiter.optionalStage().toCompletableFuture();
-            waitFor(List.of(step));
-            CompletionStage<Optional<Lease>> watched = step;
-            watched.whenComplete((lease, why) -> {
-                if (why != null) {
-                    if (isEndOfRound(name, waiter, why)) {
-                        again(held);
-                    } else {
-                        fail(held, why);
-                    }
-                    return;
-                }
-                answered(name, waiter);
-                if (lease.isEmpty()) {
-                    again(held);
-                } else {
-                    held.add(lease.get());
-                    proceed(held);
-                }
-            });
-        }
-
-        private void proceed(List<Lease> held) {
-            if (held.size() < names.size()) {
-                next(held);
-            } else if (!allValid(held)) {
-                again(held);
-            } else if (!result.complete(Optional.of(new MultiLeaseHandle(held)))) {
-                // Cancelled in the last moment: nobody else will ever release them.
-                MultiLeaseHandle.releaseQuietly(held);
-            }
-        }
-
-        private void again(List<Lease> held) {
-            Throwable failure = lastFailure;
-            if (failure != null && isOver()) {
-                fail(held, failure);
-                return;
-            }
-            MultiLeaseHandle.releaseQuietly(held);
-            if (isOver() || result.isDone()) {
-                result.complete(Optional.empty());
-            } else {
-                round();
-            }
-        }
-
-        private void fail(List<Lease> held, Throwable why) {
-            MultiLeaseHandle.releaseQuietly(held);
-            result.completeExceptionally(why);
-        }
+        return !all;
     }
 
-    LockTimeoutException timeout() {
+    /**
+     * Returns whether to go on name by name after the command for all names: one attempt is one attempt, unless a
+     * second look must show whether one of the names can ever become free.
+     */
+    private boolean mayAskInTurn(List<Waiter> step) {
+        return waitNanos > 0 ? !isOver() : step.get(0).looksAgain;
+    }
+
+    private boolean endRound() {
+        if (isOver()) {
+            return fail(lastFailure == null ? timeout() : lastFailure);
+        }
+        releaseHeld();
+        together = true;
+        return true;
+    }
+
+    private boolean fail(Throwable why) {
+        releaseHeld();
+        result.completeExceptionally(why);
+        return false;
+    }
+
+    private void releaseHeld() {
+        MultiLeaseHandle.releaseQuietly(held);
+        held.clear();
+    }
+
+    private LockTimeoutException timeout() {
         String wait = DurationText.of(Duration.ofNanos(waitNanos));
         String locks = names.size() == 1 ? "lock " : "locks ";
         String be = names.size() == 1 ? " is" : " are";
@@ -323,11 +278,6 @@ final class MultiAcquisition {
         }
     }
 
-    /** Whether to ask for the next name would be too late, or for nothing. */
-    private boolean isInVain(List<Lease> held) {
-        return !held.isEmpty() && ((waitNanos > 0 && isOver()) || !allValid(held));
-    }
-
     private void answered(String name, Waiter waiter) {
         heardOf(List.of(waiter), null);
         if (waiter.wasAnswered() && name.equals(failing)) {
@@ -336,12 +286,12 @@ final class MultiAcquisition {
     }
 
     /**
-     * Whether a failing store ends the round only: when the wait for this name was cut short by what is held already, so that the
-     * store was not given its time. It is given that in all the rounds together.
+     * Returns whether a failing store ends the round only. It does so if the leases that are held cut short the wait
+     * for this name, so that the store had less than its time; it has that time in all rounds together.
      */
     private boolean isEndOfRound(String name, Waiter waiter, Throwable why) {
         long now = time.nanoTime();
-        if (!(why instanceof LockStoreException) || isOver() || now - waiter.arrivedNanos < waiter.waitNanos) {
+        if (isOver() || now - waiter.arrivedNanos < waiter.waitNanos) {
             return false;
         }
         if (!name.equals(failing)) {
@@ -353,10 +303,6 @@ final class MultiAcquisition {
         return failingNanos < engine.settings.storeTimeoutNanos;
     }
 
-    private static boolean allValid(List<Lease> held) {
-        return held.stream().allMatch(Lease::isValid);
-    }
-
     private boolean isOver() {
         return waitNanos != Waiter.NO_DEADLINE && remainingNanos() <= 0;
     }
@@ -365,8 +311,11 @@ final class MultiAcquisition {
         return waitNanos - (time.nanoTime() - startNanos);
     }
 
-    /** For the next name: what is left of the wait, and no longer than what is held may last at all. */
-    private LockOptions optionsFor(List<Lease> held) {
+    /**
+     * Returns the options with a wait of what is left, and of no more than the time that the leases held may last at
+     * all.
+     */
+    private LockOptions optionsForNext() {
         long most = waitNanos == Waiter.NO_DEADLINE ? Waiter.NO_DEADLINE : Math.max(0, remainingNanos());
         for (Lease lease : held) {
             most = Math.min(most, LeaseHandle.active(lease).mostRemainingNanos());

@@ -10,11 +10,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to take several names by one command, all or none, while nobody here uses any of them.
+ * One attempt to take several names by one command, all or none, while this client uses none of them.
  *
- * <p>Each name's engine begins an attempt of its own and treats the answer like that to an acquire: so deadlines, withdrawal and
- * compensation are those of a single name. The engines are entered one after the other, never two at once; a name that is withdrawn
- * before the command leaves is withdrawn again when its grant comes.
+ * <p>Each name's engine begins an attempt of its own and treats the answer like the answer to an acquire, so deadlines,
+ * withdrawal and compensation are those of a single name. The engines are entered one after the other, never two at
+ * once; a name that is withdrawn before the command leaves is withdrawn once more when its grant comes.
  */
 final class MultiAttempt {
 
@@ -27,7 +27,7 @@ final class MultiAttempt {
         this.names = names;
     }
 
-    /** One waiter for each name; empty if one of the names is in use here, and then nothing was sent. */
+    /** Returns one waiter for each name; empty if this client uses one of the names, and then nothing was sent. */
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
             Reservation one = engine.engine(name).reserve(waiters.get());

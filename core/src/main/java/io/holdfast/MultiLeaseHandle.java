@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,7 +39,7 @@ final class MultiLeaseHandle implements MultiLease {
 
     @Override
     public boolean isValid() {
-        // Each is asked, so that the engine hears of every one that is over.
+        // Asks every lease, so that the engine receives an event for each one that is over.
         boolean valid = true;
         for (Lease lease : leases) {
             valid &= lease.isValid();
@@ -57,9 +59,9 @@ final class MultiLeaseHandle implements MultiLease {
 
     @Override
     public void onLost(Consumer<? super Lease> callback) {
-        java.util.Objects.requireNonNull(callback, "callback");
+        requireNonNull(callback, "callback");
         for (Lease each : leases) {
-            // The engine keeps the callback, which must not keep the handle of a lease that is forgotten.
+            // The engine keeps the callback, so the callback must not keep the handle of a forgotten lease.
             ActiveLease lease = LeaseHandle.active(each);
             lease.onLost(() -> callback.accept(lease.asSeen()));
         }
@@ -72,10 +74,10 @@ final class MultiLeaseHandle implements MultiLease {
 
     @Override
     public void release(Duration holdAtLeast) {
-        // All are on their way before the first answer is waited for.
-        List<ActiveLease.Ending> endings = endAll(holdAtLeast);
+        // All releases are on their way before this thread waits for the first answer.
+        List<LeaseEnding> endings = endAll(holdAtLeast);
         LockException failed = null;
-        for (ActiveLease.Ending ending : endings) {
+        for (LeaseEnding ending : endings) {
             try {
                 ending.await();
             } catch (LeaseLostException | LockStoreException e) {
@@ -95,7 +97,7 @@ final class MultiLeaseHandle implements MultiLease {
     @Override
     public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
         List<CompletableFuture<Void>> stages = new ArrayList<>();
-        for (ActiveLease.Ending ending : endAll(holdAtLeast)) {
+        for (LeaseEnding ending : endAll(holdAtLeast)) {
             stages.add(ending.stage().toCompletableFuture());
         }
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -110,7 +112,7 @@ final class MultiLeaseHandle implements MultiLease {
         return done;
     }
 
-    /** Those that are still held; nobody saw the group, so nobody needs to hear of a loss. */
+    /** Releases the leases that are still held. No caller has received them, so none needs to learn of a loss. */
     static void releaseQuietly(List<Lease> leases) {
         leases.forEach(lease -> LeaseHandle.active(lease).releaseQuietly());
     }
@@ -120,13 +122,13 @@ final class MultiLeaseHandle implements MultiLease {
         return "MultiLease" + leases;
     }
 
-    private List<ActiveLease.Ending> endAll(Duration holdAtLeast) {
+    private List<LeaseEnding> endAll(Duration holdAtLeast) {
         Limits.checkWait("holdAtLeast", holdAtLeast);
-        List<ActiveLease.Ending> endings = new ArrayList<>();
+        List<LeaseEnding> endings = new ArrayList<>();
         try {
             leases.forEach(lease -> endings.add(LeaseHandle.active(lease).end(holdAtLeast)));
         } finally {
-            // The leases are not forgotten while they are being released.
+            // Leases that are being released are not forgotten.
             Reference.reachabilityFence(this);
         }
         return endings;

@@ -4,8 +4,10 @@ import io.holdfast.spi.Names;
 import java.util.Collection;
 import java.util.stream.Collectors;
 
-/** Writes names and holders in messages: in quotes, so that a reader sees where they begin and end, with
- * control characters written out. */
+/**
+ * Writes names and holders in messages: in quotes, which show where they begin and end, and with escaped control
+ * characters.
+ */
 final class Quoted {
 
     private Quoted() {}
@@ -18,7 +20,7 @@ final class Quoted {
         return names.stream().map(Quoted::name).collect(Collectors.joining(", "));
     }
 
-    /** A holder id in quotes; a description of what else holds, which has blanks, without. */
+    /** Returns a holder id in quotes, or a description of another holder, which has blanks, without quotes. */
     static String holder(String holder) {
         return holder.indexOf(' ') < 0 ? name(holder) : Names.printable(holder);
     }

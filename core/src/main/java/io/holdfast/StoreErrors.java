@@ -4,7 +4,7 @@ import io.holdfast.spi.StoreException;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Brings whatever a store's stage failed with into the one form that the engine knows. */
+/** Converts the failure of a store's stage into the one type that the engine handles. */
 final class StoreErrors {
 
     private StoreErrors() {}
@@ -14,7 +14,7 @@ final class StoreErrors {
         if (cause instanceof StoreException known) {
             return known;
         }
-        // A store that breaks its contract; the command may have been executed, and asking again will not help.
+        // The store breaks its contract; the command may have been executed.
         return new StoreException(StoreException.Outcome.UNKNOWN, "The store failed unexpectedly: " + cause, cause);
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreContext;
@@ -10,9 +12,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
-/** Finds the store for a URI. */
+/** Opens stores: for a URI, by a function, or one that the caller made. */
 final class Stores {
 
     /** Schemes of our own modules, to tell a missing module from a mistyped scheme. */
@@ -28,7 +31,12 @@ final class Stores {
 
     private Stores() {}
 
-    static LockStore open(String text, StoreContext context) {
+    /** Returns an opener that finds the module of a URI at each call. */
+    static Function<StoreContext, LockStore> opener(String uri) {
+        return context -> open(uri, context);
+    }
+
+    private static LockStore open(String text, StoreContext context) {
         URI uri = parse(text);
         String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
         TreeSet<String> known = new TreeSet<>();
@@ -40,7 +48,7 @@ final class Stores {
         }
         String module = MODULES.get(scheme);
         if (module == null && uri.isOpaque()) {
-            // What comes before the colon may be a user, or worse.
+            // The text before the colon may be a user's name, or worse.
             throw new IllegalArgumentException(
                     "store URI: has no scheme that is known (expected: one of " + known + ")");
         }
@@ -49,6 +57,20 @@ final class Stores {
                         ? "store URI scheme: \"" + scheme + "\" needs the module io.holdfast:" + module
                                 + ", which is not on the class path"
                         : "store URI scheme: \"" + scheme + "\" (expected: one of " + known + ")");
+    }
+
+    /** Returns an opener that returns the store once: the client that has it closes it. */
+    static Function<StoreContext, LockStore> once(LockStore store) {
+        requireNonNull(store, "store");
+        AtomicBoolean used = new AtomicBoolean();
+        return context -> {
+            if (used.getAndSet(true)) {
+                throw new IllegalStateException("The store " + store.describe()
+                        + " was given to a client before (expected: a uri, or a function that opens a store for each"
+                        + " client and each reopening)");
+            }
+            return store;
+        };
     }
 
     static LockStore open(Function<? super StoreContext, ? extends LockStore> opener, StoreContext context) {
@@ -73,18 +95,18 @@ final class Stores {
             }
             return uri;
         } catch (URISyntaxException e) {
-            // The cause's message repeats the whole input, password included: not kept.
+            // The message of the cause repeats the whole input with its password, so the cause is not kept.
             throw new IllegalArgumentException(
                     "store URI: " + scheme(text) + "*** is malformed at position " + e.getIndex()
                             + ": " + e.getReason()
-                            + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password are"
-                            + " written %23 or %2F)");
+                            + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password"
+                            + " are written %23 or %2F)");
         }
     }
 
     /**
-     * Returns what is shown of a URI that cannot be read: its scheme, if it is one of ours. A password may be anywhere in
-     * the rest, as the user may have forgotten the host, or the password may have an @ or a / in it.
+     * Returns the part of a malformed URI that a message may show: the scheme, if it is one of ours. A password may be
+     * anywhere in the rest: the user may have forgotten the host, or the password may contain an @ or a /.
      */
     private static String scheme(String uri) {
         String start = uri.strip().toLowerCase(Locale.ROOT);

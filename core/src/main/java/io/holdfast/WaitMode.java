@@ -1,6 +1,6 @@
 package io.holdfast;
 
-/** What a waiter without a wait time of its own does, and how the end of the wait is told. */
+/** What a waiter without a wait time of its own does, and how the caller receives the end of the wait. */
 enum WaitMode {
     /** Waits as long as needed; the end of a bounded wait is an exception. */
     PATIENT,

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says why a waiter does not have the lock, for its exception and for the log. */
+/** Describes why a waiter does not have the lock, for its exception and for the log. */
 final class WaitText {
 
     private final String name;
@@ -15,8 +15,8 @@ final class WaitText {
     private final long nowNanos;
 
     /**
-     * @param here the lease of this client that is out on the name, if there is one
-     * @param elsewhere what held the lock when the store last answered, if that is known
+     * @param here this client's present lease on the name, if there is one
+     * @param elsewhere the holder of the lock when the store last answered, if it is known
      */
     WaitText(String name, Waiter waiter, @Nullable ActiveLease here, @Nullable String elsewhere, long nowNanos) {
         this.name = name;
@@ -26,7 +26,7 @@ final class WaitText {
         this.nowNanos = nowNanos;
     }
 
-    /** For a wait that ended without a lease, and without a failure. */
+    /** Returns the exception for a wait that ended without a lease and without a failure. */
     LockTimeoutException notAcquired() {
         String lock = "The lock " + Quoted.name(name);
         if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
@@ -50,7 +50,7 @@ final class WaitText {
         return here != null || elsewhere == null ? "" : ", last by " + Quoted.holder(elsewhere);
     }
 
-    /** For a wait that goes on. */
+    /** Returns the line for a wait that continues. */
     String waitsForLong() {
         return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
                 + age(waiter.arrivedNanos)
@@ -59,12 +59,12 @@ final class WaitText {
                         : ", which is held by " + holder());
     }
 
-    /** For a wait that was long, and got the lock. */
+    /** Returns the line for a long wait that ended with the lock. */
     String gotIt() {
         return waiter.describe() + " got the lock " + Quoted.name(name) + " after " + age(waiter.arrivedNanos);
     }
 
-    /** For a wait that was long, and did not get it. */
+    /** Returns the line for a long wait that ended without the lock. */
     String gotItNot(String why) {
         return waiter.describe() + " did not get the lock " + Quoted.name(name) + " within " + age(waiter.arrivedNanos)
                 + ": " + why;

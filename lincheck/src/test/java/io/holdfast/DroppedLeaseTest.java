@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Compiles snippets of a user with Error Prone as it is, to see which dropped leases it refuses.
+ * Compiles a user's snippets with an unchanged Error Prone, to show which dropped leases it refuses.
  *
  * <p>In this module, because Error Prone brings many libraries to the class path.
  */
@@ -55,7 +55,7 @@ class DroppedLeaseTest {
                 .hasSize(calls.size() + 1);
     }
 
-    /** The last one is why the client looks for forgotten leases at run time. */
+    /** The compiler accepts the last call, so the client looks for forgotten leases at run time. */
     @Test
     void a_call_that_uses_its_lease_is_not() throws Exception {
         calls.add("try (Lease lease = locks.acquire(\"x\")) { lease.ensureValid(); }");
@@ -108,7 +108,7 @@ class DroppedLeaseTest {
         return Files.readString(output);
     }
 
-    /** Returns the jars of a class path: they hold the plug-in. */
+    /** Returns the jars of a class path, which contain the plug-in. */
     private static String jarsOf(String classPath) {
         List<String> jars = new ArrayList<>();
         for (String entry : classPath.split(File.pathSeparator, -1)) {

@@ -25,18 +25,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * The local queue under Lincheck's stress mode: whatever threads do at once with one lock, the additions made under it must be
- * explained by an order of the operations, one after the other, and nobody may hang. The store grants everything at once, so all
- * waiting is in the queue.
+ * The local queue under Lincheck's stress mode: some sequential order of the operations must explain the additions that
+ * threads make under one lock at once, and no thread may hang. The store grants every request at once, so all waiting
+ * is in the queue.
  *
- * <p>In a module of its own: Lincheck's agent stays in the JVM, and Kotlin on the class path.
+ * <p>In a module of its own, because Lincheck's agent stays in the JVM, and Kotlin on the class path.
  */
 class LocalQueueLincheckTest {
 
-    /** How many scenarios are made up; more, with more threads, with {@code -Dlincheck.scenarios=100}. */
+    /** The number of generated scenarios; more, with more threads, with {@code -Dlincheck.scenarios=100}. */
     private static final int SCENARIOS = Integer.getInteger("lincheck.scenarios", 3);
 
-    /** How often each is played. */
+    /** The number of runs of each scenario. */
     private static final int PLAYS = Integer.getInteger("lincheck.plays", 100);
 
     private static final String DEEP = "lincheck.scenarios";
@@ -71,7 +71,7 @@ class LocalQueueLincheckTest {
     @Tag("deep")
     @Test
     void finds_a_waiter_that_does_not_look_again_when_it_is_woken() {
-        // The search ends when it has found one: a slow machine may need more scenarios.
+        // The search ends when it has found a failure; a slow machine may need more scenarios.
         StressOptions search = options(2).iterations(10 * SCENARIOS).minimizeFailedScenario(false);
         assertThatThrownBy(() -> search.check(DoesNotLookAgain.class))
                 .isInstanceOf(LincheckAssertionError.class)
@@ -86,7 +86,7 @@ class LocalQueueLincheckTest {
                 .hasMessageContaining("Invalid execution results");
     }
 
-    /** What is done with one lock. Lincheck makes one for each play, and calls the operations on several threads. */
+    /** The operations on one lock. Lincheck makes an object for each run and calls its methods on several threads. */
     public abstract static class Users {
 
         private final LockClient client;
@@ -122,7 +122,7 @@ class LocalQueueLincheckTest {
             return sum;
         }
 
-        /** Asks, and gives up at once if it may: what an interrupt does. */
+        /** Asks for the lock and withdraws at once if possible, as an interrupt does. */
         @Operation
         public void interrupted() {
             Waiter waiter = submit();
@@ -131,7 +131,7 @@ class LocalQueueLincheckTest {
             }
         }
 
-        /** The same for a stage. */
+        /** Asks and withdraws by a stage. */
         @Operation
         public void cancelled() {
             CompletableFuture<Lease> lease = client.acquireAsync("a").toCompletableFuture();
@@ -140,28 +140,28 @@ class LocalQueueLincheckTest {
             }
         }
 
-        /** Takes it if it is free now. */
+        /** Takes the lock if it is free now. */
         @Operation
         public void tried() {
             client.tryAcquire("a").ifPresent(Lease::release);
         }
     }
 
-    /** A released lock is left open for whoever runs. */
+    /** A released lock is left open for a running thread. */
     public static class Barging extends Users {
         public Barging() {
             super(true);
         }
     }
 
-    /** A released lock is given to the first waiter. */
+    /** A released lock goes to the first waiter. */
     public static class HandedOver extends Users {
         public HandedOver() {
             super(false);
         }
     }
 
-    /** A seeded bug: a thread that was woken because the lock is open parks again without having tried for it. */
+    /** A seeded bug: a thread that was woken because the lock is open parks again without an attempt. */
     public static class DoesNotLookAgain extends Users {
         public DoesNotLookAgain() {
             super(true);
@@ -181,7 +181,7 @@ class LocalQueueLincheckTest {
         }
     }
 
-    /** A seeded bug: does what it wants to do although it has not got the lock. */
+    /** A seeded bug: a thread enters the critical section without the lock. */
     public static class DoesNotWait extends Users {
         public DoesNotWait() {
             super(true);
@@ -197,7 +197,7 @@ class LocalQueueLincheckTest {
         }
     }
 
-    /** Time does not pass: nothing ends by it. */
+    /** A time that does not pass, so that no lease or wait ends by it. */
     private static final class Still implements TimeSource {
 
         @Override
@@ -216,7 +216,7 @@ class LocalQueueLincheckTest {
         }
     }
 
-    /** Grants everything to its only client. */
+    /** Grants every request of its only client. */
     private static final class Willing implements LockStore {
 
         private final AtomicLong base = new AtomicLong();

@@ -25,8 +25,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client's view of a store that lives in this process. Commands are executed on the calling thread and their stages
- * are complete on return; messages are delivered by the time source.
+ * One client's view of a store that lives in this process. Each command runs on the calling thread and its stage is
+ * complete on return; the time source delivers messages.
  *
  * <p>Tokens grow for as long as the {@link Server} object lives.
  */
@@ -55,7 +55,7 @@ public final class MemoryLockStore implements LockStore {
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return server.execute(() -> {
             for (AcquireRequest request : requests) {
-                if (!server.name(request.name()).isToBeHadBy(request.holderId())) {
+                if (!server.name(request.name()).isFreeFor(request.holderId())) {
                     return AcquireAllReply.busy(request.name());
                 }
             }
@@ -111,7 +111,7 @@ public final class MemoryLockStore implements LockStore {
     /** The shared state: what a server would be for a remote store. Thread-safe. */
     public static final class Server {
 
-        /** With fewer names than this nothing is swept. */
+        /** With fewer names than this, free ones are not removed. */
         private static final int SWEEP_ABOVE = 1_000;
 
         private final TimeSource time;
@@ -128,59 +128,49 @@ public final class MemoryLockStore implements LockStore {
         /** Opens a client's view. */
         public LockStore connect(StoreContext context) {
             MemoryLockStore client = new MemoryLockStore(this, context.clientId());
-            lock.lock();
-            try {
-                clients.put(context.clientId(), client);
-            } finally {
-                lock.unlock();
-            }
+            locked(() -> clients.put(context.clientId(), client));
             return client;
         }
 
-        /** How many names have a hold or somebody in the queue. */
+        /** Returns how many names have a hold or a queue. */
         public int size() {
-            lock.lock();
-            try {
-                names.values().removeIf(MemoryName::isFree);
+            return locked(() -> {
+                sweep();
                 return names.size();
-            } finally {
-                lock.unlock();
-            }
+            });
         }
 
         /** For tests: how many names have state here, needed or not. */
         int known() {
-            lock.lock();
-            try {
-                return names.size();
-            } finally {
-                lock.unlock();
-            }
+            return locked(names::size);
         }
 
         private void disconnect(String clientId, MemoryLockStore client) {
+            locked(() -> clients.remove(clientId, client));
+        }
+
+        private <T> CompletionStage<T> execute(Supplier<T> command) {
+            return CompletableFuture.completedFuture(locked(command));
+        }
+
+        private <T extends @Nullable Object> T locked(Supplier<T> command) {
             lock.lock();
             try {
-                clients.remove(clientId, client);
+                return command.get();
             } finally {
                 lock.unlock();
             }
         }
 
-        private <T> CompletionStage<T> execute(Supplier<T> command) {
-            lock.lock();
-            try {
-                return CompletableFuture.completedFuture(command.get());
-            } finally {
-                lock.unlock();
-            }
+        private void sweep() {
+            names.values().removeIf(MemoryName::isFree);
         }
 
         private MemoryName name(String name) {
             if (names.size() > sweepAbove) {
-                names.values().removeIf(MemoryName::isFree);
-                // Not at each command while very many are held: that would be most of its work, and renewals come too
-                // late.
+                sweep();
+                // Not at each command while very many names are held: it would be most of the work, and renewals would
+                // come too late.
                 sweepAbove = Math.max(SWEEP_ABOVE, 2 * names.size());
             }
             return names.computeIfAbsent(name, n -> new MemoryName(this, n));
@@ -190,20 +180,20 @@ public final class MemoryLockStore implements LockStore {
             return time.nanoTime();
         }
 
-        /** The design's base: the clock in sixteenths of a millisecond, or one more than the last. */
+        /** Returns a new base: the clock in sixteenths of a millisecond, or the last base plus one. */
         long nextBase() {
             lastBase = Math.max(lastBase + 1, time.wallMillis() * 16);
             return lastBase;
         }
 
-        /** Whether the client of a holder id is there. */
+        /** Returns whether the client of a holder id is connected. */
         boolean isConnected(String holderId) {
             return client(holderId) != null;
         }
 
         /**
-         * Sends a message to the client of a holder id, if it is there. Delivered later, by the time source: the sender's
-         * caller may hold locks that the receiver needs.
+         * Sends a message to the client of a holder id, if it is connected. The time source delivers the message later:
+         * the sender's caller may hold locks that the receiver needs.
          */
         void send(String holderId, Consumer<StoreListener> message) {
             MemoryLockStore client = client(holderId);

@@ -10,7 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Opens {@code memory:NAME}. Clients of this JVM that give the same name share locks, for as long as the JVM lives.
+ * Opens {@code memory:NAME}. Clients of this JVM with the same name share locks, for as long as the JVM lives.
  */
 public final class MemoryLockStoreProvider implements LockStoreProvider {
 
@@ -30,7 +30,7 @@ public final class MemoryLockStoreProvider implements LockStoreProvider {
         if (name.isBlank()) {
             throw new IllegalArgumentException("store URI: \"" + uri + "\" (expected: memory:NAME)");
         }
-        // One clock for all clients of a server: the store's own time must not depend on who asks.
+        // One clock for all clients of a server: the store's own time must not depend on the client that asks.
         return SERVERS.computeIfAbsent(name, n -> new MemoryLockStore.Server(TimeSource.system()))
                 .connect(context);
     }

@@ -1,5 +1,7 @@
 package io.holdfast.memory;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
@@ -16,13 +18,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name at the in-process store: who holds it and who waits. The reference for what the Redis scripts do.
+ * One name at the in-process store: its holder and its queue. The reference for what the Redis scripts do.
  *
  * <p>All calls are made under the server's lock.
  */
 final class MemoryName {
 
-    /** A waiting holder id. Alive while it was stamped within the last three of its poll intervals. */
+    /** A waiting holder id. It is alive if it was stamped within the last three of its poll intervals. */
     private static final class Entry {
         AcquireRequest request;
         long stampNanos;
@@ -58,15 +60,15 @@ final class MemoryName {
         return holder() == null && queue.isEmpty();
     }
 
-    /** Whether this id holds the name, or nobody holds it or waits for it. */
-    boolean isToBeHadBy(String holderId) {
+    /** Returns whether this id holds the name, or no id holds it or waits for it. */
+    boolean isFreeFor(String holderId) {
         return holderId.equals(holder()) || isFree();
     }
 
     AcquireReply acquire(AcquireRequest request) {
         String asker = request.holderId();
         if (asker.equals(holder())) {
-            // After an exact setting a late repetition must not lengthen: the setting came after it.
+            // A late repetition must not lengthen the hold after an exact setting, which was sent after it.
             if (sequence == 0) {
                 extend(request.leaseMillis());
             }
@@ -80,7 +82,7 @@ final class MemoryName {
                 return new Granted(base, waiting());
             }
         }
-        String held = java.util.Objects.requireNonNull(holder());
+        String held = requireNonNull(holder());
         dropDead();
         if (request.queue()) {
             boolean first = queue.isEmpty();
@@ -108,7 +110,7 @@ final class MemoryName {
         if (request.sequence() < sequence) {
             return new RenewReply.Superseded();
         }
-        // A plain renewal uses up the number, too: a setting with the same that comes later must not shorten it.
+        // A plain renewal uses up the number, too: a later setting with the same number must not shorten the hold.
         boolean fresh = request.sequence() > sequence;
         sequence = request.sequence();
         long leaseNanos = request.leaseMillis() * 1_000_000;
@@ -117,7 +119,7 @@ final class MemoryName {
         } else if (fresh) {
             expiresNanos = server.nanoTime() + leaseNanos;
         } else if (expiresNanos - server.nanoTime() < leaseNanos) {
-            // Done before, and time has passed since: the full time is not there to be promised.
+            // The setting was executed before and time has passed since, so the full time cannot be promised.
             return new RenewReply.Superseded();
         }
         return new RenewReply.Renewed(base, waiting());
@@ -153,8 +155,8 @@ final class MemoryName {
     }
 
     /**
-     * Grants the free name to the first live entry whose client is there, with a short lease: if the client does not
-     * use it, the next one is not kept waiting for long. Stops at the asker, who is served by the reply.
+     * Grants the free name to the first live entry whose client is connected, with a short lease: if the client does
+     * not use it, the next client does not wait for long. Stops at the asker, which is granted by the reply.
      */
     private void grantNext(@Nullable String asker) {
         long now = server.nanoTime();
@@ -194,7 +196,7 @@ final class MemoryName {
         expiresNanos = Math.max(expiresNanos, server.nanoTime() + leaseMillis * 1_000_000);
     }
 
-    /** The holder, unless its time has run out. */
+    /** Returns the holder, unless its time has run out. */
     private @Nullable String holder() {
         if (holder != null && server.nanoTime() - expiresNanos >= 0) {
             holder = null;

@@ -1,13 +1,16 @@
 package io.holdfast.memory;
 
+import static java.util.Objects.requireNonNull;
+
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A time that stands still until it is moved; what is scheduled runs on the thread that moves it, in the order of its
- * times, and of its scheduling where the times are equal. So a test of hours takes milliseconds, and a run is the same
- * each time.
+ * A time that stands still until a caller moves it. Scheduled tasks run on the thread that moves it, in the order of
+ * their times, and in the order of their scheduling where the times are equal. So a test of hours takes milliseconds,
+ * and each run is the same.
  *
  * <p>Thread-safe, but deterministic only if one thread does everything.
  */
@@ -18,13 +21,26 @@ public final class VirtualTime implements TimeSource {
 
     private static final long NANOS_START = 1_000_000_000L;
 
-    /** Scheduled here; cancelled by its timer. */
-    private final class ScheduledTask extends TaskHeap.Task implements Timer {
+    /** A scheduled task, in the order in which tasks run. */
+    private final class Task implements Timer, Comparable<Task> {
 
-        ScheduledTask(long dueNanos, long order, Runnable body) {
-            super(dueNanos, order, body);
+        private final long dueNanos;
+        private final long order; // no two tasks have the same
+        private final Runnable body;
+
+        Task(long dueNanos, long order, Runnable body) {
+            this.dueNanos = dueNanos;
+            this.order = order;
+            this.body = body;
         }
 
+        @Override
+        public int compareTo(Task other) {
+            int byTime = Long.compare(dueNanos, other.dueNanos);
+            return byTime != 0 ? byTime : Long.compare(order, other.order);
+        }
+
+        /** Most tasks are cancelled long before their time, so a cancelled one leaves at once. */
         @Override
         public void cancel() {
             lock.lock();
@@ -37,7 +53,7 @@ public final class VirtualTime implements TimeSource {
     }
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final TaskHeap tasks = new TaskHeap(); // by lock
+    private final TreeSet<Task> tasks = new TreeSet<>(); // by lock
     private volatile long nowNanos = NANOS_START; // written by lock
     private volatile long wallOffsetMillis; // written by lock
     private long scheduled; // by lock
@@ -58,7 +74,7 @@ public final class VirtualTime implements TimeSource {
     public Timer schedule(long delayNanos, Runnable body) {
         lock.lock();
         try {
-            ScheduledTask task = new ScheduledTask(nowNanos + Math.max(0, delayNanos), scheduled++, body);
+            Task task = new Task(nowNanos + Math.max(0, delayNanos), scheduled++, body);
             tasks.add(task);
             return task;
         } finally {
@@ -66,7 +82,7 @@ public final class VirtualTime implements TimeSource {
         }
     }
 
-    /** Moves the wall clock only, as an administrator or the end of a suspension would. */
+    /** Moves the wall clock alone, as an administrator or the end of a suspension would. */
     public void stepWall(Duration step) {
         lock.lock();
         try {
@@ -77,7 +93,7 @@ public final class VirtualTime implements TimeSource {
         }
     }
 
-    /** Moves time on, running what falls due, also what that schedules within the span. */
+    /** Moves time on and runs the tasks that fall due, even those that other tasks schedule within the span. */
     public void advance(Duration span) {
         long end = nanoTime() + span.toNanos();
         while (runNextUntil(end)) {}
@@ -89,12 +105,12 @@ public final class VirtualTime implements TimeSource {
         }
     }
 
-    /** Moves time to the next scheduled task and runs it. False if nothing is scheduled. */
+    /** Moves time to the next scheduled task and runs it. Returns false if nothing is scheduled. */
     public boolean runNext() {
         return runNextUntil(Long.MAX_VALUE);
     }
 
-    /** How many tasks wait for their time. */
+    /** Returns how many tasks wait for their time. */
     public int pending() {
         lock.lock();
         try {
@@ -105,14 +121,13 @@ public final class VirtualTime implements TimeSource {
     }
 
     private boolean runNextUntil(long endNanos) {
-        TaskHeap.Task task;
+        Task task;
         lock.lock();
         try {
-            task = tasks.first();
-            if (task == null || task.dueNanos > endNanos) {
+            if (tasks.isEmpty() || tasks.first().dueNanos > endNanos) {
                 return false;
             }
-            tasks.remove(task);
+            task = requireNonNull(tasks.pollFirst());
             nowNanos = Math.max(nowNanos, task.dueNanos);
         } finally {
             lock.unlock();

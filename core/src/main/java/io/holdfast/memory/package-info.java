@@ -1,5 +1,5 @@
 /**
- * The in-process store, and a time that moves only when told: for tests, simulations, and applications of one process.
+ * The in-process store, and a time that moves only on demand: for tests, simulations, and applications of one process.
  */
 @NullMarked
 package io.holdfast.memory;

@@ -5,18 +5,18 @@ package io.holdfast.spi;
  *
  * @param name the lock name
  * @param holderId unique for this acquisition; the same for every repetition of it
- * @param leaseMillis how long the hold lasts from its execution on, if it is granted by this command
- * @param queue whether to wait in the store's queue when the name is held; an attempt without it leaves nothing behind
- *     when it fails
- * @param pollMillis the longest time after which the client sends this again while it waits; an entry that was not
- *     repeated for three such intervals is taken for dead
- * @param repetition how often this holder id asked before. A store that queues keeps it with the entry, and gives it back
- *     in {@link PushedGrant}
+ * @param leaseMillis how long the hold lasts from the execution on, if this command grants it
+ * @param queue whether to wait in the store's queue while the name is held; an attempt without the queue leaves nothing
+ *     behind when it fails
+ * @param pollMillis the longest time after which a waiting client repeats the request; the store treats an entry as
+ *     dead that was not repeated for three such intervals
+ * @param repetition how often this holder id was sent before. A store that queues keeps the number with the entry and
+ *     returns it in {@link PushedGrant}
  */
 public record AcquireRequest(
         String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long repetition) {
 
-    /** Returns a request that is refused while the name is held, and leaves nothing behind then. */
+    /** Returns a request that fails while the name is held, and leaves nothing behind. */
     public static AcquireRequest once(String name, String holderId, long leaseMillis) {
         return new AcquireRequest(name, holderId, leaseMillis, false, 0, 0);
     }
@@ -31,7 +31,7 @@ public record AcquireRequest(
         return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, repetition);
     }
 
-    /** Returns this request for a name that the store below calls differently. */
+    /** Returns this request for the name that another store uses. */
     public AcquireRequest named(String other) {
         return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, repetition);
     }

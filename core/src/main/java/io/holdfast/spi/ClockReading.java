@@ -1,8 +1,8 @@
 package io.holdfast.spi;
 
 /**
- * A reading of both clocks of this machine at one instant. The monotonic clock stands still while the machine is suspended, and
- * the wall clock may be set; together they bound how long ago the instant was.
+ * A reading of both clocks of this machine at one instant. The monotonic clock stands still while the machine is
+ * suspended, and the wall clock may be set; together they bound how long ago the instant was.
  *
  * @param nanos the monotonic clock
  * @param wallMillis the wall clock
@@ -16,12 +16,12 @@ public record ClockReading(long nanos, long wallMillis) {
         return new ClockReading(time.nanoTime(), time.wallMillis());
     }
 
-    /** Returns the least time since this reading: a wall clock that was set does not count. */
+    /** Returns the least time since this reading, by the monotonic clock alone: the wall clock may have been set. */
     public long leastAgeNanos(TimeSource time) {
         return time.nanoTime() - nanos;
     }
 
-    /** Returns the most time since this reading, by the clock that went further. */
+    /** Returns the most time since this reading, by the clock that advanced further. */
     public long mostAgeNanos(TimeSource time) {
         return mostAgeNanos(now(time));
     }

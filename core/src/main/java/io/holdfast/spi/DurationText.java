@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 /**
- * Writes durations for people, in the one form that all messages use: {@code 300 ms}, {@code 2 s}, {@code 1.5 s},
- * {@code 1 min 30 s}, {@code 365 d}.
+ * Writes durations for people, in the one form of all messages: {@code 300 ms}, {@code 2 s}, {@code 1.5 s}, {@code 1
+ * min 30 s}, {@code 365 d}.
  */
 public final class DurationText {
 
@@ -16,7 +16,7 @@ public final class DurationText {
 
     private DurationText() {}
 
-    /** Returns the duration exactly, as limits need it: a value just above the limit must not read like the limit. */
+    /** Returns the exact duration, for limits: a value just above the limit must not read like the limit. */
     public static String of(Duration duration) {
         if (duration.isNegative()) {
             return "-" + of(duration.negated());
@@ -35,7 +35,7 @@ public final class DurationText {
         return text.toString();
     }
 
-    /** Returns a measured duration: in whole milliseconds, and from ten seconds on in whole seconds. */
+    /** Returns a rounded duration, for measurements: in whole milliseconds, from ten seconds on in whole seconds. */
     public static String rounded(Duration duration) {
         return of(duration.truncatedTo(duration.compareTo(LONG) < 0 ? ChronoUnit.MILLIS : ChronoUnit.SECONDS));
     }

@@ -1,32 +1,32 @@
 package io.holdfast.spi;
 
 /**
- * How a holder id is made: {@code <client id>:<number>}. A store may address the client behind one, for example with a grant.
- * Whatever else holds a name (another library, a hand-written lock) may have any text as its id.
+ * The form of a holder id: {@code <client id>:<number>}. A store may address the client behind a holder id, for example
+ * with a grant. Another holder of a name (another library, a hand-written lock) may have any text as its id.
  */
 public final class HolderId {
 
-    /** What the ids of clients begin with. */
+    /** The prefix of all client ids. */
     private static final String CLIENT = "hf-";
 
     private HolderId() {}
 
     /**
-     * The id of one remote acquisition.
+     * Returns the id of one remote acquisition.
      *
-     * @param clientId of the client, unique among all
-     * @param number of the acquisition, unique in this client
+     * @param clientId the id of the client, unique among all clients
+     * @param number the number of the acquisition, unique in this client
      */
     public static String of(String clientId, long number) {
         return clientId + ':' + number;
     }
 
-    /** The id of the client that made this holder id; empty if no client of Holdfast did. */
+    /** Returns the id of the client that made this holder id; empty if no client of Holdfast did. */
     public static String client(String holderId) {
         return holderId.substring(0, Math.max(0, holderId.lastIndexOf(':')));
     }
 
-    /** The number of the acquisition; −1 if no client of Holdfast made this holder id. */
+    /** Returns the number of the acquisition; −1 if no client of Holdfast made this holder id. */
     public static long number(String holderId) {
         try {
             return Long.parseLong(holderId, holderId.lastIndexOf(':') + 1, holderId.length(), 10);
@@ -36,8 +36,8 @@ public final class HolderId {
     }
 
     /**
-     * Whether a holder that a store shows is no client of Holdfast. A text in parentheses is no holder: a store that knows
-     * none shows it.
+     * Returns whether a holder that a store shows is no client of Holdfast. A text in parentheses is not a holder: a
+     * store that knows no holder shows it.
      */
     public static boolean isForeign(String holder) {
         return !holder.startsWith(CLIENT) && !holder.startsWith("(");

@@ -19,27 +19,27 @@ import java.util.concurrent.CompletionStage;
  *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition ({@link HolderId}).
  *       So a store may address the client that waits under a holder id.
  *   <li><b>Messages are hints.</b> {@link StoreListener} events affect how fast a waiter proceeds, never whether it is
- *       right: a waiter also sends its acquire again at intervals.
+ *       correct: a waiter also repeats its acquire at intervals.
  *   <li><b>Errors are distinguished</b> by {@link StoreException.Outcome}; an error is never reported as "busy".
  * </ul>
  *
- * <p>All methods are thread-safe, return at once, and report errors through the returned stage. Stages may complete on
- * any thread, even on the calling one; what the engine chains to them is short and does not block.
+ * <p>All methods are thread-safe, return at once, and report errors through the returned stage. A stage may complete on
+ * any thread, even on the calling one; the engine's dependents of a stage are short and do not block.
  */
 public interface LockStore extends AutoCloseable {
 
     /**
-     * Takes the name for a holder id if it is free or already held by that id; otherwise, if the request says so, puts
-     * the id into the store's queue (or stamps its place there as alive).
+     * Takes the name for a holder id if the name is free or that id holds it. Otherwise, if the request asks for it,
+     * puts the id into the store's queue, or stamps its place there as alive.
      *
-     * <p>Sent again for an id that holds, it lengthens the hold to the full lease and answers the base that the hold
-     * already has.
+     * <p>Repeated for an id that holds the name, it lengthens the hold to the full lease and answers the base that the
+     * hold has.
      */
     CompletionStage<AcquireReply> acquire(AcquireRequest request);
 
     /**
-     * Returns whether {@link #acquireAll} can take these names: by one command, all or none. A store that never can do so does
-     * not override this; the engine then takes one name after the other.
+     * Returns whether {@link #acquireAll} can take these names by one command, all or none. A store that never can does
+     * not override this method; the engine then takes one name after the other.
      *
      * @param names at least two, distinct
      */
@@ -48,11 +48,12 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
-     * Takes several names, all or none, by one command that never waits. A name is busy if another id holds it
-     * or its queue is not empty; then nothing changes. For each name a grant is the same as by {@link #acquire} with a request
-     * that does not queue: safe late and twice, a hold and a base of its own.
+     * Takes several names, all or none, by one command that never waits. Nothing changes if one name is busy: another
+     * id holds it, or its queue is not empty. For each name a grant is the same as from {@link #acquire} without the
+     * queue: safe late and twice, with a hold and a base of its own.
      *
-     * @param requests one for each name, none of which queues, all for the same length; {@link #canAcquireAll} said yes
+     * @param requests one for each name, without the queue, all for the same length; {@link #canAcquireAll} has
+     *     returned true
      */
     default CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
         return CompletableFuture.failedFuture(
@@ -63,9 +64,9 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<RenewReply> renew(RenewRequest request);
 
     /**
-     * Renews several holds, the most urgent first. The answers are independent: a name or node that fails or hangs must not delay the
-     * others. A store that can renew many holds by one command overrides this. Does not throw once an answer was given or may still
-     * come.
+     * Renews several holds, the most urgent first. The answers are independent: a name or node that fails or hangs must
+     * not delay the others. A store that can renew many holds by one command overrides this method. Does not throw once
+     * an answer was given or may still come.
      *
      * @param answers receives one answer for each request, perhaps before this method returns
      */
@@ -83,39 +84,39 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<ReleaseReply> release(ReleaseRequest request);
 
     /**
-     * Withdraws a holder id, whatever has become of it: takes it out of the queue and, if it holds, releases. Used for
+     * Withdraws a holder id in any state: takes it out of the queue and, if it holds the name, releases the name. For
      * acquisitions whose outcome is unknown or no longer wanted.
      *
      * @return true if the id held the name
      */
     CompletionStage<Boolean> abandon(String name, String holderId);
 
-    /** Returns what the store knows of a name. For people and tools: the answer is old when it arrives. */
+    /** Returns what the store knows about a name. For people and tools: the answer is out of date when it arrives. */
     CompletionStage<StoreState> inspect(String name);
 
     /**
-     * Ends whatever hold there is on the name, without asking its owner.
+     * Ends the hold on the name without asking its owner.
      *
-     * @return true if there was one
+     * @return true if there was a hold
      */
     CompletionStage<Boolean> forceRelease(String name);
 
     /**
-     * Returns the longest time for which an acquire that failed with an unknown outcome may still be executed. The engine withdraws
-     * the holder id once more after that time. A store whose requests carry a time after which they are refused returns that time;
-     * other stores return a guess.
+     * Returns the longest time for which an acquire that failed with an unknown outcome may still be executed. The
+     * engine withdraws the holder id once more after that time. A store whose requests carry a time after which they
+     * are refused returns that time; other stores return a guess.
      */
     default Duration lateness() {
         return Duration.ofSeconds(5);
     }
 
     /**
-     * Asks whether locks can be taken now, and for the state of the parts of the store; for people, at most every few seconds. Fails
-     * if the store does not answer at all.
+     * Asks whether locks can be taken now, and for the state of the parts of the store; for people, at most every few
+     * seconds. Fails if the store does not answer at all.
      *
-     * <p>A store overrides this if it knows more than that it answers.
+     * <p>A store overrides this method if it knows more than that it answers.
      *
-     * @param name a name that nobody locks, for stores that must ask about one
+     * @param name a name that no client locks, for stores that need a name for their command
      */
     default CompletionStage<StoreHealth> health(String name) {
         return inspect(name).thenApply(state -> new StoreHealth(true, Map.of()));
@@ -127,7 +128,7 @@ public interface LockStore extends AutoCloseable {
     /** Returns one short phrase for messages and logs, without secrets, for example {@code redis://10.0.0.7:6379/0}. */
     String describe();
 
-    /** Frees the connections. The engine has released the holds before. Does not throw. */
+    /** Closes the connections. The engine has released the holds before. Does not throw. */
     @Override
     void close();
 }

@@ -9,15 +9,15 @@ import java.util.Set;
  */
 public interface LockStoreProvider {
 
-    /** The URI schemes this provider opens, in lower case. */
+    /** Returns the URI schemes that this provider opens, in lower case. */
     Set<String> schemes();
 
     /**
      * Connects to the store. Blocks until the store has answered or could not be reached.
      *
-     * @throws IllegalArgumentException if the URI is not one of this provider's; the message names the part that is
-     *     wrong and shows a right one, and does not contain the password
-     * @throws StoreException if the store does not answer or refuses
+     * @throws IllegalArgumentException if the URI is not valid for this provider; the message names the wrong part and
+     *     shows a correct one, and does not contain the password
+     * @throws StoreException if the store does not answer or refuses the connection
      */
     LockStore open(URI uri, StoreContext context);
 }

@@ -1,14 +1,14 @@
 package io.holdfast.spi;
 
-/** Shows lock names and holders in messages. A name may be any text, also one that a stranger chose. */
+/** Shows lock names and holders in messages. A name may be any text, even one that a stranger chose. */
 public final class Names {
 
     private Names() {}
 
     /**
-     * Returns the text as it may stand in a line of a log or on a terminal: control characters, line and paragraph
-     * separators and invisible format characters are written as in a Java literal, a line feed for example as
-     * <code>&#92;u000a</code>. Any other text is returned as it is. For people: two texts may look the same.
+     * Returns the text in a form that is safe in a line of a log and on a terminal: control characters, line and
+     * paragraph separators and invisible format characters are written as in a Java literal, for example a line feed as
+     * <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may look the same.
      */
     public static String printable(String text) {
         for (int i = 0; i < text.length(); i++) {

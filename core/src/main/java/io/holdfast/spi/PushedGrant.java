@@ -1,23 +1,24 @@
 package io.holdfast.spi;
 
 /**
- * A grant of the name to a queued holder id, with what the receiver needs to use the hold before it has asked again: above all, when
- * the hold began.
+ * A grant of the name to a queued holder id, with the data that the receiver needs to use the hold without another
+ * command: above all, when the hold began.
  *
- * <p>The message may be older than the lease, so its arrival says nothing about that. But the store had stamped an asking
- * of this holder id (see {@link AcquireRequest#repetition}) and measured by its own clock how long after that it granted;
- * and the receiver knows when it had sent that asking. So the grant was not earlier than that long after the sending.
+ * <p>The message may be older than the lease, so its arrival says nothing about the beginning. But the store had
+ * stamped a request of this holder id (see {@link AcquireRequest#repetition}) and measured by its own clock how long
+ * after that stamp it granted; and the receiver knows when it sent that request. So the grant was not earlier than the
+ * sending plus this time.
  *
  * @param name the lock name
  * @param holderId the id that holds now
  * @param base the base of the hold's fencing tokens
- * @param waiting how many clients wait behind it, roughly
+ * @param waiting roughly how many clients wait behind it
  * @param leaseMillis how long the hold lasts from the grant on
- * @param repetition which asking the store had stamped last
+ * @param repetition the request that the store had stamped last
  * @param sinceAskingMillis the store's time from that stamp to the grant, rounded down
- * @param sameClockSinceNanos for askings sent before this instant of the client's time source, stamp and grant may be of
- *     different clocks (a failover in between, say), and the difference of the two means nothing; {@link #ALWAYS} if
- *     there is but one clock
+ * @param sameClockSinceNanos for requests sent before this instant of the client's time source, stamp and grant may
+ *     come from different clocks (for example because of a failover in between), and their difference means nothing;
+ *     {@link #ALWAYS} if the store has only one clock
  */
 public record PushedGrant(
         String name,
@@ -32,7 +33,10 @@ public record PushedGrant(
     /** The store has only one clock. */
     public static final long ALWAYS = Long.MIN_VALUE;
 
-    /** Returns whether stamp and grant are of one clock, for an asking sent at this instant of the client's time source. */
+    /**
+     * Returns whether stamp and grant come from one clock, for a request sent at this instant of the client's time
+     * source.
+     */
     public boolean isOfOneClock(long askedNanos) {
         return sameClockSinceNanos == ALWAYS || askedNanos - sameClockSinceNanos >= 0;
     }

@@ -7,18 +7,19 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One of the independent servers of a quorum, as one client sees it: a vote on the holder of a name, and a register for the fencing
- * tokens of the name. It is smaller than a {@link LockStore} on purpose: a member has no queue and never passes a lock on by itself. Members that granted on their own would split their votes among the waiting clients for ever.
+ * One of the independent servers of a quorum, as one client sees it: a vote on the holder of a name, and a register for
+ * the fencing tokens of the name. It is deliberately smaller than a {@link LockStore}: a member has no queue and never
+ * passes a lock on by itself. Members that granted on their own would split their votes among the waiting clients for
+ * ever.
  *
  * <p><b>What the quorum relies on:</b>
  *
  * <ul>
- *   <li><b>Atomic.</b> Each command is one step at the member.
- *   <li><b>Late and twice is harmless.</b> As for a {@link LockStore}; ids are used once, one for each round of an
- *       acquisition, as {@code <client id>:<number>~<round>}.
- *   <li><b>Every vote says whose vote it is</b> ({@link Standing}): a member that has lost its data says so by its birth.
- *   <li><b>Errors</b> are {@link StoreException}s. A command may be answered late or never: the quorum has its own, much
- *       shorter patience.
+ *   <li><b>Atomic.</b> Each command is one step at the member. <li><b>Late and twice is harmless.</b> As for a {@link
+ *   LockStore}. Each round of an acquisition has an id of its own, {@code <client id>:<number>~<round>}.
+ *   <li><b>Every vote names its voter</b> ({@link Standing}): a member that has lost its data has another birth.
+ *   <li><b>Errors</b> are {@link StoreException}s. A member may answer late or never: the quorum has a much shorter
+ *   time limit of its own.
  * </ul>
  *
  * <p>All methods are thread-safe and return at once. Stages may complete on any thread.
@@ -26,21 +27,21 @@ import org.jspecify.annotations.Nullable;
 public interface QuorumMember extends AutoCloseable {
 
     /**
-     * Whether a member's answer may count, as it was at the instant of the answer.
+     * Whether a member's answer may count, at the instant of the answer.
      *
-     * @param birth names the life of the member's data: absent (empty) or another one after they were lost
-     * @param quarantineMillis for how long the member must not vote yet; zero if it may
+     * @param birth names the life of the member's data; empty or different after the data were lost
+     * @param quarantineMillis how long the member must not vote yet; zero if it may vote
      */
     record Standing(String birth, long quarantineMillis) {}
 
     /**
      * An attempt to take a name at this member.
      *
-     * @param id for this round of this acquisition only
-     * @param leaseMillis how long the hold lasts from its execution on
-     * @param sequence the number of exact settings that this hold has seen, as in {@link RenewRequest}
-     * @param proposal the token to write into the register, if the name is granted
-     * @param waitMillis if the name is held: for so long the client is to be woken by a release; zero: not at all
+     * @param id the id of this round of this acquisition
+     * @param leaseMillis how long the hold lasts from the execution on
+     * @param sequence the number of exact settings of this hold so far, as in {@link RenewRequest}
+     * @param proposal the token to write into the register if the name is granted
+     * @param waitMillis if the name is held: how long a release is to wake the client; zero: not at all
      */
     record Take(String name, String id, long leaseMillis, long sequence, long proposal, long waitMillis) {}
 
@@ -48,10 +49,10 @@ public interface QuorumMember extends AutoCloseable {
      * The answer to {@link Take}.
      *
      * @param holds whether the id holds the name at this member now
-     * @param holder the id that holds it otherwise, for people and to compare; empty if {@code holds}
-     * @param remainingMillis how long the other's hold lasts; {@link AcquireReply.Busy#NO_EXPIRY} if it has no end
+     * @param holder the other id that holds it, for people and for comparison; empty if {@code holds}
+     * @param remainingMillis how long the other id's hold lasts; {@link AcquireReply.Busy#NO_EXPIRY} if it has no end
      * @param accepted whether the proposal is in the register; false if not {@code holds}
-     * @param register the largest token in the register, after this
+     * @param register the largest token in the register, after this command
      * @param waiting how many other clients wait to be woken
      */
     record Vote(
@@ -63,18 +64,21 @@ public interface QuorumMember extends AutoCloseable {
             long register,
             int waiting) {}
 
-    /** A renewal at this member. The parameters are those of {@link RenewRequest}. It never takes what is not held. */
+    /**
+     * A renewal at this member, with the parameters of {@link RenewRequest}. It never takes a name that the id does not
+     * hold.
+     */
     record Extension(String name, String id, long leaseMillis, long sequence, boolean exact) {}
 
     /** What a renewal found. */
     enum Found {
         /** The id holds the name, for at least the requested time. */
         HELD,
-        /** The id holds the name, but nothing was changed and nothing is promised: see {@link RenewReply.Superseded}. */
+        /** The id holds the name, but nothing changed and nothing is promised: see {@link RenewReply.Superseded}. */
         SUPERSEDED,
-        /** Nobody holds the name. */
+        /** No id holds the name. */
         ABSENT,
-        /** Somebody else holds it. */
+        /** Another id holds the name. */
         TAKEN
     }
 
@@ -93,31 +97,31 @@ public interface QuorumMember extends AutoCloseable {
     record Written(Standing standing, boolean accepted, long register) {}
 
     /**
-     * What the member knows of a name.
+     * What the member knows about a name.
      *
-     * @param holder empty if nobody holds it
+     * @param holder the id that holds it; empty if none does
      */
     record Seen(Standing standing, String holder, long remainingMillis, TokenRegister register, int waiting) {}
 
     /**
-     * What the member is.
+     * The identity of the member.
      *
-     * @param serverId differs for two servers, and for two lives of the same process
-     * @param dataId the same for two members if one is the other's replica; empty if unknown
-     * @param standing the birth is empty if the member has none, or one that is of an earlier life of its process
-     * @param uptimeMillis for how long it has certainly kept its data: since its start, or less if they may have been
+     * @param serverId different for two servers, and for two lives of the same process
+     * @param dataId the same for two members if one is a replica of the other; empty if unknown
+     * @param standing the birth is empty if the member has none, or one of an earlier life of its process
+     * @param uptimeMillis how long it has certainly kept its data: since its start, or less if the data may have been
      *     deleted since
-     * @param doubts sentences about what makes it a bad member (no persistence, a replica), for the log
+     * @param doubts sentences for the log on what makes it a bad member (no persistence, a replica)
      */
     record Identity(String serverId, String dataId, Standing standing, long uptimeMillis, List<String> doubts) {}
 
-    /** Receives a member's messages; all are hints. Methods may be called on any thread; they are short. */
+    /** Receives a member's messages, which are hints. Methods may be called on any thread; they are short. */
     interface Listener {
 
         /**
          * The name was released at this member.
          *
-         * @param rank how many waiting clients, which had arrived earlier, received this message before
+         * @param rank how many waiting clients that had arrived earlier received this message before
          */
         void released(String name, int rank);
 
@@ -127,7 +131,7 @@ public interface QuorumMember extends AutoCloseable {
         /** As {@link StoreListener#connecting}, for this member. */
         default void connecting() {}
 
-        /** The connection was lost and is back: messages may be missing, and the member may be another by now. */
+        /** The connection was lost and is back: messages may be missing, and the member may be another one now. */
         void reconnected();
     }
 
@@ -135,7 +139,7 @@ public interface QuorumMember extends AutoCloseable {
 
     CompletionStage<Extended> extend(Extension extension);
 
-    /** Several renewals; the stages in the order of the arguments. */
+    /** Sends several renewals. Returns the stages in the order of the renewals. */
     default List<CompletionStage<Extended>> extendAll(List<Extension> extensions) {
         List<CompletionStage<Extended>> replies = new ArrayList<>(extensions.size());
         for (Extension extension : extensions) {
@@ -147,19 +151,22 @@ public interface QuorumMember extends AutoCloseable {
     /**
      * Ends the hold of an id, if it has one.
      *
-     * @param wake whether to wake the first waiting clients; not when a failed attempt is taken back
+     * @param wake whether to wake the first waiting clients; false when the client withdraws a failed attempt
      */
     CompletionStage<Released> release(String name, String id, boolean wake);
 
-    /** This client does not wait for the name any more. */
+    /** Withdraws this client's wait for the name. */
     CompletionStage<Boolean> leave(String name);
 
-    /** Writes a token into the register if {@link TokenRegister#admits} says so, whether the id holds the name or not. */
+    /**
+     * Writes a token into the register if {@link TokenRegister#admits} allows it, even if the id does not hold the
+     * name.
+     */
     CompletionStage<Written> commit(String name, String id, long token);
 
     CompletionStage<Seen> inspect(String name);
 
-    /** Ends any hold. The answer is whose it was. */
+    /** Ends the hold on the name, whichever id has it. Answers that id. */
     CompletionStage<Optional<String>> forceRelease(String name);
 
     CompletionStage<Identity> identify();
@@ -167,15 +174,15 @@ public interface QuorumMember extends AutoCloseable {
     /**
      * Gives the member a birth, if it has none of its present life.
      *
-     * @param quarantineMillis for how long it must not vote from now on
-     * @return its standing then, whichever client gave it the birth
+     * @param quarantineMillis how long it must not vote from now on
+     * @return its standing afterwards, whichever client gave it the birth
      */
     CompletionStage<Standing> admit(long quarantineMillis);
 
     /** Registers the one receiver of messages, or none. */
     void listen(@Nullable Listener listener);
 
-    /** One short phrase without secrets, for example {@code redis://10.0.0.7:6379/0}. */
+    /** Returns one short phrase without secrets, for example {@code redis://10.0.0.7:6379/0}. */
     String describe();
 
     /** Does not throw. */

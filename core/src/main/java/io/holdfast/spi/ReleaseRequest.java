@@ -3,7 +3,7 @@ package io.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of a hold.
+ * A request to end a hold.
  *
  * @param name the lock name
  * @param holderId the id that holds

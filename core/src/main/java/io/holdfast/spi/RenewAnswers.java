@@ -5,14 +5,17 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Receives the answers to renewals that were sent together. Short, does not block, does not throw; called on any thread. */
+/**
+ * Receives the answers to renewals that were sent together, on any thread. It is short, does not block and does not
+ * throw.
+ */
 @FunctionalInterface
 public interface RenewAnswers {
 
     /**
-     * Receives the answer to one of them: a reply or an error.
+     * Receives the answer to one renewal: a reply or an error.
      *
-     * @param index of the request in its list
+     * @param index the place of the request in its list
      */
     void answered(int index, @Nullable RenewReply reply, @Nullable Throwable error);
 

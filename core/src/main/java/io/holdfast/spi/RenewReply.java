@@ -4,17 +4,17 @@ package io.holdfast.spi;
 public sealed interface RenewReply {
 
     /**
-     * The holder id holds the name, for at least the requested time, or for less if the store says so. In answer to a {@link
-     * RenewRequest#look} it promises no time.
+     * The holder id holds the name, for at least the requested time, or for less if the store says so. In answer to a
+     * {@link RenewRequest#look} it promises no time.
      *
      * @param base the base of the hold's fencing tokens
-     * @param waiting how many clients wait in the store's queue; may be zero if that was not asked for
-     * @param atMostMillis how long the store promises the hold from the execution on, if that is less than was asked
-     *     for; {@link #AS_ASKED} otherwise
+     * @param waiting how many clients wait in the store's queue; may be zero if the request did not ask for the count
+     * @param atMostMillis how long the store promises the hold from the execution on, if that is less than the request
+     *     asked for; otherwise {@link #AS_ASKED}
      */
     record Renewed(long base, int waiting, long atMostMillis) implements RenewReply {
 
-        /** The store promises what was asked for. */
+        /** The store promises the length that the request asked for. */
         public static final long AS_ASKED = Long.MAX_VALUE;
 
         public Renewed(long base, int waiting) {
@@ -26,7 +26,7 @@ public sealed interface RenewReply {
     record Gone() implements RenewReply {}
 
     /**
-     * The holder id holds the name, but nothing was changed and nothing is promised: a later exact setting, or this very
+     * The holder id holds the name, but nothing changed and nothing is promised: a later exact setting, or this very
      * one, was executed before.
      */
     record Superseded() implements RenewReply {}

@@ -5,30 +5,33 @@ package io.holdfast.spi;
  *
  * @param name the lock name
  * @param holderId the id that holds
- * @param leaseMillis the time the hold shall have left, from the execution on; zero: a {@link #look}
- * @param sequence the number of exact settings of this hold so far; the store refuses a renewal with a smaller number
- *     than it has seen, so that a late one cannot undo a setting that came after it; a renewal with a larger one uses that
- *     number up, whether it is exact or not
- * @param exact false: only ever lengthens. True: sets the time to exactly this, even if that is shorter
- * @param counted whether the reply must count the waiting clients. If not, the reply may say zero: a store for which counting is
- *     work leaves it out then
+ * @param leaseMillis the time that the hold shall have left from the execution on; zero: a {@link #look}
+ * @param sequence the number of exact settings of this hold so far. The store refuses a renewal with a smaller number
+ *     than it has seen, so that a late renewal cannot undo a setting that was sent after it. A renewal with a larger
+ *     number uses up that number, whether it is exact or not
+ * @param exact false: only lengthens the hold. True: sets the time to exactly this, even if that is shorter
+ * @param counted whether the reply must count the waiting clients; if not, the reply may say zero, and a store saves
+ *     the work of counting
  */
 public record RenewRequest(
         String name, String holderId, long leaseMillis, long sequence, boolean exact, boolean counted) {
 
-    /** Returns a request that only ever lengthens the hold. Its reply counts the waiting clients. */
+    /** Returns a request that only lengthens the hold. Its reply counts the waiting clients. */
     public static RenewRequest extend(String name, String holderId, long leaseMillis, long sequence) {
         return new RenewRequest(name, holderId, leaseMillis, sequence, false, true);
     }
 
-    /** Returns a request that sets the time left to exactly this, even if that is shorter. Its reply counts the waiting clients. */
+    /**
+     * Returns a request that sets the time left to exactly this, even if that is shorter. Its reply counts the waiting
+     * clients.
+     */
     public static RenewRequest set(String name, String holderId, long leaseMillis, long sequence) {
         return new RenewRequest(name, holderId, leaseMillis, sequence, true, true);
     }
 
     /**
-     * Returns a look: it asks whether the id still holds the name. It changes no length, uses up no number, and its answer promises no
-     * time. Its reply counts the waiting clients.
+     * Returns a look: it asks whether the id still holds the name. It changes no length, uses up no number, and its
+     * answer promises no time. Its reply counts the waiting clients.
      */
     public static RenewRequest look(String name, String holderId, long sequence) {
         return extend(name, holderId, 0, sequence);
@@ -39,7 +42,7 @@ public record RenewRequest(
         return new RenewRequest(name, holderId, leaseMillis, sequence, exact, wanted);
     }
 
-    /** Returns this request for a name that the store below calls differently. */
+    /** Returns this request for the name that another store uses. */
     public RenewRequest named(String other) {
         return new RenewRequest(other, holderId, leaseMillis, sequence, exact, counted);
     }

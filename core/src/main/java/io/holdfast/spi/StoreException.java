@@ -3,18 +3,21 @@ package io.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a store could not answer a command. Its message is one sentence for people; it names the server, what it said,
- * and, where there is one, the way out.
+ * Thrown when a store could not answer a command. Its message is one sentence for people, which names the server, the
+ * server's words and, where there is one, the way out.
  */
 public final class StoreException extends RuntimeException {
 
     /** What is known about the command that failed. */
     public enum Outcome {
-        /** It was surely not executed; trying again may succeed. */
+        /** The command was certainly not executed; trying again may succeed. */
         NOT_EXECUTED,
-        /** It may or may not have been executed, now or later; trying again may succeed. */
+        /** The command may have been executed, or may be executed later; trying again may succeed. */
         UNKNOWN,
-        /** It was not executed, and trying again is pointless until somebody changes something. */
+        /**
+         * The command was not executed, and trying again cannot succeed until an operator or the program changes
+         * something.
+         */
         FATAL
     }
 

@@ -5,10 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Whether a store can give locks now, and what its parts do: for health pages and people.
+ * Whether a store can grant locks now, and the state of its parts, for health pages and people.
  *
  * @param usable whether it can
- * @param details names in lower camel case; strings, numbers, booleans, and lists of these. Without secrets
+ * @param details names in lower camel case with strings, numbers, booleans and lists of these, without secrets
  */
 public record StoreHealth(boolean usable, Map<String, Object> details) {
 

@@ -1,21 +1,22 @@
 package io.holdfast.spi;
 
 /**
- * Receives a store's messages. Every message but {@link #lost} is a hint: it may be missing, late, doubled or wrong.
+ * Receives a store's messages. Every message except {@link #lost} is a hint: it may be missing, late, doubled or wrong.
  *
  * <p>Methods may be called on any thread, even on an I/O thread; they are short and do not block.
  */
 public interface StoreListener {
 
     /**
-     * The store granted the name to a queued holder id. The receiver confirms that by asking again before it relies on
-     * it.
+     * The store granted the name to a queued holder id. The receiver confirms the grant by a command before it relies
+     * on it.
      */
     void granted(String name, String holderId);
 
     /**
-     * The store granted the name to a queued holder id, and says since when. The receiver may rely on the hold at once, for as long as
-     * that allows. A receiver that does not override this method receives {@link #granted(String, String)}.
+     * The store granted the name to a queued holder id, and says since when. The receiver may rely on the hold at once,
+     * for as long as that beginning allows. A receiver that does not override this method receives {@link
+     * #granted(String, String)}.
      */
     default void granted(PushedGrant grant) {
         granted(grant.name(), grant.holderId());
@@ -28,18 +29,19 @@ public interface StoreListener {
     void released(String name);
 
     /**
-     * The store no longer keeps the hold of this holder id, or can no longer promise it. The engine takes this message at its word:
-     * the lease on the hold ends at once. The message may be missing; then the next renewal finds out.
+     * The store no longer keeps the hold of this holder id, or can no longer promise it. The engine relies on this
+     * message: the lease on the hold ends at once. The message may be missing; then the next renewal finds the hold
+     * gone.
      */
     default void lost(String name, String holderId) {}
 
     /**
-     * A lost connection for commands is being made anew, and takes no command before this method has returned. The process may have
-     * been restored from an image since, and another process from the same image may be running. A store calls this for every such
-     * connection.
+     * A lost connection for commands is being made anew, and takes no command before this method has returned. The
+     * process may have been restored from an image since, and another process from the same image may be running. A
+     * store calls this method for every such connection.
      */
     default void connecting() {}
 
-    /** Messages may have been missed (the connection was lost and is back): every waiter should ask now. */
+    /** The connection was lost and is back. Messages may be missing, so every waiter should ask now. */
     void reconnected();
 }

@@ -3,11 +3,13 @@ package io.holdfast.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store knows of a name.
+ * What a store knows about a name.
  *
- * @param holder what holds the name, as the store shows it: a holder id, or a description of anything else; null if the name is free
- * @param remainingMillis time left if it is not renewed; {@link AcquireReply.Busy#NO_EXPIRY} if without end; 0 if free
- * @param base the base of the present hold's tokens, or 0 if unknown or foreign
+ * @param holder the holder, as the store shows it: a holder id, or a description of another holder; null if the name is
+ *     free
+ * @param remainingMillis the time left if the hold is not renewed; {@link AcquireReply.Busy#NO_EXPIRY} if it has no
+ *     end; 0 if the name is free
+ * @param base the base of the present hold's tokens; 0 if it is unknown or the holder is no client of Holdfast
  * @param waiting how many clients are in the store's queue
  */
 public record StoreState(@Nullable String holder, long remainingMillis, long base, int waiting) {

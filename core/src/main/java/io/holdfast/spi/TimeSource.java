@@ -8,12 +8,12 @@ package io.holdfast.spi;
  */
 public interface TimeSource {
 
-    /** Monotonic time in nanoseconds, as {@link System#nanoTime()}: only differences mean something. */
+    /** Returns monotonic time in nanoseconds, as {@link System#nanoTime()} does: only differences have a meaning. */
     long nanoTime();
 
     /**
-     * This machine's wall clock in milliseconds since 1970. It may jump; it is used only to <em>shorten</em> a lease
-     * (a suspended machine stops the monotonic clock), never compared with another machine's.
+     * Returns this machine's wall clock in milliseconds since 1970. The clock may jump. It only <em>shortens</em> a
+     * lease (a suspended machine stops the monotonic clock) and is never compared with the clock of another machine.
      */
     long wallMillis();
 
@@ -28,11 +28,11 @@ public interface TimeSource {
     /** A task that waits for its time. */
     @FunctionalInterface
     interface Timer {
-        /** Withdraws the task. If it runs just now or has run, nothing happens. */
+        /** Withdraws the task. Does nothing if it is running or has run. */
         void cancel();
     }
 
-    /** The time of this JVM. One daemon thread serves all its timers. */
+    /** Returns the time of this JVM. One daemon thread serves all its timers. */
     static TimeSource system() {
         return SystemTime.INSTANCE;
     }

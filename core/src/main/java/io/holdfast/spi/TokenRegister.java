@@ -1,27 +1,28 @@
 package io.holdfast.spi;
 
 /**
- * What one member of a quorum remembers of the fencing tokens of a name: the largest it has accepted, and from whom.
+ * What one member of a quorum remembers about the fencing tokens of a name: the largest token it has accepted, and the
+ * id that wrote it.
  *
- * <p>The whole of a member's part in the agreement on tokens is {@link #admits}. It is strict: every number is accepted
- * from at most one id, and none that is smaller than one accepted before. That is what makes tokens unique and ordered,
- * whatever becomes of the locks (the argument is in the description of the package {@code io.holdfast.quorum}). A member
- * that is not in this JVM does the same in one atomic step of its own.
+ * <p>{@link #admits} is a member's whole part in the agreement on tokens. It is strict: a member accepts each number
+ * from at most one id, and no number that is smaller than one accepted before. This makes tokens unique and ordered,
+ * whatever becomes of the locks (the description of the package {@code io.holdfast.quorum} has the argument). A member
+ * outside this JVM does the same in one atomic step of its own.
  *
- * @param token the largest number accepted; zero for none
- * @param id who wrote it; empty for nobody
+ * @param token the largest number accepted; zero if none was
+ * @param id the id that wrote it; empty if none did
  */
 public record TokenRegister(long token, String id) {
 
-    /** Nothing was accepted so far. */
+    /** A register that has accepted nothing. */
     public static final TokenRegister EMPTY = new TokenRegister(0, "");
 
-    /** Whether this number may be written by this id: it is larger than any before, or was written by this very id. */
+    /** Returns whether this id may write this number: it is larger than any before, or this very id wrote it. */
     public boolean admits(long proposed, String by) {
         return token < proposed || (token == proposed && id.equals(by));
     }
 
-    /** The register after the attempt to write. */
+    /** Returns the register after the attempt to write. */
     public TokenRegister write(long proposed, String by) {
         return admits(proposed, by) ? new TokenRegister(proposed, by) : this;
     }

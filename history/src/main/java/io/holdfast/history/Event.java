@@ -8,61 +8,70 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Something that happened, as one line of a history file: {@code <nanos> <kind> <who> key=value key=value …}, separated by
- * single spaces; keys and values are percent-encoded as in a query string. Lines that begin with {@code #} are comments.
+ * Something that happened, as one line of a history file: {@code <nanos> <kind> <who> key=value key=value …}, separated
+ * by single spaces; keys and values are percent-encoded as in a query string. Lines that begin with {@code #} are
+ * comments.
  *
- * @param nanos when, on a monotonic clock that all recorders of the history share: on one machine {@code
+ * @param nanos the time on a monotonic clock that all recorders of the history share: on one machine {@code
  *     System.nanoTime()}
- * @param kind what
+ * @param kind the kind of event
  * @param who an operation, as {@code <process>/<number>}, or a process
- * @param details what else there is to say; see {@link Kind}
+ * @param details the details that {@link Kind} names
  */
 public record Event(long nanos, Kind kind, String who, Map<String, String> details) {
 
-    /** What can happen. "Before" and "after" say when the time of the event is taken: so no check ever blames too much. */
+    /**
+     * The kinds of events. "Before" and "after" say when the recorder takes the time, so that no check reports too
+     * much.
+     */
     public enum Kind {
         /**
-         * Before an operation asks for a lock. {@code lock}; {@code wait}: how long it waits at most, in ns, absent if
-         * without limit; {@code lease}: the fixed length of its lease in ns, absent if it is renewed; {@code owner}: the thread
-         * that will own the lease, absent if whoever has it may use it.
+         * Before an operation asks for a lock. {@code lock}; {@code wait}: the longest wait in ns, absent without a
+         * limit; {@code lease}: the fixed length of its lease in ns, absent if the lease is renewed; {@code owner}: the
+         * thread that will own the lease, absent if any thread may use it.
          */
         ASK,
-        /** After the operation got its lease. {@code token}, if the lock has fencing tokens. */
+        /** After the operation was granted its lease. {@code token}, if the lock has fencing tokens. */
         GRANTED,
         /** After the operation ended without a lease. {@code why}: timeout, withdrawn or failed. */
         REFUSED,
-        /** The lease said that it was valid. The time is from before it was asked. */
+        /** The lease was valid. The time is before the question. */
         VALID,
         /**
-         * The owner of the lease locked once more, and needed not wait: reentrancy. {@code depth}: how often it is locked by then;
-         * {@code token}, if the lock has fencing tokens; {@code owner}: who locked, if {@link #ASK} says who owns.
+         * The owner of the lease locked once more without a wait: reentrancy. {@code depth}: how many times it is
+         * locked then; {@code token}, if the lock has fencing tokens; {@code owner}: the thread that locked, if {@link
+         * #ASK} names an owner.
          */
         AGAIN,
-        /** The owner has unlocked one of several times. {@code depth}: how often it is locked still; {@code owner}. */
+        /**
+         * The owner has unlocked one of several times. {@code depth}: how many times it is still locked; {@code owner}.
+         */
         UNLOCKED,
-        /** Before the lease is released, for a lock that was locked several times: before the last unlock. */
+        /** Before the release of the lease; for a lock that was locked several times, before the last unlock. */
         RELEASE,
         /** After the release, if it was confirmed. */
         RELEASED,
-        /** After the operation was told that its lease was lost, by whatever way. */
+        /** After the operation learned, in any way, that its lease was lost. */
         LOST,
         /** The operation read a guarded register. {@code of}: the register; {@code value}. Recorded by the register. */
         READ,
         /**
          * The operation wrote a register that compares fencing tokens. {@code of}, {@code value}, {@code token}, {@code
-         * accepted}. Recorded by the register, in its order.
+         * accepted}. Recorded by the register, in the register's order.
          */
         WRITE,
-        /** The operation wrote a counter that nothing guards but the lock. {@code of}, {@code value}. In its order. */
+        /**
+         * The operation wrote a counter that only the lock guards. {@code of}, {@code value}. In the counter's order.
+         */
         COUNT,
-        /** After a process was made to stand still. {@code nanos}: for how long. */
+        /** After the pause of a process. {@code nanos}: the length of the pause. */
         PAUSED,
-        /** A process was killed. The time is from before. */
+        /** A process was killed. The time is before the kill. */
         DIED,
         /**
-         * The store lost data, or let go of locks by force or by its clock: between leases granted before and after it,
-         * exclusion is not promised. {@code lock}, or absent for all; {@code nanos}: for how long it went on doing so (two
-         * masters at the same time, say), absent for an instant. The time is from before.
+         * The store lost data, or ended holds by force or by its clock: exclusion is not promised between leases
+         * granted before and after it. {@code lock}, or absent for all locks; {@code nanos}: how long this lasted (for
+         * example, two masters at the same time), absent for an instant. The time is before the fault.
          */
         FORGOT
     }
@@ -73,7 +82,7 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         }
     }
 
-    /** An event with its details as alternating keys and values. */
+    /** Returns an event with its details as alternating keys and values. */
     public static Event of(long nanos, Kind kind, String who, Object... keysAndValues) {
         Map<String, String> details = new LinkedHashMap<>();
         for (int i = 0; i < keysAndValues.length; i += 2) {
@@ -82,16 +91,16 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         return new Event(nanos, kind, who, details);
     }
 
-    /** The process that an operation belongs to. */
+    /** Returns the process of the operation. */
     public String process() {
         int slash = who.indexOf('/');
         return slash < 0 ? who : who.substring(0, slash);
     }
 
     /**
-     * A detail that must be there.
+     * Returns a detail that must be there.
      *
-     * @throws IllegalArgumentException if it is not
+     * @throws IllegalArgumentException if it is missing
      */
     public String text(String key) {
         String value = details.get(key);
@@ -101,13 +110,13 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
         return value;
     }
 
-    /** A detail that is a number, or the alternative if it is not there. */
+    /** Returns a detail that is a number, or the alternative if the detail is missing. */
     public long number(String key, long otherwise) {
         String value = details.get(key);
         return value == null ? otherwise : Long.parseLong(value);
     }
 
-    /** As one line of a history file, without its end. */
+    /** Returns the event as one line of a history file, without the line's end. */
     public String line() {
         StringBuilder line = new StringBuilder(64);
         line.append(nanos)
@@ -121,9 +130,9 @@ public record Event(long nanos, Kind kind, String who, Map<String, String> detai
     }
 
     /**
-     * The event of a line.
+     * Returns the event of a line.
      *
-     * @throws IllegalArgumentException that shows the line, if it is none
+     * @throws IllegalArgumentException if the line is no event; the message shows the line
      */
     public static Event parse(String line) {
         String[] words = line.strip().split(" ", -1);

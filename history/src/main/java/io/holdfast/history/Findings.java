@@ -3,21 +3,21 @@ package io.holdfast.history;
 import java.util.List;
 
 /**
- * What a history came to.
+ * The result of checking a history.
  *
- * @param operations how many asked for a lock
- * @param granted how many got it
- * @param timedOut how many waited in vain
- * @param withdrawn how many gave up, interrupted or cancelled
- * @param failed how many got an error
+ * @param operations how many operations asked for a lock
+ * @param granted how many were granted the lock
+ * @param timedOut how many timed out
+ * @param withdrawn how many were interrupted or cancelled
+ * @param failed how many ended with an error
  * @param lost leases that were lost before they were released
  * @param died processes that were killed
  * @param accepted writes that a register with fencing tokens accepted
- * @param rejected writes that it rejected: damage that was prevented
+ * @param rejected writes that it rejected: prevented damage
  * @param damage additions that a counter without a guard lost
- * @param overtakes the most that were served before one that had asked before them
- * @param longestWaitNanos the longest wait that was granted in the end
- * @param violations what must not be, each a sentence; empty if all is well
+ * @param overtakes the largest number of operations that were granted before one that had asked earlier
+ * @param longestWaitNanos the longest wait that ended with a grant
+ * @param violations the violations, each a sentence; empty if there are none
  */
 public record Findings(
         long operations,
@@ -38,7 +38,7 @@ public record Findings(
         violations = List.copyOf(violations);
     }
 
-    /** Whether nothing is wrong. */
+    /** Returns whether there are no violations. */
     public boolean held() {
         return violations.isEmpty();
     }

@@ -11,9 +11,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Events in the order of their times; those of equal times in the order in which they were recorded.
+ * Events in the order of their times; events of equal times are in the order of their recording.
  *
- * @param events all of them
+ * @param events all events
  */
 public record History(List<Event> events) {
 
@@ -49,7 +49,7 @@ public record History(List<Event> events) {
         return new History(events);
     }
 
-    /** Writes the history to a file, replacing what is there. */
+    /** Writes the history to a file and replaces an existing one. */
     public void write(Path file) throws IOException {
         try (BufferedWriter out = Files.newBufferedWriter(file)) {
             for (Event event : events) {

@@ -7,12 +7,13 @@ import java.util.List;
  * Checks a history: mutual exclusion of valid leases as far as it was observed, growing tokens, one outcome for each
  * operation, waits and leases that end in time, registers that lose nothing.
  *
- * <p>What it reports is certain: it never takes for overlapping what may only have been recorded late. What it does not
- * report is not certain: what was not observed cannot be judged, so recorders should look at validity often. Immutable.
+ * <p>Each reported violation is certain: events that may only have been recorded late never count as an overlap. The
+ * absence of a report proves nothing, because the checker knows only what was observed; so recorders should look at
+ * validity often. Immutable.
  */
 public final class HistoryChecker {
 
-    /** What a check needs to know about the run. All times in nanoseconds. */
+    /** The settings of a check. All times are in nanoseconds. */
     static final class Settings {
         long waitSlack = 1_000_000_000;
         long lease = 30_000_000_000L;
@@ -34,34 +35,39 @@ public final class HistoryChecker {
 
         private Builder() {}
 
-        /** By how much a bounded wait may overrun: one round trip, and what the machine adds. Default: 1 s. */
+        /**
+         * Sets how much longer than its limit a wait may take: one round trip, and delays of the machine; 1 s by
+         * default.
+         */
         public Builder waitSlack(long nanos) {
             settings.waitSlack = nanos;
             return this;
         }
 
         /**
-         * The clients' lease time. A lease that the store forgot may stay valid for so long at most; a dead process may
-         * keep others out for so long. Default: 30 s.
+         * Sets the clients' lease time; 30 s by default. A lease that the store forgot may stay valid for this time,
+         * and a dead process may keep others out for this time.
          */
         public Builder lease(long nanos) {
             settings.lease = nanos;
             return this;
         }
 
-        /** For how long a lock may be free at most while somebody waits for it. Not checked by default. */
+        /**
+         * Sets the longest time for which a lock may be free while an operation waits for it. Not checked by default.
+         */
         public Builder idleAtMost(long nanos) {
             settings.idleMax = nanos;
             return this;
         }
 
-        /** How many that asked later may be served before one that waits. Not checked by default. */
+        /** Sets how many later operations may be granted before a waiting one. Not checked by default. */
         public Builder overtakesAtMost(int count) {
             settings.overtakesMax = count;
             return this;
         }
 
-        /** The recording was cut off: operations without an outcome are no violations. */
+        /** Allows operations without an outcome, because the recording was cut off. */
         public Builder unfinished() {
             settings.complete = false;
             return this;
@@ -76,7 +82,7 @@ public final class HistoryChecker {
         return new Builder();
     }
 
-    /** Reads a history through. */
+    /** Checks a history. */
     public Findings check(History history) {
         List<String> violations = new ArrayList<>();
         Recording recording = new Recording(history, Operation.of(history, violations), settings);

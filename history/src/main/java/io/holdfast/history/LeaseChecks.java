@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** What must be true of leases. */
+/** Checks the leases. */
 final class LeaseChecks {
 
     private LeaseChecks() {}
 
-    /** No two leases on one lock were certainly valid at the same time. */
+    /** Checks that no two leases on one lock were certainly valid at the same time. */
     static void exclusion(Recording recording, List<String> violations) {
         for (List<Operation> grants : recording.grants.values()) {
-            // Those granted before the present one that may still be valid.
+            // The leases that were granted before the present one and may still be valid.
             List<Operation> open = new ArrayList<>();
             for (Operation present : grants) {
                 open.removeIf(earlier -> earlier.validUntil <= present.granted);
@@ -37,7 +37,7 @@ final class LeaseChecks {
                     + other + ", from " + other.granted);
             return;
         }
-        // The store lost one of the two. Its owner learns that by its next renewal, or when its time is over.
+        // The store lost one of the two. The owner learns that by the next renewal, or at the end of the lease.
         long length = recording.settings.lease;
         for (Operation operation : List.of(one, other)) {
             if (operation.lease != Operation.NEVER) {
@@ -50,7 +50,9 @@ final class LeaseChecks {
         }
     }
 
-    /** Tokens grow in the order of the grants; also after a loss of data no token is used twice. */
+    /**
+     * Checks that tokens grow in the order of the grants, and that no token is used twice, even after a loss of data.
+     */
     static void tokens(Recording recording, List<String> violations) {
         for (Map.Entry<String, List<Operation>> lock : recording.grants.entrySet()) {
             Operation highest = null;
@@ -73,7 +75,7 @@ final class LeaseChecks {
         }
     }
 
-    /** A lease of fixed length was never valid for longer. */
+    /** Checks that no lease of fixed length was valid for longer. */
     static void fixedLeases(Recording recording, List<String> violations) {
         for (Operation operation : recording.operations) {
             if (operation.wasGranted()

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One use of a lock, put together from its events. Times are {@link #NEVER} where nothing was recorded. */
+/** One use of a lock, assembled from its events. A time that was not recorded is {@link #NEVER}. */
 final class Operation {
 
     static final long NEVER = Long.MAX_VALUE;
@@ -15,10 +15,10 @@ final class Operation {
     final String lock;
     final long asked;
 
-    /** How long it was to wait at most; {@link #NEVER} without limit. */
+    /** The longest wait; {@link #NEVER} without a limit. */
     final long wait;
 
-    /** The fixed length of its lease; {@link #NEVER} if it was renewed. */
+    /** The fixed length of its lease; {@link #NEVER} if the lease was renewed. */
     final long lease;
 
     long granted = NEVER;
@@ -33,13 +33,13 @@ final class Operation {
     long refused = NEVER;
     String why = "";
 
-    /** Who may lock it again; empty if whoever has the lease. */
+    /** The thread that may lock it again; empty if any thread may use the lease. */
     final String owner;
 
-    /** How often its owner has locked it, and not unlocked it. */
+    /** How many times the owner has locked it without an unlock. */
     private int depth = 1;
 
-    /** What is wrong with the events themselves. */
+    /** The contradictions between the events themselves. */
     final List<String> contradictions = new ArrayList<>(0);
 
     private Operation(Event ask) {
@@ -52,7 +52,10 @@ final class Operation {
         owner = ask.details().getOrDefault("owner", "");
     }
 
-    /** Whether its lease was valid after it had reached its owner: one that came too late says nothing. */
+    /**
+     * Returns whether its lease was seen valid after the grant; otherwise it may have been over when its owner received
+     * it.
+     */
     boolean wasSeenValid() {
         return wasGranted() && validUntil > granted;
     }
@@ -65,12 +68,12 @@ final class Operation {
         return Math.min(granted, refused);
     }
 
-    /** The first instant at which somebody has reason to think that the lease is over; {@link #NEVER} if none. */
+    /** Returns the first recorded sign of the end of its lease; {@link #NEVER} if there is none. */
     long end() {
         return Math.min(Math.min(release, lost), released);
     }
 
-    /** All operations, in the order in which they asked. */
+    /** Returns all operations, in the order in which they asked. */
     static List<Operation> of(History history, List<String> violations) {
         Map<String, Operation> operations = new LinkedHashMap<>();
         for (Event event : history.events()) {
@@ -134,7 +137,7 @@ final class Operation {
             case RELEASED -> {
                 released = Math.min(released, now);
                 if (release != NEVER && wasGranted()) {
-                    // Releasing succeeded, so the lease was valid when that began.
+                    // The release succeeded, so the lease was valid when it began.
                     validUntil = Math.max(validUntil, release);
                 }
             }
@@ -142,7 +145,7 @@ final class Operation {
         }
     }
 
-    /** Locked or unlocked by the owner while it holds: the mutex's own count, one up or one down. */
+    /** Counts that the owner locked or unlocked while it held the lock: one up or one down. */
     private void reentered(Event event, int by) {
         String what = by > 0 ? "locked again" : "unlocked";
         if (!wasGranted() || event.nanos() > Math.min(release, released)) {

@@ -13,14 +13,14 @@ final class Recording {
     final List<Operation> operations;
     final HistoryChecker.Settings settings;
 
-    /** Granted operations of each lock in the order of their grants. */
+    /** The granted operations of each lock, in the order of their grants. */
     final Map<String, List<Operation>> grants = new LinkedHashMap<>();
 
     private final Map<String, Long> deaths = new HashMap<>();
     private final List<Event> forgotten = new ArrayList<>();
     private final Map<String, List<Event>> pauses = new HashMap<>();
 
-    /** When the first lease of a hold was granted, by lock and base of its tokens. */
+    /** The time of the first grant of a hold, by lock and base of its tokens. */
     private final Map<String, Long> holds = new HashMap<>();
 
     final long ended;
@@ -50,12 +50,12 @@ final class Recording {
         grants.values().forEach(list -> list.forEach(o -> holds.putIfAbsent(hold(o), o.granted)));
     }
 
-    /** When the process was killed; {@link Operation#NEVER} if it was not. */
+    /** Returns when the process was killed; {@link Operation#NEVER} if it was not. */
     long death(String process) {
         return deaths.getOrDefault(process, Operation.NEVER);
     }
 
-    /** For how long a process stood still between two instants, at most. */
+    /** Returns the longest time for which a process was paused between two instants. */
     long paused(String process, long from, long to) {
         long total = 0;
         for (Event pause : pauses.getOrDefault(process, List.of())) {
@@ -68,8 +68,8 @@ final class Recording {
     }
 
     /**
-     * When the store last forgot something that separates the holds of two leases; {@link Operation#NEVER} if it did not.
-     * A hold begins no earlier than one lease time before its first lease is handed out.
+     * Returns when the store last forgot holds between those of two leases; {@link Operation#NEVER} if it did not. A
+     * hold begins no earlier than one lease time before its first lease is handed out.
      */
     long forgottenBetween(Operation one, Operation other) {
         long from = Math.min(begin(one), begin(other));

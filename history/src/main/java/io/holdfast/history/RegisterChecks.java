@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the guarded resources saw. Every operation adds one to what it read; so a value that was accepted is one more than
- * the one accepted before, or an addition was lost.
+ * Checks the guarded resources. Every operation adds one to the value that it read. So an accepted value is one more
+ * than the accepted value before, or an addition was lost.
  */
 final class RegisterChecks {
 
     private RegisterChecks() {}
 
-    /** A register that compares fencing tokens loses nothing, whatever happens to the locks. */
+    /** Checks that a register that compares fencing tokens loses no addition, whatever happens to the locks. */
     static void registers(Recording recording, List<String> violations) {
         Map<String, Event> last = new HashMap<>();
         for (Event event : recording.history.events()) {
@@ -32,7 +32,7 @@ final class RegisterChecks {
         }
     }
 
-    /** How many additions were lost by counters that nothing guards but the lock: the damage, not a violation. */
+    /** Returns how many additions the counters lost that only the lock guards: the damage, not a violation. */
     static long counters(Recording recording) {
         Map<String, Long> writes = new HashMap<>();
         Map<String, Long> values = new HashMap<>();

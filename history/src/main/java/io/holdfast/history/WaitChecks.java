@@ -5,12 +5,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What must be true of waiting. */
+/** Checks the waits. */
 final class WaitChecks {
 
     private WaitChecks() {}
 
-    /** Every operation of a process that lives has an outcome. That none has two is seen when its events are read. */
+    /** Checks that every operation of a living process has an outcome. {@link Operation} finds a second outcome. */
     static void outcomes(Recording recording, List<String> violations) {
         if (!recording.settings.complete) {
             return;
@@ -22,7 +22,7 @@ final class WaitChecks {
         }
     }
 
-    /** A bounded wait ends in time; what its process stood still does not count. */
+    /** Checks that a bounded wait ends in time, without the pauses of its process. */
     static void waits(Recording recording, List<String> violations) {
         for (Operation operation : recording.operations) {
             if (operation.wait == Operation.NEVER || operation.outcome() == Operation.NEVER) {
@@ -38,7 +38,9 @@ final class WaitChecks {
         }
     }
 
-    /** While somebody waits, a lock is not free for long; a dead process keeps it for no longer than its lease. */
+    /**
+     * Checks that a lock is not free for long while an operation waits; a dead process keeps the lock for its lease.
+     */
     static void idleness(Recording recording, List<String> violations) {
         if (recording.settings.idleMax == Operation.NEVER) {
             return;
@@ -58,7 +60,7 @@ final class WaitChecks {
                 .toArray();
         for (int i = 0; i <= grants.size(); i++) {
             long freeUntil = i < grants.size() ? grants.get(i).granted : recording.ended;
-            // In the order of their asking: the rest came later.
+            // The operations are in the order of their asking, so the rest asked later.
             for (int j = 0; j < untils.length && operations.get(j).asked < freeUntil; j++) {
                 Operation waiting = operations.get(j);
                 long from = Math.max(freeSince, waiting.asked);
@@ -75,14 +77,14 @@ final class WaitChecks {
         }
     }
 
-    /** When others can have the lock after this lease. */
+    /** Returns when other operations can have the lock after this lease. */
     private static long end(Recording recording, Operation granted) {
         long death = recording.death(granted.process);
         long deathAndLease = death == Operation.NEVER ? death : death + recording.settings.lease;
         return Math.min(Math.min(granted.end(), deathAndLease), recording.ended);
     }
 
-    /** The most that were served before one that had asked before them. */
+    /** Returns the largest number of operations that were granted before one that had asked earlier. */
     static int overtakes(Recording recording, List<String> violations) {
         int most = 0;
         for (List<Operation> grants : recording.grants.values()) {

@@ -6,13 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The part of the contract on taking several names by one command. Skipped where the store says that it cannot. */
+/** The part of the contract on taking several names by one command. Skipped if the store cannot. */
 abstract class AcquireAllContract extends HandOffContract {
 
     /** The names of this test, in one slot of a cluster. */
@@ -20,7 +21,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @Test
     void freeNamesAreAllTaken() {
-        StoreClient a = togetherClient();
+        assumeTakesTogether();
         List<AcquireRequest> requests = requests(a, LONG);
         List<Granted> granted = taken(a, requests);
         for (int i = 0; i < names.size(); i++) {
@@ -36,9 +37,9 @@ abstract class AcquireAllContract extends HandOffContract {
     @Test
     void ofNamesOfWhichOneIsHeldNoneIsTaken() {
         for (String held : names) {
-            StoreClient a = togetherClient();
+            assumeTakesTogether();
             String holder = hold(a, held);
-            AcquireAllReply reply = ask(client(), LONG);
+            AcquireAllReply reply = ask(b, LONG);
             assertBusy(reply, held);
             for (String each : names) {
                 if (each.equals(held)) {
@@ -54,7 +55,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @Test
     void theSameCommandAgainAnswersTheSameAndLengthens() {
-        StoreClient a = togetherClient();
+        assumeTakesTogether();
         List<AcquireRequest> requests = requests(a, MEDIUM);
         List<Granted> first = taken(a, requests);
         List<AcquireRequest> longer = new ArrayList<>();
@@ -73,7 +74,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @Test
     void aRepetitionDoesNotUndoASettingThatCameAfterIt() {
-        StoreClient a = togetherClient();
+        assumeTakesTogether();
         List<AcquireRequest> requests = requests(a, LONG);
         taken(a, requests);
         a.set(names.get(1), requests.get(1).holderId(), MEDIUM, 1);
@@ -82,16 +83,15 @@ abstract class AcquireAllContract extends HandOffContract {
         releaseAll(a, requests);
     }
 
-    /** Then the names are taken again, or none; a later owner's hold is never touched. */
+    /** A late repetition takes all names again, or none; it never touches a later owner's hold. */
     @Test
     void aRepetitionAfterOneWasTakenByAnotherChangesNothing() {
-        StoreClient a = togetherClient();
-        StoreClient b = client();
+        assumeTakesTogether();
         List<AcquireRequest> requests = requests(a, LONG);
         taken(a, requests);
         releaseAll(a, requests);
         String holder = hold(b, names.get(2));
-        assertBusy(StoreClient.get(a.store.acquireAll(requests)), names.get(2));
+        assertBusy(StoreClient.get(a.store().acquireAll(requests)), names.get(2));
         assertHolder(b, names.get(2), holder);
         assertFree(b, names.get(0));
         assertThat(b.release(names.get(2), holder)).isTrue();
@@ -99,8 +99,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @QueueTest
     void aNameThatOthersWaitForIsBusyAlsoWhenItIsFree() {
-        StoreClient a = togetherClient();
-        StoreClient b = client();
+        assumeTakesTogether();
         String holder = hold(a, names.get(1));
         String waiting = queue(b, names.get(1));
         expire(a, names.get(1), holder);
@@ -111,10 +110,9 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @QueueTest
     void aQueueOfTheDeadKeepsNobodyFromANameThatIsFree() {
-        StoreClient a = togetherClient();
-        StoreClient b = client();
+        assumeTakesTogether();
         String holder = hold(a, names.get(1));
-        busy(b.queue(names.get(1), b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, names.get(1), Duration.ofMillis(100));
         elapse(AFTER_SHORT);
         expire(a, names.get(1), holder);
         List<AcquireRequest> requests = requests(a, LONG);
@@ -125,7 +123,7 @@ abstract class AcquireAllContract extends HandOffContract {
 
     @Test
     void eachHoldEndsByItselfAndTokensGrow() {
-        StoreClient a = togetherClient();
+        assumeTakesTogether();
         List<Granted> first = taken(a, requests(a, SHORT));
         elapse(AFTER_SHORT);
         List<AcquireRequest> requests = requests(a, LONG);
@@ -134,7 +132,7 @@ abstract class AcquireAllContract extends HandOffContract {
             assertThat(second.get(i).base()).isGreaterThan(first.get(i).base());
         }
         assertThat(a.renew(names.get(0), requests.get(0).holderId(), LONG, 0))
-                .isInstanceOf(io.holdfast.spi.RenewReply.Renewed.class);
+                .isInstanceOf(Renewed.class);
         releaseAll(a, requests);
         for (String each : names) {
             assertThat(granted(a.take(each, a.newId(), SHORT)).base())
@@ -142,10 +140,8 @@ abstract class AcquireAllContract extends HandOffContract {
         }
     }
 
-    private StoreClient togetherClient() {
-        StoreClient made = client();
-        assumeTrue(made.store.canAcquireAll(names), "takes names one by one");
-        return made;
+    private void assumeTakesTogether() {
+        assumeTrue(a.store().canAcquireAll(names), "takes names one by one");
     }
 
     private List<AcquireRequest> requests(StoreClient client, Duration lease) {
@@ -155,11 +151,11 @@ abstract class AcquireAllContract extends HandOffContract {
     }
 
     private AcquireAllReply ask(StoreClient client, Duration lease) {
-        return StoreClient.get(client.store.acquireAll(requests(client, lease)));
+        return StoreClient.get(client.store().acquireAll(requests(client, lease)));
     }
 
     private static List<Granted> taken(StoreClient client, List<AcquireRequest> requests) {
-        AcquireAllReply reply = StoreClient.get(client.store.acquireAll(requests));
+        AcquireAllReply reply = StoreClient.get(client.store().acquireAll(requests));
         assertThat(reply.isTaken()).isTrue();
         assertThat(reply.granted()).hasSize(requests.size());
         return reply.granted();
@@ -170,7 +166,7 @@ abstract class AcquireAllContract extends HandOffContract {
                 assertThat(client.release(request.name(), request.holderId())).isTrue());
     }
 
-    /** How long the hold lasts is for the store to say, if it knows. */
+    /** Does not check how long the hold lasts: not every store knows. */
     private static void assertBusy(AcquireAllReply reply, String name) {
         assertThat(reply.isTaken()).isFalse();
         assertThat(reply.busy()).isEqualTo(name);

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The cluster as one of its nodes sees it: its answer to CLUSTER NODES. */
+/** A node's view of its cluster: its answer to CLUSTER NODES. */
 record ClusterView(List<Node> nodes) {
 
-    /** One line of the answer. Slots on their way from or to a node are left out. */
+    /** One line of the answer, without the slots that are migrating. */
     record Node(
             String id,
             int port,
@@ -57,7 +57,7 @@ record ClusterView(List<Node> nodes) {
         return nodes.stream()
                 .filter(node -> node.isMaster() && node.serves(slot))
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("nobody serves slot " + slot));
+                .orElseThrow(() -> new IllegalStateException("no master serves slot " + slot));
     }
 
     // id ip:port@bus[,hostname] flags master ping pong epoch link slot slot-slot [slot->-id] …

@@ -13,10 +13,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A TCP proxy in front of a server that does to its connections what networks do: cuts them, refuses them, holds up or
- * loses what they carry, and makes them slow. It knows nothing of the protocol.
+ * A TCP proxy in front of a server that makes the faults of networks: it cuts and refuses connections, holds or loses
+ * bytes, and delays them. It does not know the protocol.
  *
- * <p>A setting counts for bytes that arrive after it was made; those that are being written just then still pass.
+ * <p>A setting applies to bytes that arrive after it; bytes that are being written at that moment still pass.
  * Thread-safe. Its threads are daemons.
  */
 public final class FaultProxy implements AutoCloseable {
@@ -41,7 +41,7 @@ public final class FaultProxy implements AutoCloseable {
         this.acceptor = accept(listener);
     }
 
-    /** A proxy on a free port of the loopback interface, in front of a server that need not be up yet. */
+    /** Returns a proxy on a free port of the loopback interface, in front of a server that need not be up yet. */
     public static FaultProxy to(String host, int port) {
         try {
             for (int attempt = 1; ; attempt++) {
@@ -63,17 +63,20 @@ public final class FaultProxy implements AutoCloseable {
         return port;
     }
 
-    /** {@code redis://127.0.0.1:PORT}, for a Redis server without a password. */
+    /** Returns {@code redis://127.0.0.1:PORT}, for a Redis server without a password. */
     public String uri() {
         return "redis://127.0.0.1:" + port;
     }
 
-    /** How many connections go through the proxy now. */
+    /** Returns the number of connections through the proxy now. */
     public int connections() {
         return connections.size();
     }
 
-    /** Closes all connections, on both sides. What they carry and what is held is lost; new ones are welcome. */
+    /**
+     * Closes all connections on both sides. All bytes on their way and all held bytes are lost; new connections may
+     * come.
+     */
     public void cutAll() {
         for (ProxyConnection connection : connections) {
             connection.cut();
@@ -83,14 +86,14 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Ends what the server sends on all connections, as a half-closed connection does: clients read the end of the
-     * stream, while what they have sent still arrives and is executed.
+     * Ends the replies on all connections, as a half-closed connection does: clients read the end of the stream, but
+     * the requests that they have sent still arrive and are executed.
      */
     public void halfClose() {
         connections.forEach(ProxyConnection::endReplies);
     }
 
-    /** Refuses new connections, as a server does that is down; existing ones stay. */
+    /** Refuses new connections, as a server that is down does; existing connections stay. */
     public void refuse(boolean on) {
         Thread ending = null;
         lock.lock();
@@ -109,49 +112,54 @@ public final class FaultProxy implements AutoCloseable {
             lock.unlock();
         }
         if (ending != null) {
-            // The system goes on accepting until the thread that waits in accept() has noticed.
+            // The system accepts connections until the thread in accept() has noticed.
             awaitEnd(ending);
         }
     }
 
     /**
-     * Keeps what clients send; when switched off, all of it is delivered, also that of clients which have hung up
-     * meanwhile.
+     * Holds the bytes that clients send. When switched off, delivers them all, even those of clients that have closed
+     * their connections meanwhile.
      */
     public void holdRequests(boolean on) {
         requests.hold(on);
     }
 
-    /** Keeps what the server sends; when switched off, all of it is delivered. So commands are executed unheard. */
+    /**
+     * Holds the replies of the server, so that commands run without an answer. When switched off, delivers them all.
+     */
     public void holdReplies(boolean on) {
         replies.hold(on);
     }
 
     /**
-     * Loses what the server sends. A connection that has lost something is of no further use, as its client cannot tell
-     * which reply is missing: cut it before this is switched off.
+     * Loses the replies of the server. A connection that has lost a reply is unusable, because its client cannot tell
+     * which reply is missing: cut the connection before this is switched off.
      */
     public void dropReplies(boolean on) {
         replies.drop(on);
     }
 
-    /** Delays everything by this on each way, so that a round trip takes twice as much longer. Zero ends it. */
+    /**
+     * Delays all bytes by this time on each way, so that a round trip takes twice this time longer. Zero ends the
+     * delay.
+     */
     public void delay(Duration delay) {
         requests.delay(delay.toNanos());
         replies.delay(delay.toNanos());
     }
 
-    /** How many bytes from clients are held or delayed now. */
+    /** Returns how many bytes from clients are held or delayed now. */
     public long pendingRequestBytes() {
         return requests.pending();
     }
 
-    /** How many bytes from the server are held or delayed now. */
+    /** Returns how many bytes from the server are held or delayed now. */
     public long pendingReplyBytes() {
         return replies.pending();
     }
 
-    /** Closes all connections and accepts no more. */
+    /** Closes all connections and accepts no new ones. */
     @Override
     public void close() {
         lock.lock();
@@ -167,7 +175,7 @@ public final class FaultProxy implements AutoCloseable {
     private static ServerSocket listen(int port) throws IOException {
         ServerSocket socket = new ServerSocket();
         try {
-            // Connections of the time before a refusal may linger.
+            // Connections from before a refusal may still be closing.
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port));
             return socket;

@@ -8,12 +8,12 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Picks ports for servers. Below the range from which the system takes the client side of connections: a client that
- * reconnects to a server which is down could else be connected to itself, and keep the port.
+ * Picks ports for servers, below the range from which the system takes the client side of connections. Otherwise a
+ * client that reconnects to a server that is down could be connected to itself, and keep the port.
  */
 final class FreePort {
 
-    /** The port was taken between the look at it and the server's start. */
+    /** Thrown if the port was taken between the check and the server's start. */
     static final class TakenException extends IOException {
 
         private static final long serialVersionUID = 1;
@@ -25,7 +25,7 @@ final class FreePort {
 
     private FreePort() {}
 
-    /** A port of 127.0.0.1 on which nobody listens at this moment. */
+    /** Returns a port of 127.0.0.1 that is free at this moment. */
     static int next() throws IOException {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(20_000, 32_000);
@@ -35,7 +35,10 @@ final class FreePort {
         }
     }
 
-    /** The same for a node of a cluster, which takes the port 10,000 above, too; that is below the system's as well. */
+    /**
+     * Returns a port for a node of a cluster, which also takes the port 10,000 above; that is below the system's range,
+     * too.
+     */
     static int nextWithBus() throws IOException {
         while (true) {
             int port = ThreadLocalRandom.current().nextInt(12_000, 22_700);
@@ -51,7 +54,7 @@ final class FreePort {
             probe.bind(new InetSocketAddress(loopback, port));
             return true;
         } catch (BindException e) {
-            return false; // in use: the next one
+            return false;
         }
     }
 }

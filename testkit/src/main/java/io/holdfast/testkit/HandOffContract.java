@@ -17,16 +17,13 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /**
- * The part of the contract on releasing and queueing again in one step, on free names with a queue, and on what holders
- * learn of those who wait.
+ * The part of the contract on releasing and queueing again in one step, on free names with a queue, and on the messages
+ * to holders about waiting clients.
  */
 abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void whoReleasesAndQueuesAgainIsBehindTheOthers() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String second = queue(b, name);
         String third = queue(c, name);
@@ -46,17 +43,15 @@ abstract class HandOffContract extends QueueContract {
         awaitGranted(a, name, again);
     }
 
-    /** The engine hands out a lease on the strength of this alone: it must never say more than is true. */
+    /** The engine hands out a lease because of this message alone, so it must never promise too much. */
     @QueueTest
     void aGrantThatSaysSinceWhenIsTrue() {
         assumeTrue(timesGrants());
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = queue(b, name);
         elapse(Duration.ofMillis(50));
         long asked = time().nanoTime();
-        busy(get(b.store.acquire(new AcquireRequest(name, next, LONG.toMillis(), true, MEDIUM.toMillis(), 7))));
+        busy(get(b.store().acquire(new AcquireRequest(name, next, LONG.toMillis(), true, MEDIUM.toMillis(), 7))));
         elapse(Duration.ofMillis(100));
         a.releaseAndQueue(name, holder, StoreClient.queueing(name, a.newId(), LONG, MEDIUM));
         long released = time().nanoTime();
@@ -78,7 +73,6 @@ abstract class HandOffContract extends QueueContract {
 
     @Test
     void whoReleasesAndQueuesAgainAloneIsGrantedAtOnce() {
-        StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, LONG)).base();
 
@@ -94,10 +88,8 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aQueueOfTheDeadCountsAsNobodyElseWaiting() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, name, Duration.ofMillis(100));
         elapse(AFTER_SHORT);
 
         String again = a.newId();
@@ -108,8 +100,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void releasingAndQueueingAgainTwiceQueuesOnce() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = queue(b, name);
 
@@ -126,8 +116,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aLateReleaseDoesNotQueueAnIdThatHasBeenServed() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = queue(b, name);
         String again = a.newId();
@@ -142,7 +130,6 @@ abstract class HandOffContract extends QueueContract {
 
     @Test
     void releasingAndQueueingAgainTwiceAloneLeavesTheNewHoldAlone() {
-        StoreClient a = client();
         String holder = hold(a, name);
         String again = a.newId();
         var request = StoreClient.queueing(name, again, LONG, MEDIUM);
@@ -154,8 +141,6 @@ abstract class HandOffContract extends QueueContract {
 
     @Test
     void whoDoesNotHoldIsNotQueuedAgain() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         var request = StoreClient.queueing(name, b.newId(), LONG, MEDIUM);
 
@@ -166,7 +151,6 @@ abstract class HandOffContract extends QueueContract {
 
     @Test
     void whoDoesNotHoldAFreeNameIsNotGrantedItByQueueingAgain() {
-        StoreClient a = client();
         String holder = hold(a, name);
         expire(a, name, holder);
         var request = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
@@ -177,9 +161,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aFreeNameGoesToTheHeadOfItsQueueWhoeverAsks() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String head = queue(b, name);
         expire(a, name, holder);
@@ -191,9 +172,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aFreeNameGoesToTheHeadWhenSomebodyJoinsBehindIt() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String head = queue(b, name);
         expire(a, name, holder);
@@ -207,9 +185,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aFreeNameGoesToTheHeadWhenSomebodyBehindItPolls() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String head = queue(b, name);
         String behind = queue(c, name);
@@ -224,8 +199,6 @@ abstract class HandOffContract extends QueueContract {
     @QueueTest
     void aFreeNameGoesToTheHeadThatAsksByTheReplyForTheFullLease() {
         assumeFalse(passesOnAtExpiry());
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String head = queue(b, name);
         queue(a, name);
@@ -240,17 +213,14 @@ abstract class HandOffContract extends QueueContract {
     @QueueTest
     void anExpiredNameWithAQueueIsShownFree() {
         assumeFalse(passesOnAtExpiry());
-        StoreClient a = client();
         String holder = hold(a, name);
-        queue(client(), name);
+        queue(b, name);
         expire(a, name, holder);
         assertThat(a.inspect(name)).isEqualTo(StoreState.free(1));
     }
 
     @QueueTest
     void aLateReleaseOfAnExpiredHoldTakesNothingFromTheQueue() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String head = queue(b, name);
         expire(a, name, holder);
@@ -261,8 +231,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void queuesOfTwoNamesAreIndependent() {
-        StoreClient a = client();
-        StoreClient b = client();
         String other = name + ":other";
         String holder = hold(a, name);
         String otherHolder = hold(a, other);
@@ -279,9 +247,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void theHolderLearnsWhenSomebodyBeginsToWaitAndOnlyThen() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         busy(c.take(name, c.newId(), LONG));
         String first = queue(b, name);
@@ -302,8 +267,6 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void aHolderThatCameFromTheQueueLearnsToo() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = queue(b, name);
         a.release(name, holder);
@@ -313,10 +276,8 @@ abstract class HandOffContract extends QueueContract {
 
     @QueueTest
     void whoBeginsToWaitBehindTheDeadBeginsToWait() {
-        StoreClient a = client();
-        StoreClient b = client();
         hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, name, Duration.ofMillis(100));
         elapse(AFTER_SHORT);
         queue(b, name);
         awaitMessages(a, Kind.CONTENDED, 2);

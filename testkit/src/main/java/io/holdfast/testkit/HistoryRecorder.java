@@ -20,12 +20,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records what the users of locks see, for {@link HistoryChecker}: one {@link Use} for each time that somebody asks for a lock.
- * Thread-safe; a use belongs to one thread at a time.
+ * Records what the users of locks see, for {@link HistoryChecker}: one {@link Use} for each acquisition. Thread-safe; a
+ * use belongs to one thread at a time.
  */
 public final class HistoryRecorder {
 
@@ -34,14 +35,14 @@ public final class HistoryRecorder {
     private final Queue<Event> events = new ConcurrentLinkedQueue<>();
     private final AtomicLong uses = new AtomicLong();
 
-    /** Keeps the events in memory. */
+    /** Makes a recorder that keeps the events in memory. */
     public HistoryRecorder() {
         this.process = "test";
         this.sink = events::add;
     }
 
     /**
-     * Hands the events on at once.
+     * Makes a recorder that passes each event on at once.
      *
      * @param process different for each process that records a part of the history
      */
@@ -51,10 +52,11 @@ public final class HistoryRecorder {
     }
 
     /**
-     * Writes each event to a file at once, so that a process that is killed loses none that it has recorded.
+     * Returns a recorder that writes each event to a file at once, so that a killed process loses no event that it has
+     * recorded.
      *
      * @param process different for each process that records a part of the history
-     * @param file is replaced
+     * @param file a file to replace
      */
     public static HistoryRecorder toFile(String process, Path file) throws IOException {
         Writer out = Files.newBufferedWriter(file);
@@ -73,15 +75,15 @@ public final class HistoryRecorder {
     }
 
     /**
-     * Somebody is about to ask for a lock.
+     * Records that a caller is about to ask for a lock.
      *
-     * @param wait how long it waits at most, or null
+     * @param wait the longest wait, or null
      */
     public Use ask(String lock, @Nullable Duration wait) {
         return ask(lock, wait, null);
     }
 
-    /** As {@link #ask(String, Duration)}, for a lock that the calling thread will own. */
+    /** Records the same as {@link #ask(String, Duration)} for a lock that the calling thread will own. */
     public Use askAsThread(String lock, @Nullable Duration wait) {
         return ask(lock, wait, Thread.currentThread());
     }
@@ -99,12 +101,12 @@ public final class HistoryRecorder {
         return use;
     }
 
-    /** At this moment the store may have lost what it knew of all locks. */
+    /** Records that the store may have lost all holds at this moment. */
     public void forgotAt(long nanos) {
         sink.accept(Event.of(nanos, Kind.FORGOT, "server"));
     }
 
-    /** What was recorded so far in memory. */
+    /** Returns the events recorded so far in memory. */
     public History history() {
         return new History(new ArrayList<>(events));
     }
@@ -113,13 +115,13 @@ public final class HistoryRecorder {
      * Fails if the history is not in order.
      *
      * @param lease the clients' lease time
-     * @return what it came to
-     * @throws AssertionError that lists what is wrong
+     * @return the findings
+     * @throws AssertionError if the history is not in order; lists the violations
      */
     public Findings assertInOrder(Duration lease) {
         Findings findings = HistoryChecker.builder()
                 .lease(lease.toNanos())
-                // The machine may be slow; how long a wait takes is measured elsewhere.
+                // The machine may be slow; other tests measure how long a wait takes.
                 .waitSlack(Duration.ofSeconds(10).toNanos())
                 .build()
                 .check(history());
@@ -140,21 +142,30 @@ public final class HistoryRecorder {
             this.who = who;
         }
 
-        /** It has its lease. */
+        /** Records that the acquisition ended with this lease. */
         public void granted(Lease lease) {
             record(Kind.GRANTED, "token", lease.fencingToken());
             look(lease);
         }
 
-        /** It ended without one: {@code timeout}, {@code withdrawn} or {@code failed}. */
+        /** Records that the acquisition ended without a lease: {@code timeout}, {@code withdrawn} or {@code failed}. */
         public void refused(String why) {
             record(Kind.REFUSED, "why", why);
         }
 
-        /** Asks the lease whether it is valid, and notes it if so. */
+        /** Records that the lease is valid, if it is. Returns whether it is. */
         public boolean look(Lease lease) {
+            return look(lease::isValid);
+        }
+
+        /** Records that the calling thread holds the lock, if it does. Returns whether it does. */
+        public boolean look(DistributedLock lock) {
+            return look(lock::isHeldByCurrentThread);
+        }
+
+        private boolean look(BooleanSupplier isValid) {
             long before = System.nanoTime();
-            boolean valid = lease.isValid();
+            boolean valid = isValid.getAsBoolean();
             if (valid) {
                 sink.accept(Event.of(before, Kind.VALID, who));
             }
@@ -169,27 +180,22 @@ public final class HistoryRecorder {
         public void release(Lease lease) {
             look(lease);
             record(Kind.RELEASE);
-            try {
-                lease.release();
-            } catch (LeaseLostException e) {
-                record(Kind.LOST);
-                throw e;
-            }
+            orLost(lease::release);
             record(Kind.RELEASED);
         }
 
-        /** The calling thread has it. */
+        /** Records that the calling thread has the lock. */
         public void granted(DistributedLock lock) {
             record(Kind.GRANTED, "token", lock.fencingToken());
             look(lock);
         }
 
-        /** The calling thread has locked once more what it held. */
+        /** Records that the calling thread has locked once more the lock that it held. */
         public void again(DistributedLock lock) {
             counted(Kind.AGAIN, lock.getHoldCount(), "token", lock.fencingToken());
         }
 
-        /** Its lease was found to be over. */
+        /** Records that the lease was found to be over. */
         public void lost() {
             record(Kind.LOST);
         }
@@ -197,21 +203,11 @@ public final class HistoryRecorder {
         private void counted(Kind kind, int depth, Object... more) {
             List<Object> details = new ArrayList<>(List.of(more));
             details.addAll(List.of("owner", Thread.currentThread().getName()));
-            // A count of zero says that the lease has ended since.
+            // A count of zero means that the lease has ended since.
             if (depth > 0) {
                 details.addAll(List.of("depth", depth));
             }
             record(kind, details.toArray());
-        }
-
-        /** Asks whether the calling thread holds it, and notes it if so. */
-        public boolean look(DistributedLock lock) {
-            long before = System.nanoTime();
-            boolean held = lock.isHeldByCurrentThread();
-            if (held) {
-                sink.accept(Event.of(before, Kind.VALID, who));
-            }
-            return held;
         }
 
         /**
@@ -225,16 +221,20 @@ public final class HistoryRecorder {
             if (last) {
                 record(Kind.RELEASE);
             }
-            try {
-                lock.unlock();
-            } catch (LeaseLostException e) {
-                record(Kind.LOST);
-                throw e;
-            }
+            orLost(lock::unlock);
             if (last) {
                 record(Kind.RELEASED);
             } else {
                 counted(Kind.UNLOCKED, lock.getHoldCount());
+            }
+        }
+
+        private void orLost(Runnable release) {
+            try {
+                release.run();
+            } catch (LeaseLostException e) {
+                record(Kind.LOST);
+                throw e;
             }
         }
 

@@ -12,7 +12,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aFreeNameIsGranted() {
-        StoreClient a = client();
         var granted = granted(a.take(name, a.newId(), LONG));
         assertThat(granted.base()).isPositive().isLessThan(1L << 47);
         assertThat(granted.waiting()).isZero();
@@ -20,8 +19,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aHeldNameIsBusyAndShowsItsHolder() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
 
         Busy busy = busy(b.take(name, b.newId(), LONG));
@@ -32,14 +29,12 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aNameHeldByTheSameClientUnderAnotherIdIsBusy() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(busy(a.take(name, a.newId(), LONG)).holder()).isEqualTo(holder);
     }
 
     @Test
     void aRepeatedAcquireAnswersTheBaseOfTheHold() {
-        StoreClient a = client();
         String holder = a.newId();
         var first = granted(a.take(name, holder, LONG));
         assertThat(granted(a.take(name, holder, LONG))).isEqualTo(first);
@@ -47,7 +42,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aRepeatedAcquireDoesNotCountTwice() {
-        StoreClient a = client();
         String holder = hold(a, name);
         granted(a.take(name, holder, LONG));
 
@@ -57,7 +51,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aRepeatedAcquireLengthensTheHold() {
-        StoreClient a = client();
         String holder = a.newId();
         granted(a.take(name, holder, MEDIUM));
         granted(a.take(name, holder, LONG));
@@ -67,7 +60,6 @@ abstract class HoldContract extends StoreHarness {
     @Test
     void aRepeatedAcquireNeverShortensTheHold() {
         assumeTrue(comparesLengths());
-        StoreClient a = client();
         String holder = hold(a, name);
         granted(a.take(name, holder, SHORT));
         assertRemaining(a, name, LONG);
@@ -75,8 +67,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aHoldEndsWithItsLease() {
-        StoreClient a = client();
-        StoreClient b = client();
         granted(a.take(name, a.newId(), SHORT));
         elapse(AFTER_SHORT);
 
@@ -86,8 +76,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aReleasedNameIsFree() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         assertThat(a.release(name, holder)).isTrue();
 
@@ -97,7 +85,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aSecondReleaseFindsNothing() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.release(name, holder)).isTrue();
         assertThat(a.release(name, holder)).isFalse();
@@ -105,8 +92,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aReleaseByAnotherIdLeavesTheHoldAlone() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
 
         assertThat(b.release(name, b.newId())).isFalse();
@@ -117,7 +102,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aReleaseAfterTheExpiryFindsNothing() {
-        StoreClient a = client();
         String holder = hold(a, name);
         expire(a, name, holder);
         assertThat(a.release(name, holder)).isFalse();
@@ -125,8 +109,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aReleaseAfterATakeoverLeavesTheNewHoldAlone() {
-        StoreClient a = client();
-        StoreClient b = client();
         String old = hold(a, name);
         expire(a, name, old);
         String holder = hold(b, name);
@@ -137,8 +119,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void anAttemptWithoutAQueueLeavesNothingBehind() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         busy(b.take(name, b.newId(), LONG));
         assertThat(a.inspect(name).waiting()).isZero();
@@ -151,7 +131,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void anAbandonedHoldIsReleased() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.abandon(name, holder)).isTrue();
         assertFree(a, name);
@@ -160,8 +139,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void abandoningAnUnknownIdChangesNothing() {
-        StoreClient a = client();
-        StoreClient b = client();
         assertThat(b.abandon(name, b.newId())).isFalse();
 
         String holder = hold(a, name);
@@ -171,8 +148,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aForcedReleaseEndsAnybodysHold() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         assertThat(b.forceRelease(name)).isTrue();
 
@@ -183,21 +158,20 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aForcedReleaseOfAFreeNameFindsNothing() {
-        assertThat(client().forceRelease(name)).isFalse();
+        assertThat(a.forceRelease(name)).isFalse();
     }
 
     @Test
     void anUnknownNameIsFree() {
-        assertThat(client().inspect(name)).isEqualTo(StoreState.free(0));
+        assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
     }
 
     @Test
     void aHeldNameShowsItsHold() {
-        StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, LONG)).base();
 
-        StoreState state = client().inspect(name);
+        StoreState state = b.inspect(name);
         assertThat(state.holder()).isEqualTo(holder);
         assertThat(state.base()).isEqualTo(base);
         assertThat(state.waiting()).isZero();
@@ -206,7 +180,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void looksChangeNothing() {
-        StoreClient a = client();
         String holder = a.newId();
         granted(a.take(name, holder, SHORT));
         a.inspect(name);
@@ -216,8 +189,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void basesGrowAcrossEveryEndOfAHold() {
-        StoreClient a = client();
-        StoreClient b = client();
         long last = 0;
         for (int i = 0; i < 12; i++) {
             StoreClient client = i % 3 == 0 ? a : b;
@@ -236,8 +207,6 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void namesAreIndependent() {
-        StoreClient a = client();
-        StoreClient b = client();
         String other = name + ":other";
         String holder = hold(a, name);
         String otherHolder = hold(b, other);
@@ -250,8 +219,7 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aStoreSaysWhatItIsAndClosesTwice() {
-        StoreClient a = client();
-        assertThat(a.store.describe()).isNotBlank();
+        assertThat(a.store().describe()).isNotBlank();
         a.close();
         a.close();
     }

@@ -27,20 +27,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What every {@link io.holdfast.spi.LockStore} does, as tests. A store's own test extends this class and supplies
- * {@code open}, and {@code elapse} where time is virtual; stores that by design do less say so by the capability methods, which skips the tests
- * of just that. Needs JUnit and AssertJ.
+ * The contract of every {@link io.holdfast.spi.LockStore}, as tests. A store's own test extends this class and
+ * implements {@code open}, and {@code elapse} if time is virtual. A store that by design does less overrides a
+ * capability method, which skips the tests of that capability. Needs JUnit and AssertJ.
  *
- * <p>The tests use names of their own, so one server serves them all. They wait for time only by {@code elapse}, and
- * expect an instant end of nothing, so they also pass on a slow machine.
+ * <p>Each test uses names of its own, so one server serves all tests. The tests wait only by {@code elapse} and expect
+ * no event at an exact time, so they pass on a slow machine, too.
  *
- * <p>This class has the tests of odd names and of threads; the others are in its superclasses, by subject.
+ * <p>This class has the tests of unusual names and of threads; its superclasses have the others, by subject.
  */
 public abstract class LockStoreContract extends StoreModelContract {
 
     private static final int THREADS = 8;
 
-    /** Many times what the slowest store needs for a test with threads. */
+    /** Many times longer than the slowest store needs for a test with threads. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** For subclasses. */
@@ -86,7 +86,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void namesThatLookAlikeAreDifferent() {
-        StoreClient a = client();
         List<String> names = List.of("x{" + name + "}", "{" + name + "}", name, name + " ", name + "/", "/" + name);
         for (String each : names) {
             hold(a, each);
@@ -98,8 +97,6 @@ public abstract class LockStoreContract extends StoreModelContract {
     }
 
     private void everyCommandWorksFor(String odd) {
-        StoreClient a = client();
-        StoreClient b = client();
         a.forceRelease(odd);
         String holder = hold(a, odd);
         assertThat(a.renew(odd, holder, LONG, 0)).isInstanceOf(Renewed.class);
@@ -120,9 +117,8 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void anAcquireSentTwiceAtOnceIsGrantedOnce() throws Exception {
-        StoreClient a = client();
         AcquireRequest request = AcquireRequest.once(name, a.newId(), LONG.toMillis());
-        List<AcquireReply> replies = twice(() -> StoreClient.get(a.store.acquire(request)));
+        List<AcquireReply> replies = twice(() -> StoreClient.get(a.store().acquire(request)));
         assertThat(granted(replies.get(0)).base())
                 .isEqualTo(granted(replies.get(1)).base());
         assertThat(a.release(name, request.holderId())).isTrue();
@@ -131,7 +127,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void ofTwoAcquiresAtOnceOneIsGranted() throws Exception {
-        StoreClient a = client();
         for (int i = 0; i < 20; i++) {
             List<AcquireReply> replies = twice(() -> a.take(name, a.newId(), LONG));
             assertThat(replies).hasAtLeastOneElementOfType(Granted.class).hasAtLeastOneElementOfType(Busy.class);
@@ -141,15 +136,12 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void aReleaseSentTwiceAtOnceEndsTheHoldOnce() throws Exception {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(twice(() -> a.release(name, holder))).containsExactlyInAnyOrder(true, false);
     }
 
     @QueueTest
     void aPlaceAskedForTwiceAtOnceIsOne() throws Exception {
-        StoreClient a = client();
-        StoreClient b = client();
         hold(a, name);
         String waiting = b.newId();
         List<AcquireReply> replies = twice(() -> b.queue(name, waiting, LONG, MEDIUM));
@@ -160,12 +152,11 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @QueueTest
     void aReleaseWithQueueingSentTwiceAtOnceQueuesOnce() throws Exception {
-        StoreClient a = client();
         String holder = hold(a, name);
-        queue(client(), name);
+        queue(b, name);
         AcquireRequest again = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
         List<ReleaseReply> replies =
-                twice(() -> StoreClient.get(a.store.release(new ReleaseRequest(name, holder, again))));
+                twice(() -> StoreClient.get(a.store().release(new ReleaseRequest(name, holder, again))));
         assertThat(replies).filteredOn(ReleaseReply::wasHeld).hasSize(1);
         assertThat(replies).contains(new ReleaseReply(false, null));
         assertThat(a.inspect(name).waiting()).isEqualTo(1);
@@ -173,7 +164,6 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     @Test
     void aRenewalAndAReleaseAtOnceLeaveTheNameFree() throws Exception {
-        StoreClient a = client();
         for (int i = 0; i < 20; i++) {
             String holder = hold(a, name);
             List<Object> replies = both(() -> a.renew(name, holder, LONG, 0), () -> (Object) a.release(name, holder));
@@ -187,7 +177,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     void threadsThatTryNeverOverlap() throws Exception {
         OverlapDetector detector = new OverlapDetector(name);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        List<StoreClient> clients = List.of(client(), client(), client());
+        List<StoreClient> clients = List.of(a, b, c);
         inThreads(thread -> {
             StoreClient client = clients.get(thread % clients.size());
             int rounds = 0;
@@ -213,7 +203,7 @@ public abstract class LockStoreContract extends StoreModelContract {
     void threadsThatQueueNeverOverlap() throws Exception {
         OverlapDetector detector = new OverlapDetector(name);
         long deadline = System.nanoTime() + PATIENCE.toNanos();
-        List<StoreClient> clients = List.of(client(), client(), client());
+        List<StoreClient> clients = List.of(a, b, c);
         inThreads(thread -> {
             StoreClient client = clients.get(thread % clients.size());
             String holder = client.newId();
@@ -232,7 +222,7 @@ public abstract class LockStoreContract extends StoreModelContract {
                     assertThat(client.release(name, holder)).isTrue();
                     return;
                 }
-                // As the engine does at the end of a tenure.
+                // The same as the engine at the end of a tenure.
                 String next = client.newId();
                 ReleaseReply released =
                         client.releaseAndQueue(name, holder, StoreClient.queueing(name, next, LONG, MEDIUM));
@@ -247,8 +237,8 @@ public abstract class LockStoreContract extends StoreModelContract {
     }
 
     /**
-     * Lets other threads run: also into the critical section, if a defect lets them. Fails after the deadline: with a
-     * store that loses a grant the others would else try for ever.
+     * Lets other threads run, even into the critical section if a defect allows that. Fails after the deadline, because
+     * with a store that loses a grant the other threads would try for ever.
      */
     private static void breathe(long deadline) {
         LockSupport.parkNanos(10_000);

@@ -16,7 +16,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** One name at a member: who holds it, its register, and which clients wait. All calls are made under the node's lock. */
+/**
+ * One name at a member: its holder, its register, and the clients that wait. All calls are made under the node's lock.
+ */
 final class MemoryQuorumName {
 
     private final MemoryQuorumNode node;
@@ -58,7 +60,7 @@ final class MemoryQuorumName {
             sequence = take.sequence();
             expiresNanos = node.nanoTime() + take.leaseMillis() * 1_000_000;
         } else if (take.sequence() >= sequence) {
-            // Sent again. After an exact setting that came later it must not lengthen.
+            // A repetition must not lengthen the hold after an exact setting that was sent later.
             sequence = take.sequence();
             extendBy(take.leaseMillis());
         }
@@ -79,7 +81,7 @@ final class MemoryQuorumName {
             return held.isEmpty() ? Found.ABSENT : Found.TAKEN;
         }
         if (extension.leaseMillis() == 0) {
-            // A look: it promises nothing, so it sets nothing and uses up no sequence.
+            // A look promises nothing, so it sets nothing and uses up no number.
             return Found.HELD;
         }
         if (extension.sequence() < sequence) {
@@ -141,14 +143,14 @@ final class MemoryQuorumName {
         }
     }
 
-    /** Tells the first few; who is not there any more is passed over. */
+    /** Wakes the first few clients that are still connected. */
     private void wakeFirst() {
         dropDead();
         int rank = 0;
         Iterator<String> clients = waiting.keySet().iterator();
-        while (clients.hasNext() && rank < MemoryQuorumNode.TOLD) {
-            int told = rank;
-            if (node.send(clients.next(), (QuorumMember.Listener listener) -> listener.released(name, told))) {
+        while (clients.hasNext() && rank < MemoryQuorumNode.WOKEN) {
+            int own = rank;
+            if (node.send(clients.next(), (QuorumMember.Listener listener) -> listener.released(name, own))) {
                 rank++;
             } else {
                 clients.remove();

@@ -16,16 +16,15 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A member of a quorum that lives in this process: the reference for what members do, and for tests a server that can be
+ * A member of a quorum in this process: the reference implementation of a member, and for tests a server that can be
  * restarted, with its data or without, and whose clock can be stepped. Thread-safe.
  *
- * <p>Commands are executed on the calling thread and their stages are complete on return; messages are delivered by the
- * time source.
+ * <p>Each command runs on the calling thread and its stage is complete on return; the time source delivers messages.
  */
 public final class MemoryQuorumNode {
 
-    /** How many of those who wait are told of a release. */
-    static final int TOLD = 3;
+    /** The number of waiting clients that receive a release. */
+    static final int WOKEN = 3;
 
     private final String description;
     private final TimeSource time;
@@ -51,7 +50,7 @@ public final class MemoryQuorumNode {
         return member;
     }
 
-    /** As after a crash without persistence: holds, registers and birth are gone. */
+    /** Restarts as after a crash without persistence: holds, registers and birth are gone. */
     public void restartEmpty() {
         locked(() -> {
             names.clear();
@@ -61,7 +60,7 @@ public final class MemoryQuorumNode {
         restart();
     }
 
-    /** As after a crash with persistence: the data are there, but nobody can say whether all of them. */
+    /** Restarts as after a crash with persistence: the data are there, but some may be missing. */
     public void restart() {
         locked(() -> {
             serverId = UUID.randomUUID().toString();
@@ -71,7 +70,7 @@ public final class MemoryQuorumNode {
         });
     }
 
-    /** Everything is deleted, but the process goes on. */
+    /** Deletes all data; the process continues. */
     public void flush() {
         locked(() -> {
             names.clear();
@@ -81,12 +80,12 @@ public final class MemoryQuorumNode {
         });
     }
 
-    /** A name's hold and register are gone, and nothing else: evicted, or not written before a crash. */
+    /** Deletes a name's hold and register, as by an eviction, or a crash before they were written. */
     public void forget(String name) {
         locked(() -> names.remove(name));
     }
 
-    /** The clock jumps. Forward: holds end early; back: they last longer. */
+    /** Steps the clock. Forward, holds end early; back, they last longer. */
     public void stepClock(Duration step) {
         locked(() -> {
             steppedNanos += step.toNanos();
@@ -94,13 +93,13 @@ public final class MemoryQuorumNode {
         });
     }
 
-    /** How many names have a hold. */
+    /** Returns how many names have a hold. */
     public int size() {
         return locked(() ->
                 (int) names.values().stream().filter(MemoryQuorumName::isHeld).count());
     }
 
-    /** The register of a name. */
+    /** Returns the register of a name. */
     public TokenRegister register(String name) {
         return locked(() -> name(name).register());
     }
@@ -150,7 +149,7 @@ public final class MemoryQuorumNode {
         return standing();
     }
 
-    /** False if no such client is connected. */
+    /** Sends a message to a client. Returns false if that client is not connected. */
     boolean send(String clientId, Consumer<QuorumMember.Listener> message) {
         MemoryQuorumMember client = clients.get(clientId);
         if (client == null) {
@@ -168,7 +167,7 @@ public final class MemoryQuorumNode {
         return description;
     }
 
-    /** Later: the sender's caller may hold locks that the receiver needs. */
+    /** Delivers a message later, because the sender's caller may hold locks that the receiver needs. */
     private void deliver(MemoryQuorumMember client, Consumer<QuorumMember.Listener> message) {
         time.schedule(0, () -> {
             QuorumMember.Listener receiver = client.listener();

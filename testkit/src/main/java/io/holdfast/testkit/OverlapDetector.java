@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Watches the critical section of one lock: records whenever two are inside at once, and whenever a fencing token is not
- * larger than the one before it.
+ * Watches the critical section of one lock. It records when two callers are inside at once, and when a fencing token is
+ * not larger than the token before it.
  *
- * <p>Call {@link #enter} once the lock is held and {@link #leave} before it is given up. Thread-safe: all threads and
+ * <p>Call {@link #enter} when the lock is held and {@link #leave} before it is released. Thread-safe: all threads and
  * clients of this process share one detector for each lock name.
  */
 public final class OverlapDetector {
 
-    /** Enough to see the pattern; a broken lock would else fill the memory. */
+    /** Enough to see the pattern; without a limit, a broken lock would fill the memory. */
     private static final int MAX_VIOLATIONS = 100;
 
     private final String name;
@@ -25,7 +25,7 @@ public final class OverlapDetector {
     private long found; // by lock
 
     /**
-     * Watches one critical section.
+     * Makes a detector for one critical section.
      *
      * @param name the lock's name, for the messages
      */
@@ -34,9 +34,9 @@ public final class OverlapDetector {
     }
 
     /**
-     * Someone has entered.
+     * Records that a caller has entered.
      *
-     * @param token the fencing token of its lease
+     * @param token the fencing token of the caller's lease
      */
     public void enter(long token) {
         String entrant = "token " + token + " on " + Thread.currentThread().getName();
@@ -56,7 +56,7 @@ public final class OverlapDetector {
         }
     }
 
-    /** Someone leaves, on whatever thread. */
+    /** Records that a caller leaves, on any thread. */
     public void leave() {
         lock.lock();
         try {
@@ -70,7 +70,7 @@ public final class OverlapDetector {
         }
     }
 
-    /** How often somebody has entered. */
+    /** Returns how many times callers have entered. */
     public long entries() {
         lock.lock();
         try {
@@ -80,7 +80,7 @@ public final class OverlapDetector {
         }
     }
 
-    /** What went wrong, each a sentence, at most the first hundred; empty if the lock was exclusive. */
+    /** Returns the first hundred violations, each as a sentence; empty if the lock was exclusive. */
     public List<String> violations() {
         lock.lock();
         try {
@@ -91,9 +91,9 @@ public final class OverlapDetector {
     }
 
     /**
-     * Fails if anything went wrong.
+     * Fails if there was a violation.
      *
-     * @throws AssertionError that lists the violations
+     * @throws AssertionError if there was; lists the violations
      */
     public void assertClean() {
         lock.lock();

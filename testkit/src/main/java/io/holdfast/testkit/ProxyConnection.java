@@ -9,15 +9,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * One client's connection through a {@link FaultProxy}. Each way has a thread that reads, so that what is in flight is
- * off its sender's hands even while it is held, and a thread that writes.
+ * One client's connection through a {@link FaultProxy}. Each way has a thread that reads, so that bytes have left their
+ * sender even while they are held, and a thread that writes.
  *
- * <p>The end of a stream travels in order behind its bytes: a request that is held when its client hangs up still
- * arrives when it is let go, as it does in a network.
+ * <p>The end of a stream travels behind its bytes, as in a network: a held request of a client that closes its
+ * connection still arrives when it is delivered.
  */
 final class ProxyConnection {
 
-    /** Bytes on their way, or the end of the stream if there are none. */
+    /** Bytes on their way; without bytes, the end of the stream. */
     private static final class Chunk {
         final byte[] bytes;
         final long due;
@@ -45,7 +45,7 @@ final class ProxyConnection {
         startWay("replies", server, client, replies);
     }
 
-    /** Closes both sides; what is in flight is lost. The flows must be woken after it. */
+    /** Closes both sides; all bytes on their way are lost. The caller must wake the flows afterwards. */
     void cut() {
         cut = true;
         close(client);
@@ -81,12 +81,12 @@ final class ProxyConnection {
                 }
             }
         } catch (IOException e) {
-            // As good as the end of the stream.
+            // The same as the end of the stream.
         }
         inFlight.add(new Chunk(new byte[0], flow.arrived(0)));
     }
 
-    /** Writes until the end of the stream; what comes after the receiver has gone is lost. */
+    /** Writes until the end of the stream. Bytes that come after the receiver has gone are lost. */
     private void write(Socket to, ProxyFlow flow, BlockingQueue<Chunk> inFlight) {
         boolean usable = true;
         try {
@@ -126,7 +126,7 @@ final class ProxyConnection {
         try {
             socket.close();
         } catch (IOException e) {
-            // It is closed as far as we are concerned.
+            // The proxy treats it as closed.
         }
     }
 }

@@ -5,10 +5,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
-/** What a {@link FaultProxy} does to the bytes that go one way, on all its connections. Thread-safe. */
+/** The faults of a {@link FaultProxy} for the bytes of one way, on all its connections. Thread-safe. */
 final class ProxyFlow {
 
-    /** So that points in time are positive numbers. */
+    /** Makes points in time positive numbers. */
     private static final long ORIGIN = System.nanoTime();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -47,7 +47,7 @@ final class ProxyFlow {
         change(() -> pending -= bytes);
     }
 
-    /** Takes bytes in, unless they are to be dropped. Returns when they are due, or -1 for dropped. */
+    /** Counts bytes that have arrived. Returns when they are due, or -1 if they are dropped. */
     long arrived(int bytes) {
         lock.lock();
         try {
@@ -61,7 +61,7 @@ final class ProxyFlow {
         }
     }
 
-    /** Waits until bytes may pass. False if their connection was cut meanwhile. */
+    /** Waits until bytes may pass. Returns false if their connection was cut meanwhile. */
     boolean awaitPassage(long due, BooleanSupplier cut) throws InterruptedException {
         lock.lock();
         try {

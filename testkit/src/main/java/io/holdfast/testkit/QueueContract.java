@@ -10,17 +10,16 @@ import io.holdfast.testkit.RecordingListener.Kind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The part of the contract on waiting in the store's queue and being granted from it. */
+/** The part of the contract on waiting in the store's queue and on grants from it. */
 abstract class QueueContract extends RenewContract {
 
-    /** An entry with this poll lives for 1.2 s without one: ample time to release, and bearable to wait for. */
+    /** An entry with this poll lives for 1.2 s without one: enough time to release, and short enough to wait for. */
     static final Duration BRIEF_POLL = Duration.ofMillis(400);
 
     static final Duration AFTER_BRIEF = Duration.ofMillis(1_300);
 
     @Test
     void askingForAPlaceInTheQueueOfAFreeNameIsGrantedAtOnce() {
-        StoreClient a = client();
         var granted = granted(a.queue(name, a.newId(), LONG, MEDIUM));
         assertThat(granted.waiting()).isZero();
         assertRemaining(a, name, LONG);
@@ -28,8 +27,6 @@ abstract class QueueContract extends RenewContract {
 
     @Test
     void askingForAPlaceInTheQueueOfAHeldNameIsBusy() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         Busy busy = busy(b.queue(name, b.newId(), LONG, MEDIUM));
         assertThat(busy.ahead()).isZero();
@@ -39,7 +36,7 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void releasesServeTheQueueInOrderAndTellOnlyTheNext() {
-        StoreClient[] clients = {client(), client(), client(), client()};
+        StoreClient[] clients = {a, b, c, client()};
         String[] ids = new String[4];
         ids[0] = hold(clients[0], name);
         for (int i = 1; i < 4; i++) {
@@ -61,12 +58,10 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void theQueueCanBeSeen() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, LONG)).base();
         queue(b, name);
-        queue(client(), name);
+        queue(c, name);
 
         assertThat(a.inspect(name).waiting()).isEqualTo(2);
         assertThat(apartFromLength(a.renew(name, holder, LONG, 0))).isEqualTo(new Renewed(base, 2));
@@ -76,11 +71,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aPushedGrantHasAShortLease() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        String next = b.newId();
-        busy(b.queue(name, next, LONG, Duration.ofSeconds(6)));
+        String next = queue(b, name, Duration.ofSeconds(6));
         a.release(name, holder);
 
         assertHolder(a, name, next);
@@ -90,8 +82,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aPushedGrantIsNoLongerThanItsLease() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = b.newId();
         busy(b.queue(name, next, Duration.ofSeconds(15), MEDIUM));
@@ -104,8 +94,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aPushedGrantHasALargerBase() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = a.newId();
         long first = granted(a.take(name, holder, LONG)).base();
         queue(b, name);
@@ -115,11 +103,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aRenewalConfirmsAPushedGrant() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        String next = b.newId();
-        busy(b.queue(name, next, LONG, Duration.ofSeconds(5)));
+        String next = queue(b, name, Duration.ofSeconds(5));
         a.release(name, holder);
 
         long base = a.inspect(name).base();
@@ -129,11 +114,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aPollConfirmsAPushedGrant() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        String next = b.newId();
-        busy(b.queue(name, next, LONG, Duration.ofSeconds(5)));
+        String next = queue(b, name, Duration.ofSeconds(5));
         a.release(name, holder);
 
         long base = a.inspect(name).base();
@@ -145,12 +127,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aGrantThatNobodyConfirmsGoesToTheNextWhenAnyoneAsks() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
-        String absent = b.newId();
-        busy(b.queue(name, absent, LONG, BRIEF_POLL));
+        String absent = queue(b, name, BRIEF_POLL);
         String next = queue(c, name);
         a.release(name, holder);
         assertHolder(a, name, absent);
@@ -164,9 +142,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aPollKeepsThePlace() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String first = queue(b, name);
         String second = queue(c, name);
@@ -180,12 +155,9 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void pollsKeepAnEntryAlive() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String first = b.newId();
-        // Lives for 1.8 s without a poll: less than what passes in all, and by far more than between two polls.
+        // Lives for 1.8 s without a poll: less than the whole test, and much more than the time between two polls.
         Duration poll = Duration.ofMillis(600);
         busy(b.queue(name, first, LONG, poll));
         queue(c, name);
@@ -199,11 +171,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void anEntryThatMissedThreePollsIsSkipped() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, name, Duration.ofMillis(100));
         String next = queue(c, name);
         elapse(AFTER_SHORT);
 
@@ -215,11 +184,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void entriesThatMissedThreePollsDoNotCount() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, name, Duration.ofMillis(100));
         elapse(AFTER_SHORT);
 
         assertThat(busy(c.take(name, c.newId(), LONG)).ahead()).isZero();
@@ -230,10 +196,8 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aQueueOfTheDeadLeavesTheNameFree() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, Duration.ofMillis(100)));
+        queue(b, name, Duration.ofMillis(100));
         elapse(AFTER_SHORT);
 
         a.release(name, holder);
@@ -243,11 +207,9 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aWaiterWhoseClientHasGoneHoldsUpTheQueueForAShortLeaseAtMost() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
-        busy(b.queue(name, b.newId(), LONG, BRIEF_POLL));
-        String next = queue(client(), name);
+        queue(b, name, BRIEF_POLL);
+        String next = queue(c, name);
         b.close();
 
         a.release(name, holder);
@@ -257,9 +219,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void aWithdrawnEntryIsSkipped() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String withdrawn = queue(b, name);
         String next = queue(c, name);
@@ -273,9 +232,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void anAbandonedGrantIsPassedOn() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String granted = queue(b, name);
         String next = queue(c, name);
@@ -288,8 +244,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void anAbandonedHoldIsPassedOn() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = hold(a, name);
         String next = queue(b, name);
         assertThat(a.abandon(name, holder)).isTrue();
@@ -299,9 +253,6 @@ abstract class QueueContract extends RenewContract {
 
     @QueueTest
     void theQueueOutlivesAForcedRelease() {
-        StoreClient a = client();
-        StoreClient b = client();
-        StoreClient c = client();
         String holder = hold(a, name);
         String next = queue(b, name);
         assertThat(c.forceRelease(name)).isTrue();

@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /** Keeps the messages of a store in the order of their arrival. Thread-safe. */
 public final class RecordingListener implements StoreListener {
 
-    /** The kinds of messages, named as the methods of {@link StoreListener}. */
+    /** The kinds of messages, with the names of the methods of {@link StoreListener}. */
     public enum Kind {
         GRANTED,
         CONTENDED,
@@ -59,17 +59,17 @@ public final class RecordingListener implements StoreListener {
         messages.add(new Message(Kind.LOST, name, holderId));
     }
 
-    /** The grants so far that came with what a receiver needs to use them at once. */
+    /** Returns the grants so far that say since when they last. */
     public List<PushedGrant> grants() {
         return List.copyOf(grants);
     }
 
-    /** All messages so far. */
+    /** Returns all messages so far. */
     public List<Message> messages() {
         return List.copyOf(messages);
     }
 
-    /** The messages of one kind so far. */
+    /** Returns the messages of one kind so far. */
     public List<Message> messages(Kind kind) {
         return messages.stream().filter(message -> message.kind() == kind).toList();
     }

@@ -8,23 +8,23 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis Cluster of real servers on free ports of the loopback interface: three masters that share the slots evenly,
- * each with a replica, unless told otherwise. Each node is a {@link RedisServer} that a test may pause, kill and restart.
- * When {@link Builder#start} returns, every node knows every other and all slots are served.
+ * A Redis Cluster of real servers on free ports of the loopback interface: by default, three masters that share the
+ * slots evenly, each with a replica. Each node is a {@link RedisServer} that a test may pause, kill and restart. When
+ * {@link Builder#start} returns, every node knows every other and all slots are served.
  *
- * <p>Thread-safe, but for tests that change roles from one thread. Ends like its servers, with {@link #close} or with
- * this JVM. Needs no {@code redis-cli}.
+ * <p>Thread-safe, but only one thread may change roles. Ends like its servers, with {@link #close} or with this JVM.
+ * Needs no {@code redis-cli}.
  */
 public final class RedisCluster implements AutoCloseable {
 
-    /** How many slots every cluster has. */
+    /** The number of slots of every cluster. */
     public static final int SLOTS = 16_384;
 
     private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private static final long ORDER_NANOS = 6_000_000_000L;
 
-    /** What to start. Not thread-safe. */
+    /** The settings of a cluster to start. Not thread-safe. */
     public static final class Builder {
 
         private @Nullable Installation installation;
@@ -36,37 +36,37 @@ public final class RedisCluster implements AutoCloseable {
 
         private Builder() {}
 
-        /** A server out of {@link RedisServer#available()}; the bundled one without it. */
+        /** Sets the server's program to one of {@link RedisServer#available()}; by default the bundled one. */
         public Builder installation(Installation installation) {
             this.installation = installation;
             return this;
         }
 
-        /** How many masters, 3 unless told; below three nobody can vote on a failover. */
+        /** Sets the number of masters; 3 by default. Fewer than three cannot vote on a failover. */
         public Builder masters(int masters) {
             this.masters = masters;
             return this;
         }
 
-        /** How many replicas each master has, 1 unless told. */
+        /** Sets the number of replicas of each master; 1 by default. */
         public Builder replicasEach(int replicasEach) {
             this.replicasEach = replicasEach;
             return this;
         }
 
-        /** How long a node must be silent until the others take it for failed, 2 seconds unless told. */
+        /** Sets how long a node must be silent until the others treat it as failed; 2 seconds by default. */
         public Builder nodeTimeout(Duration nodeTimeout) {
             this.nodeTimeout = nodeTimeout;
             return this;
         }
 
-        /** With TLS between the nodes and for clients. */
+        /** Adds TLS between the nodes and for clients. */
         public Builder tls(ServerTls how) {
             this.tls = how;
             return this;
         }
 
-        /** More arguments for the command line of each node. */
+        /** Sets further arguments of each node's command line. */
         public Builder args(String... args) {
             this.args = List.of(args);
             return this;
@@ -75,13 +75,13 @@ public final class RedisCluster implements AutoCloseable {
         /**
          * Starts all nodes and waits until they are a cluster.
          *
-         * @throws IllegalStateException if they do not become one; nothing is left running then
+         * @throws IllegalStateException if they do not become a cluster; then no process is left
          */
         public RedisCluster start() {
             List<String> all = new ArrayList<>(List.of(
                     "--cluster-node-timeout",
                     String.valueOf(nodeTimeout.toMillis()),
-                    // However long a replica was cut off: tests want the failover with the loss.
+                    // A replica may take over even after a long cut: tests need the failover with the loss.
                     "--cluster-replica-validity-factor",
                     "0",
                     "--repl-diskless-sync",
@@ -126,12 +126,12 @@ public final class RedisCluster implements AutoCloseable {
         return new Builder();
     }
 
-    /** All nodes in the order in which they were started; the first ones were the masters at the start. */
+    /** Returns all nodes in the order of their start; the first ones were the masters at the start. */
     public List<RedisServer> nodes() {
         return nodes;
     }
 
-    /** The masters that serve slots, as a running node sees it, in the order of {@link #nodes}. */
+    /** Returns the masters that serve slots, in the view of a running node, in the order of {@link #nodes}. */
     public List<RedisServer> masters() {
         ClusterView view = view();
         return nodes.stream()
@@ -142,7 +142,7 @@ public final class RedisCluster implements AutoCloseable {
                 .toList();
     }
 
-    /** The replicas of a master, as a running node sees it. */
+    /** Returns the replicas of a master, in the view of a running node. */
     public List<RedisServer> replicasOf(RedisServer master) {
         ClusterView view = view();
         String id = view.at(master.port()).id();
@@ -151,44 +151,46 @@ public final class RedisCluster implements AutoCloseable {
                 .toList();
     }
 
-    /** The address as a store URI: {@code redis-cluster://host:port,host:port,…} with all nodes; {@code rediss-} with TLS. */
+    /**
+     * Returns the store URI with all nodes: {@code redis-cluster://host:port,…}, with TLS {@code rediss-cluster://…}.
+     */
     public String uri() {
         return (tls ? "rediss-cluster://" : "redis-cluster://") + Topology.addresses(nodes);
     }
 
-    /** The slot of a key. */
+    /** Returns the slot of a key. */
     public int slotOf(String key) {
         Object slot = running().command("CLUSTER", "KEYSLOT", key);
         return Math.toIntExact((Long) Objects.requireNonNull(slot));
     }
 
-    /** The master that serves a slot, as a running node sees it. */
+    /** Returns the master that serves a slot, in the view of a running node. */
     public RedisServer nodeOf(int slot) {
         return byPort(view().masterOf(slot).port());
     }
 
-    /** The master that serves a key's slot. */
+    /** Returns the master that serves a key's slot. */
     public RedisServer nodeOf(String key) {
         return nodeOf(slotOf(key));
     }
 
     /**
-     * Begins to move a slot to another master: from now on the old one answers ASK for keys that it does not have. Stays
-     * so until the caller goes on.
+     * Begins to move a slot to another master: from now on the old master answers ASK for keys that it does not have,
+     * until the caller continues the migration.
      */
     public SlotMigration migrate(int slot, RedisServer to) {
         return SlotMigration.begin(this, slot, nodeOf(slot), to);
     }
 
     /**
-     * Lets a master's first replica take over in good order, without loss, and waits until everybody knows.
+     * Lets a master's first replica take over in good order, without loss, and waits until all nodes know.
      *
      * @return the new master
      */
     public RedisServer failover(RedisServer master) {
         int slot = aSlotOf(master);
         RedisServer replica = replicasOf(master).get(0);
-        // A replica gives such an order up after five seconds, if the nodes are too busy for it.
+        // A replica abandons such an order after five seconds if the nodes are too busy.
         long[] orderedNanos = {System.nanoTime() - ORDER_NANOS};
         return awaitMasterOtherThan(master, slot, () -> {
             if (System.nanoTime() - orderedNanos[0] >= ORDER_NANOS) {
@@ -199,15 +201,15 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Waits until a slot has another master: after this one was killed, paused or cut off.
+     * Waits until a slot has another master after this one was killed, paused or cut off.
      *
-     * @return the new master, as every other node that is up sees it
+     * @return the new master, in the view of every other running node
      */
     public RedisServer awaitMasterOtherThan(RedisServer before, int slot) {
         return awaitMasterOtherThan(before, slot, () -> {});
     }
 
-    /** @param meanwhile done before each look */
+    /** @param meanwhile runs before each look */
     private RedisServer awaitMasterOtherThan(RedisServer before, int slot, Runnable meanwhile) {
         Topology.await("slot " + slot + " has another master than " + before, TIMEOUT, () -> {
             meanwhile.run();
@@ -230,7 +232,7 @@ public final class RedisCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
-    /** A slot that this master serves. */
+    /** Returns a slot that this master serves. */
     public int aSlotOf(RedisServer master) {
         List<int[]> slots = view().at(master.port()).slots();
         if (slots.isEmpty()) {
@@ -240,8 +242,8 @@ public final class RedisCluster implements AutoCloseable {
     }
 
     /**
-     * Stops replication from a master, so that what it is told from now on reaches no replica; or lets it go on. The nodes
-     * go on seeing each other.
+     * Stops replication from a master, so that later writes reach no replica; or resumes it. The nodes still see each
+     * other.
      */
     public void cutReplication(RedisServer master, boolean cut) {
         Topology.refuseReplicas(master, cut);
@@ -259,7 +261,10 @@ public final class RedisCluster implements AutoCloseable {
         }
     }
 
-    /** Waits until a running node is a replica, in every running node's view, and in step with its master; and all is well. */
+    /**
+     * Waits until a running node is a replica in every running node's view and in step with its master, and all slots
+     * are served.
+     */
     public void awaitReplica(RedisServer node) {
         Topology.await(
                 node + " is a replica",
@@ -270,7 +275,9 @@ public final class RedisCluster implements AutoCloseable {
         awaitOk();
     }
 
-    /** The nodes tell each other who follows whom from time to time only, so some know it later than the replica itself. */
+    /**
+     * Nodes exchange their roles only from time to time, so some learn of a new replica later than the replica itself.
+     */
     private static boolean isReplica(RedisServer node, RedisServer viewer) {
         return ClusterView.of(viewer).at(node.port()).masterId() != null;
     }
@@ -288,7 +295,7 @@ public final class RedisCluster implements AutoCloseable {
     private void form(int masters) {
         for (int i = 0; i < nodes.size(); i++) {
             RedisServer node = nodes.get(i);
-            // Else all nodes begin with the same epoch, and first have to settle that among themselves.
+            // Otherwise all nodes begin with the same epoch and first have to resolve that among themselves.
             node.command("CLUSTER", "SET-CONFIG-EPOCH", String.valueOf(i + 1));
             if (i < masters) {
                 node.command(addSlots(SLOTS * i / masters, SLOTS * (i + 1) / masters));
@@ -320,7 +327,7 @@ public final class RedisCluster implements AutoCloseable {
         awaitOk();
         for (RedisServer node : nodes) {
             Topology.await(
-                    node + " knows who replicates whom",
+                    node + " knows which nodes are replicas",
                     TIMEOUT,
                     () -> ClusterView.of(node).nodes().stream()
                                     .filter(ClusterView.Node::isMaster)
@@ -354,7 +361,7 @@ public final class RedisCluster implements AutoCloseable {
         return String.valueOf(node.command("CLUSTER", "INFO")).contains("cluster_state:ok");
     }
 
-    /** As the first node sees it that answers and is sure of itself. */
+    /** Returns the view of the first running node. */
     private ClusterView view() {
         return ClusterView.of(running());
     }
@@ -372,6 +379,6 @@ public final class RedisCluster implements AutoCloseable {
         return nodes.stream()
                 .filter(node -> node.port() == port)
                 .findFirst()
-                .orElseThrow(() -> new IllegalStateException("no node of ours at port " + port));
+                .orElseThrow(() -> new IllegalStateException("this cluster has no node at port " + port));
     }
 }

@@ -22,7 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Finds the servers that can be run on this machine. Thread-safe; looks once for each JVM. */
+/** Finds the servers that run on this machine. Thread-safe; looks once for each JVM. */
 final class RedisInstallations {
 
     private static final Pattern VERSION = Pattern.compile("(?i)^(\\w*)\\s*server v=(\\d+(?:\\.\\d+)*)");
@@ -32,14 +32,14 @@ final class RedisInstallations {
     private RedisInstallations() {}
 
     /**
-     * The bundled server, those named in HOLDFAST_SERVERS, those on the PATH; each version once, in this order. With {@code
-     * -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
+     * Returns the bundled server, those in HOLDFAST_SERVERS and those on the PATH, each version once, in this order. With
+     * {@code -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
      */
     static List<Installation> all() {
         return FOUND;
     }
 
-    /** The first of all, which is the bundled one where it runs. */
+    /** Returns the first server, which is the bundled one where it runs. */
     static Installation preferred() {
         if (FOUND.isEmpty()) {
             throw new IllegalStateException(
@@ -51,7 +51,7 @@ final class RedisInstallations {
         return FOUND.get(0);
     }
 
-    /** Asks an executable for its version; empty if it cannot be run or is no Redis or Valkey server. */
+    /** Asks an executable for its version. Returns empty if it does not run or is no Redis or Valkey server. */
     static Optional<Installation> probe(Path executable) {
         try {
             Process process = new ProcessBuilder(executable.toString(), "--version")
@@ -147,8 +147,8 @@ final class RedisInstallations {
     }
 
     /**
-     * The resource as an executable file: unpacked once for each user. Processes that do this at the same time each move
-     * their own complete copy into place.
+     * Returns the resource as an executable file, unpacked once for each user. Processes that do so at the same time
+     * each move a complete copy of their own into place.
      */
     private static Path extracted(String resource, URL url) throws IOException {
         Path temp = Files.createTempFile(resource, ".tmp");
@@ -168,7 +168,9 @@ final class RedisInstallations {
         }
     }
 
-    /** A folder that only this user can write to: the temporary folder itself is everybody's. */
+    /**
+     * Returns a folder that only this user can write to, because all users can write to the temporary folder itself.
+     */
     private static Path cacheFolder(Path ownFile) throws IOException {
         var ownerOnly = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         Path parent = Path.of(System.getProperty("java.io.tmpdir"));
@@ -176,7 +178,7 @@ final class RedisInstallations {
         try {
             Files.createDirectory(folder, ownerOnly);
         } catch (java.nio.file.FileAlreadyExistsException e) {
-            // Of an earlier process, or a trap of another user.
+            // An earlier process made it, or it is a trap of another user.
             boolean ours = Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
                     && Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).equals(Files.getOwner(ownFile));
             return ours ? folder : Files.createTempDirectory("holdfast-servers", ownerOnly);

@@ -8,19 +8,18 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A master with replicas and, if wanted, three sentinels that watch over it: real servers on free ports of the loopback
- * interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start} returns, the
- * replicas are in step and the sentinels know each other.
+ * A master with replicas and, optionally, three sentinels that watch it: real servers on free ports of the loopback
+ * interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start} returns,
+ * the replicas are in step and the sentinels know each other.
  *
- * <p>Thread-safe, but for tests that change roles from one thread. Ends like its servers, with {@link #close} or with
- * this JVM.
+ * <p>Thread-safe, but only one thread may change roles. Ends like its servers, with {@link #close} or with this JVM.
  */
 public final class RedisReplication implements AutoCloseable {
 
     /** The master's name at the sentinels. */
     public static final String MASTER_NAME = "holdfast";
 
-    /** What the sentinels, and the replicas, log in as at a master that can be isolated. */
+    /** The users of the sentinels and of the replicas at a master that can be isolated. */
     private static final String WATCHER = "watcher";
 
     private static final String FOLLOWER = "follower";
@@ -28,12 +27,12 @@ public final class RedisReplication implements AutoCloseable {
 
     private static final Duration START_TIMEOUT = Duration.ofSeconds(40);
 
-    /** A sentinel that was held up does nothing for 30 s after it, by its own rule (TILT). */
+    /** A sentinel that was delayed does nothing for 30 s, by its own rule (TILT). */
     private static final Duration IN_STEP_TIMEOUT = Duration.ofSeconds(90);
 
     private static final Duration FAILOVER_TIMEOUT = Duration.ofSeconds(40);
 
-    /** What to start. Not thread-safe. */
+    /** The settings of the servers to start. Not thread-safe. */
     public static final class Builder {
 
         private @Nullable Installation installation;
@@ -46,43 +45,43 @@ public final class RedisReplication implements AutoCloseable {
 
         private Builder() {}
 
-        /** A server out of {@link RedisServer#available()}; the bundled one without it. */
+        /** Sets the server's program to one of {@link RedisServer#available()}; by default the bundled one. */
         public Builder installation(Installation installation) {
             this.installation = installation;
             return this;
         }
 
-        /** How many replicas, 2 unless told. */
+        /** Sets the number of replicas; 2 by default. */
         public Builder replicas(int replicas) {
             this.replicas = replicas;
             return this;
         }
 
-        /** With three sentinels, of which two must agree. */
+        /** Adds three sentinels, of which two must agree. */
         public Builder sentinels() {
             this.sentinels = 3;
             return this;
         }
 
-        /** How long a server must be silent until a sentinel takes it for down, a second unless told. */
+        /** Sets how long a server must be silent until a sentinel treats it as down; a second by default. */
         public Builder downAfter(Duration downAfter) {
             this.downAfter = downAfter;
             return this;
         }
 
-        /** With TLS among all servers and for clients. */
+        /** Adds TLS among all servers and for clients. */
         public Builder tls(ServerTls how) {
             this.tls = how;
             return this;
         }
 
-        /** So that {@link RedisReplication#isolate} can be called; clients then need a password, which is in the URI. */
+        /** Allows calls of {@link RedisReplication#isolate}. Clients then need a password, which is in the URI. */
         public Builder isolatable() {
             this.isolatable = true;
             return this;
         }
 
-        /** More arguments for the command line of master and replicas. */
+        /** Sets further arguments of the command line of master and replicas. */
         public Builder args(String... args) {
             this.args = List.of(args);
             return this;
@@ -91,7 +90,7 @@ public final class RedisReplication implements AutoCloseable {
         /**
          * Starts all servers and waits until they are in step.
          *
-         * @throws IllegalStateException if they do not come up; nothing is left running then
+         * @throws IllegalStateException if they do not come up; then no process is left
          */
         public RedisReplication start() {
             List<String> all = new ArrayList<>(args);
@@ -140,16 +139,16 @@ public final class RedisReplication implements AutoCloseable {
         this.isolatable = isolatable;
     }
 
-    /** A master and two replicas without sentinels, unless told otherwise. */
+    /** Returns a builder; by default, for a master and two replicas without sentinels. */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * The server that is the master: the one that most sentinels name, else the one running server that says so of
-     * itself.
+     * Returns the master: the server that most sentinels name; without sentinels, the one running server that reports
+     * itself as the master.
      *
-     * @throws IllegalStateException if there is none, or more than one and no sentinel to say which
+     * @throws IllegalStateException if there is none, or more than one and no sentinel to decide
      */
     public RedisServer master() {
         List<RedisServer> found = new ArrayList<>();
@@ -165,13 +164,13 @@ public final class RedisReplication implements AutoCloseable {
         return found.get(0);
     }
 
-    /** All servers but the master, running or not. */
+    /** Returns all servers except the master, running or not. */
     public List<RedisServer> replicas() {
         RedisServer master = master();
         return servers.stream().filter(server -> server != master).toList();
     }
 
-    /** Master and replicas in the order in which they were started; the first was the first master. */
+    /** Returns master and replicas in the order of their start; the first was the first master. */
     public List<RedisServer> servers() {
         return servers;
     }
@@ -180,12 +179,12 @@ public final class RedisReplication implements AutoCloseable {
         return sentinels;
     }
 
-    /** The address as a store URI: {@code redis-sentinel://host:port,host:port,host:port/0#holdfast}. */
+    /** Returns the store URI: {@code redis-sentinel://host:port,host:port,host:port/0#holdfast}. */
     public String sentinelUri() {
         return sentinelUri(Topology.addresses(sentinels));
     }
 
-    /** The same with other addresses of the sentinels, as of proxies to them. */
+    /** Returns the store URI with other addresses for the sentinels, for example those of proxies. */
     public String sentinelUri(String addresses) {
         return (tls ? "rediss-sentinel://" : "redis-sentinel://")
                 + (isolatable ? ":" + PASSWORD + "@" : "")
@@ -193,8 +192,8 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     /**
-     * Makes a replica the master while the old one is up, as an operator does, and waits until everybody knows. With
-     * sentinels by their order, without them by hand. What the new master has not got yet is lost.
+     * Makes a replica the master while the old master is up, as an operator does, and waits until all servers know.
+     * Sentinels do it by order; without them this method does it. Writes that the new master has not received are lost.
      *
      * @return the new master
      */
@@ -205,7 +204,7 @@ public final class RedisReplication implements AutoCloseable {
             promote(next);
             return next;
         }
-        // Refused while the sentinel has not yet heard from a replica that could be promoted.
+        // The sentinel refuses until it has heard from a replica that could be promoted.
         Topology.await("a sentinel begins a failover", FAILOVER_TIMEOUT, () -> {
             sentinels.get(0).command("SENTINEL", "FAILOVER", MASTER_NAME);
             return true;
@@ -214,9 +213,9 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     /**
-     * Waits until there is another master: after this one was killed, paused or cut off.
+     * Waits until there is another master after this one was killed, paused or cut off.
      *
-     * @return the new master, which calls itself that and which all sentinels name
+     * @return the new master, which reports itself as the master and which all sentinels name
      */
     public RedisServer awaitMasterOtherThan(RedisServer before) {
         Topology.await("there is another master than " + before, FAILOVER_TIMEOUT, () -> {
@@ -226,7 +225,7 @@ public final class RedisReplication implements AutoCloseable {
         return master();
     }
 
-    /** Promotes a replica by hand and lets the other running servers follow it, the old master included. */
+    /** Promotes a replica by hand and lets the other running servers follow it, even the old master. */
     public void promote(RedisServer replica) {
         replica.command("REPLICAOF", "NO", "ONE");
         for (RedisServer server : servers) {
@@ -238,9 +237,9 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     /**
-     * Stops replication from the master, so that what it is told from now on reaches no replica; or lets it go on.
-     * Everything else keeps its connections: the sentinels see a healthy master. (To stop the replicas' processes would not
-     * do: what waits in their sockets is applied when they go on.)
+     * Stops replication from the master, so that later writes reach no replica; or resumes it. All other connections
+     * stay: the sentinels see a healthy master. (A pause of the replicas would not be enough: they apply the writes in
+     * their sockets when they continue.)
      */
     public void cutReplication(boolean cut) {
         RedisServer master = master();
@@ -251,8 +250,8 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     /**
-     * Cuts a server off from the sentinels and the other servers, but not from clients; or ends that. Only if it was built
-     * {@link Builder#isolatable}.
+     * Cuts a server off from the sentinels and the other servers, but not from clients; or ends the cut. Needs {@link
+     * Builder#isolatable}.
      */
     public void isolate(RedisServer server, boolean cut) {
         if (!isolatable) {
@@ -266,9 +265,9 @@ public final class RedisReplication implements AutoCloseable {
         }
     }
 
-    /** Waits until every running replica has what the master has. */
+    /** Waits until every running replica has the data of the master. */
     public void awaitInStep() {
-        // Asked each time: while it waits, sentinels may make another one the master.
+        // Looks for the master each time: sentinels may promote another server during the wait.
         Topology.await("all replicas are in step with their master", IN_STEP_TIMEOUT, () -> areInStep(master()));
     }
 
@@ -335,7 +334,7 @@ public final class RedisReplication implements AutoCloseable {
         List<RedisServer> replicas = servers.stream()
                 .filter(server -> server != master && server.isUp())
                 .toList();
-        // Asked first: a master in use is ahead again by the time that it answers.
+        // Reads the master's offset first: a master in use is ahead again by the time that it answers.
         long offset = offset(master, "master_repl_offset");
         return replicas.stream()
                         .allMatch(replica -> Topology.info(replica, "replication", "master_link_status")
@@ -343,7 +342,7 @@ public final class RedisReplication implements AutoCloseable {
                                 && Topology.info(replica, "replication", "master_port")
                                         .equals(String.valueOf(master.announcedPort()))
                                 && offset(replica, "slave_repl_offset") >= offset)
-                // A replica that was sent everything anew confirms nothing before its first message.
+                // A replica that received all data anew confirms nothing before its first message.
                 && IntStream.range(0, replicas.size())
                         .allMatch(each -> Topology.info(master, "replication", "slave" + each)
                                 .contains("state=online"));

@@ -17,23 +17,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A private Redis or Valkey server: a real one, in a process of its own, on a free port of the loopback interface, with
- * nothing persisted. It accepts commands when {@link #start} returns; it ends with {@link #close} or with this JVM,
- * however that ends, and leaves no process and no file.
+ * A private Redis or Valkey server: a real one, in a process of its own, on a free port of the loopback interface,
+ * without persistence. It accepts commands when {@link #start} returns. It ends with {@link #close} or with this JVM,
+ * however the JVM ends, and leaves no process and no file.
  *
- * <p>Thread-safe. Needs {@code sh}, as every Linux and macOS has it, and no test library.
+ * <p>Thread-safe. Needs {@code sh}, which every Linux and macOS has, and no test library.
  */
 public final class RedisServer implements AutoCloseable {
 
     /**
-     * A server that can be run on this machine.
+     * A server program that runs on this machine.
      *
      * @param label kind and version, for example {@code Redis 6.2.11}
      * @param version the version alone
      */
     public record Installation(String label, Path executable, String version) {
 
-        /** Whether this is version {@code major.minor} or a later one. */
+        /** Returns whether this is version {@code major.minor} or a later one. */
         public boolean isAtLeast(int major, int minor) {
             String[] parts = version.split("\\.", -1);
             int itsMajor = Integer.parseInt(parts[0]);
@@ -46,7 +46,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** What a server shall be started with. Not thread-safe. */
+    /** The settings of a server to start. Not thread-safe. */
     public static final class Builder {
 
         private @Nullable Path executable;
@@ -58,18 +58,20 @@ public final class RedisServer implements AutoCloseable {
 
         private Builder() {}
 
-        /** The server's program; without it, the one bundled in embedded-redis, else one of the PATH. */
+        /**
+         * Sets the server's program. By default it is the one bundled in embedded-redis, or otherwise one of the PATH.
+         */
         public Builder executable(Path executable) {
             this.executable = executable;
             return this;
         }
 
-        /** A server out of {@link RedisServer#available()}. */
+        /** Sets the server's program to one of {@link RedisServer#available()}. */
         public Builder installation(Installation installation) {
             return executable(installation.executable());
         }
 
-        /** More arguments for the server's command line, for example {@code "--maxmemory", "2mb"}. */
+        /** Sets further arguments of the server's command line, for example {@code "--maxmemory", "2mb"}. */
         public Builder args(String... args) {
             this.args = List.of(args);
             return this;
@@ -80,19 +82,19 @@ public final class RedisServer implements AutoCloseable {
             return this;
         }
 
-        /** With TLS, on a second port. */
+        /** Adds TLS on a second port. */
         public Builder tls(ServerTls how) {
             this.tls = how;
             return this;
         }
 
-        /** Variables of the server's environment, beside those of this process. */
+        /** Sets variables of the server's environment, in addition to those of this process. */
         public Builder environment(Map<String, String> variables) {
             this.environment = Map.copyOf(variables);
             return this;
         }
 
-        /** A password for the default user. */
+        /** Sets the password of the default user. */
         public Builder password(String password) {
             this.password = password;
             return this;
@@ -169,14 +171,14 @@ public final class RedisServer implements AutoCloseable {
         return builder().start();
     }
 
-    /** For a server with a password, arguments or a program of its own. */
+    /** Returns a builder for a server with a password, arguments or a program of its own. */
     public static Builder builder() {
         return new Builder();
     }
 
     /**
-     * The servers that can be run here: the bundled one, those in the environment variable HOLDFAST_SERVERS (paths of
-     * programs, separated by {@code :}), those on the PATH; each version once.
+     * Returns the servers that run here: the bundled one, those in the environment variable HOLDFAST_SERVERS (paths of
+     * programs, separated by {@code :}) and those on the PATH; each version once.
      */
     public static List<Installation> available() {
         return RedisInstallations.all();
@@ -186,7 +188,7 @@ public final class RedisServer implements AutoCloseable {
         return installation;
     }
 
-    /** The address as a store URI, with the password if there is one. */
+    /** Returns the address as a store URI, with the password if there is one. */
     public String uri() {
         String user = password == null
                 ? ""
@@ -202,17 +204,17 @@ public final class RedisServer implements AutoCloseable {
         return port;
     }
 
-    /** {@code 127.0.0.1:PORT}. */
+    /** Returns {@code 127.0.0.1:PORT}. */
     public String address() {
         return HOST + ":" + port;
     }
 
-    /** The port that others than the test use: the one with TLS, if there is one. */
+    /** Returns the port for clients and other servers: the one with TLS, if there is one. */
     public int announcedPort() {
         return tls == null ? port : tlsPort;
     }
 
-    /** The process id of the server itself. */
+    /** Returns the process id of the server itself. */
     public long pid() {
         lock.lock();
         try {
@@ -222,7 +224,10 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Stops the process as a long garbage collection or a frozen VM would: connections stay, nothing answers. */
+    /**
+     * Pauses the process, as a long garbage collection or a frozen VM does: connections stay, and no command is
+     * answered.
+     */
     public void pause() {
         withProcess(server -> {
             server.signal("STOP");
@@ -230,7 +235,7 @@ public final class RedisServer implements AutoCloseable {
         });
     }
 
-    /** Whether the process runs: it is neither paused nor killed. */
+    /** Returns whether the process runs: it is neither paused nor killed. */
     public boolean isUp() {
         lock.lock();
         try {
@@ -240,7 +245,7 @@ public final class RedisServer implements AutoCloseable {
         }
     }
 
-    /** Lets a paused process run on. */
+    /** Continues a paused process. */
     public void resume() {
         withProcess(server -> {
             server.signal("CONT");
@@ -248,12 +253,12 @@ public final class RedisServer implements AutoCloseable {
         });
     }
 
-    /** Ends the process by SIGKILL. It is gone on return, with everything it had in memory. */
+    /** Ends the process by SIGKILL. On return it is gone, with everything that it had in memory. */
     public void kill() {
         withProcess(ServerProcess::kill);
     }
 
-    /** Starts the server anew at the same port with the same arguments and directory; ends it first if it still runs. */
+    /** Restarts the server at the same port with the same arguments and directory. Ends it first if it still runs. */
     public void restart() {
         withProcess(before -> {
             before.leave();
@@ -283,8 +288,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * How often each command was executed since the server's start, by its name in lower case ({@code evalsha},
-     * {@code config|get}). Counts those that scripts call and those of this class, too.
+     * Returns how many times each command was executed since the server's start, by its name in lower case ({@code
+     * evalsha}, {@code config|get}). Includes the commands that scripts call and those of this class.
      */
     public Map<String, Long> commandCounts() {
         Map<String, Long> counts = new TreeMap<>();
@@ -299,7 +304,7 @@ public final class RedisServer implements AutoCloseable {
         return counts;
     }
 
-    /** Ends the process, whatever state it is in, and removes its directory. Closing twice does nothing. */
+    /** Ends the process in any state and removes its directory. Idempotent. */
     @Override
     public void close() {
         lock.lock();
@@ -371,7 +376,7 @@ public final class RedisServer implements AutoCloseable {
                 throw new IllegalStateException(installation + " did not answer within " + START_TIMEOUT.toSeconds()
                         + " s; its log ends with:\n" + ServerProcess.lastLines(log));
             }
-            // A server gives no sign when it is ready; asking is the way to know.
+            // A server gives no sign when it is ready, so this asks again.
             LockSupport.parkNanos(5_000_000);
             if (Thread.currentThread().isInterrupted()) {
                 throw new IllegalStateException("interrupted while " + installation + " was starting");
@@ -388,7 +393,7 @@ public final class RedisServer implements AutoCloseable {
         try (RespClient client = connect()) {
             client.call("PING");
             Object info = client.call("INFO", "server");
-            // Somebody else's server may have taken the port just before ours, which is about to say so and end.
+            // Another server may have taken the port just before this one, which is about to report that and end.
             return String.valueOf(info).contains("process_id:" + started.pid() + "\r");
         } catch (RespClient.ErrorReply e) {
             String said = String.valueOf(e.getMessage());

@@ -17,7 +17,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalLengthensTheHold() {
-        StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, MEDIUM)).base();
 
@@ -27,8 +26,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewedHoldOutlivesItsFirstLease() {
-        StoreClient a = client();
-        StoreClient b = client();
         String holder = a.newId();
         granted(a.take(name, holder, Duration.ofSeconds(1)));
         assertThat(a.renew(name, holder, LONG, 0)).isInstanceOf(Renewed.class);
@@ -41,7 +38,6 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aRenewalNeverShortensTheHold() {
         assumeTrue(comparesLengths());
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.renew(name, holder, SHORT, 0)).isInstanceOf(Renewed.class);
         assertRemaining(a, name, LONG);
@@ -49,7 +45,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLookChangesNoLength() {
-        StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, MEDIUM)).base();
         assertThat(a.look(name, holder, 0))
@@ -61,10 +56,9 @@ abstract class RenewContract extends HoldContract {
         assertRemaining(a, name, LONG);
     }
 
-    /** However little is left: a lease of fixed length must be over by its end. */
+    /** A lease of fixed length must be over by its end, even if little of it is left. */
     @Test
     void aHoldThatIsLookedAtEndsInTime() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.set(name, holder, SHORT, 1)).isInstanceOf(Renewed.class);
         elapse(SHORT.dividedBy(2));
@@ -75,8 +69,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aLookFindsAHoldThatIsGone() {
-        StoreClient a = client();
-        StoreClient b = client();
         assertThat(a.look(name, a.newId(), 0)).isEqualTo(new Gone());
         assertFree(a, name);
 
@@ -91,7 +83,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalOfANameThatNobodyHoldsDoesNotTakeIt() {
-        StoreClient a = client();
         assertThat(a.renew(name, a.newId(), LONG, 0)).isEqualTo(new Gone());
         assertThat(a.set(name, a.newId(), LONG, 1)).isEqualTo(new Gone());
         assertFree(a, name);
@@ -99,7 +90,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalAfterTheExpiryFindsTheHoldGone() {
-        StoreClient a = client();
         String holder = a.newId();
         granted(a.take(name, holder, SHORT));
         elapse(AFTER_SHORT);
@@ -110,8 +100,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalAfterATakeoverLeavesTheNewHoldAlone() {
-        StoreClient a = client();
-        StoreClient b = client();
         String old = hold(a, name);
         expire(a, name, old);
         String holder = b.newId();
@@ -126,7 +114,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalAfterTheReleaseFindsTheHoldGone() {
-        StoreClient a = client();
         String holder = hold(a, name);
         a.release(name, holder);
         assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
@@ -135,7 +122,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalAfterAForcedReleaseFindsTheHoldGone() {
-        StoreClient a = client();
         String holder = hold(a, name);
         a.forceRelease(name);
         assertThat(a.renew(name, holder, LONG, 0)).isEqualTo(new Gone());
@@ -143,7 +129,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aSettingShortensTheHold() {
-        StoreClient a = client();
         String holder = a.newId();
         long base = granted(a.take(name, holder, LONG)).base();
         assertThat(apartFromLength(a.set(name, holder, MEDIUM, 1))).isEqualTo(new Renewed(base, 0));
@@ -152,7 +137,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aShortenedHoldEndsWhenItWasToldTo() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.set(name, holder, SHORT, 1)).isInstanceOf(Renewed.class);
         elapse(AFTER_SHORT);
@@ -161,7 +145,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aSettingLengthensTheHold() {
-        StoreClient a = client();
         String holder = a.newId();
         granted(a.take(name, holder, MEDIUM));
         assertThat(a.set(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
@@ -170,7 +153,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aHoldCanBeSetAgain() {
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.set(name, holder, MEDIUM, 1)).isInstanceOf(Renewed.class);
         assertThat(a.set(name, holder, LONG, 2)).isInstanceOf(Renewed.class);
@@ -180,7 +162,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void aRenewalSentAfterTheSettingLengthens() {
-        StoreClient a = client();
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
         assertThat(a.renew(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
@@ -190,7 +171,6 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aLateRenewalDoesNotUndoASetting() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
 
@@ -201,7 +181,6 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aLateSettingDoesNotUndoTheNextOne() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = hold(a, name);
         a.set(name, holder, LONG, 2);
 
@@ -212,7 +191,6 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aLateRepetitionOfASettingDoesNotShortenWhatWasRenewedSince() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
         a.renew(name, holder, LONG, 1);
@@ -225,7 +203,6 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aSettingThatComesLateDoesNotShortenWhatWasRenewedSince() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = hold(a, name);
         assertThat(a.renew(name, holder, LONG, 1)).isInstanceOf(Renewed.class);
 
@@ -233,11 +210,10 @@ abstract class RenewContract extends HoldContract {
         assertRemaining(a, name, LONG);
     }
 
-    /** The client counts its deadline from the request that is answered: {@code Renewed} says that all of it is there. */
+    /** The client counts its deadline from the request of this reply: {@code Renewed} promises the whole length. */
     @Test
     void aRepeatedSettingPromisesNoTimeThatIsNotThere() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = hold(a, name);
         a.set(name, holder, MEDIUM, 1);
         elapse(SHORT);
@@ -254,20 +230,17 @@ abstract class RenewContract extends HoldContract {
     @Test
     void aLateAcquireDoesNotUndoASetting() {
         assumeTrue(countsSettings());
-        StoreClient a = client();
         String holder = a.newId();
         var granted = granted(a.take(name, holder, LONG));
         a.set(name, holder, MEDIUM, 1);
 
-        // What it promises is another matter: nobody counts on it, as the setting came after it.
+        // The promised time does not matter: the setting was sent after the acquire, so the client does not rely on it.
         assertThat(granted(a.take(name, holder, LONG)).base()).isEqualTo(granted.base());
         assertRemaining(a, name, MEDIUM);
     }
 
     @Test
     void settingsOfAnEarlierHoldDoNotCountForTheNext() {
-        StoreClient a = client();
-        StoreClient b = client();
         String old = hold(a, name);
         a.set(name, old, LONG, 7);
         a.release(name, old);
@@ -280,15 +253,13 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void manyRenewalsAreAnsweredInTheirOrder() {
-        StoreClient a = client();
-        StoreClient b = client();
         String[] names = {name + ":0", name + ":1", name + ":2", name + ":3"};
         String[] holders = {a.newId(), a.newId(), b.newId(), a.newId()};
         long first = granted(a.take(names[0], holders[0], MEDIUM)).base();
         granted(b.take(names[2], holders[2], MEDIUM));
         long last = granted(a.take(names[3], holders[3], MEDIUM)).base();
 
-        // The second is free, the third another client's; some ask who waits, and some do not.
+        // The second name is free and the third another client's; some requests ask for the count of waiting clients.
         List<RenewRequest> requests = List.of(
                 RenewRequest.extend(names[0], holders[0], LONG.toMillis(), 0).counted(false),
                 RenewRequest.extend(names[1], holders[1], LONG.toMillis(), 0),
@@ -304,6 +275,6 @@ abstract class RenewContract extends HoldContract {
 
     @Test
     void noRenewalsAreAnsweredByNothing() {
-        assertThat(client().renewAll(List.of())).isEmpty();
+        assertThat(a.renewAll(List.of())).isEmpty();
     }
 }

@@ -14,14 +14,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One plain connection to a Redis server, just enough of the protocol (RESP 2) to look at a server from outside without
- * the driver that is under test.
+ * One plain connection to a Redis server. It knows enough of the protocol (RESP 2) to look at a server without the
+ * driver under test.
  *
- * <p>Not thread-safe. After an {@link IOException} the connection is of no further use.
+ * <p>Not thread-safe. After an {@link IOException} the connection is unusable.
  */
 public final class RespClient implements AutoCloseable {
 
-    /** What a server answers instead of a result, for example {@code WRONGTYPE …}. */
+    /** An error that a server answers instead of a result, for example {@code WRONGTYPE …}. */
     public static final class ErrorReply extends RuntimeException {
 
         private static final long serialVersionUID = 1;
@@ -42,7 +42,7 @@ public final class RespClient implements AutoCloseable {
     /**
      * Connects.
      *
-     * @param timeout how long to wait for the connection, and then for each reply
+     * @param timeout the longest wait for the connection, and for each reply
      */
     public static RespClient connect(String host, int port, Duration timeout) throws IOException {
         Socket socket = new Socket();
@@ -116,7 +116,7 @@ public final class RespClient implements AutoCloseable {
         }
         List<@Nullable Object> elements = new ArrayList<>(length);
         for (int i = 0; i < length; i++) {
-            // An error within an array (of EXEC) is one of its elements, not the failure of the whole.
+            // An error within an array (of EXEC) is one of its elements and not a failure of the command.
             elements.add(read());
         }
         return elements;

@@ -13,16 +13,16 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server's process, under a guardian shell that ends it when this JVM ends for any reason, SIGKILL included (see
+ * A server's process, under a guardian shell that ends it when this JVM ends for any reason, even by SIGKILL (see
  * {@code guardian.sh}).
  *
- * <p>Not thread-safe: used under the lock of its {@link RedisServer}.
+ * <p>Not thread-safe: the owner's lock guards it.
  */
 final class ServerProcess {
 
     private static final String SCRIPT = script();
 
-    /** A session of its own, so that Ctrl-C at the terminal ends the JVM first and not the server it is talking to. */
+    /** A session of its own, so that Ctrl-C at the terminal ends the JVM first and not the server that the JVM uses. */
     private static final boolean HAS_SETSID =
             RedisInstallations.onPath("setsid").isPresent();
 
@@ -37,16 +37,16 @@ final class ServerProcess {
         this.pid = pid;
     }
 
-    /** With the environment of this process. */
+    /** Starts the command with the environment of this process. */
     static ServerProcess start(List<String> command, Path log, Path dir) throws IOException {
         return start(command, Map.of(), log, dir);
     }
 
     /**
-     * Starts the command. Its output is added to the log.
+     * Starts the command and appends its output to the log.
      *
-     * @param environment variables beside those of this process
-     * @param dir removed with everything in it when the server is closed or this JVM ends
+     * @param environment variables in addition to those of this process
+     * @param dir a folder that is removed when the server is closed or this JVM ends
      */
     static ServerProcess start(List<String> command, Map<String, String> environment, Path log, Path dir)
             throws IOException {
@@ -73,20 +73,20 @@ final class ServerProcess {
 
     boolean isRunning() {
         try {
-            // The guardian says nothing more than that the server has ended.
+            // The guardian writes nothing more than that the server has ended.
             return !ended && !words.ready();
         } catch (IOException e) {
             return false;
         }
     }
 
-    /** Ends the server by SIGKILL, also a stopped one. It is gone on return. */
+    /** Ends the server by SIGKILL, even a paused one. It is gone on return. */
     void kill() {
         if (ended) {
             return;
         }
         try {
-            tell("kill");
+            order("kill");
             words.readLine();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -115,11 +115,11 @@ final class ServerProcess {
         }
     }
 
-    /** Ends the server, and leaves its directory to the next one. */
+    /** Ends the server and leaves its directory to the next one. */
     void leave() {
         kill();
         try {
-            tell("leave");
+            order("leave");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -137,7 +137,7 @@ final class ServerProcess {
         awaitGuardian();
     }
 
-    private void tell(String word) throws IOException {
+    private void order(String word) throws IOException {
         guardian.getOutputStream().write((word + "\n").getBytes(StandardCharsets.UTF_8));
         guardian.getOutputStream().flush();
     }
@@ -152,7 +152,7 @@ final class ServerProcess {
                     }
                     return;
                 } catch (InterruptedException e) {
-                    interrupted = true; // leave nothing behind, also when a test is being cancelled
+                    interrupted = true; // leave nothing behind, even when a test is cancelled
                 }
             }
         } finally {
@@ -162,7 +162,7 @@ final class ServerProcess {
         }
     }
 
-    /** The last lines of a log, for the message of a failed start. */
+    /** Returns the last lines of a log, for the message of a failed start. */
     static String lastLines(Path log) {
         try {
             List<String> lines = Files.readAllLines(log, StandardCharsets.UTF_8);

@@ -5,13 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** What a server's program is started as. */
+/** The role in which a server's program starts. */
 enum ServerRole {
     SERVER,
     CLUSTER_NODE,
     SENTINEL;
 
-    /** The arguments that come first. A sentinel keeps what it knows in a file, which must be there from the start. */
+    /** Returns the first arguments. A sentinel keeps its state in a file, which must exist at the start. */
     List<String> firstArguments(Path dir) throws IOException {
         return switch (this) {
             case SERVER -> List.of("--save", "", "--appendonly", "no");
@@ -37,7 +37,7 @@ enum ServerRole {
         };
     }
 
-    /** A port that this role can use: a cluster node needs a second one, 10,000 above. */
+    /** Returns a port that this role can use: a cluster node needs a second port, 10,000 above. */
     int freePort() throws IOException {
         return this == CLUSTER_NODE ? FreePort.nextWithBus() : FreePort.next();
     }

@@ -5,15 +5,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How a server does TLS: with this certificate and key, and only for clients whose certificate is from the CA. All PEM files.
- * A server with TLS keeps its plain port for the test itself, and tells everybody else of the other one.
+ * The TLS files of a server, all PEM: its certificate and key, and the CA of the clients that it accepts. A server with
+ * TLS keeps its plain port for the test itself, and announces the port with TLS.
  *
- * @param certificate for {@code 127.0.0.1}, of the server and of what it connects to other servers with
+ * @param certificate for {@code 127.0.0.1}; the server presents it to clients and to other servers
  */
 public record ServerTls(Path certificate, Path key, Path ca) {
 
     List<String> arguments(int port, ServerRole role) {
-        List<String> arguments = new ArrayList<>(List.of(
+        List<String> arguments = new ArrayList<>(arguments(port, "yes"));
+        arguments.addAll(List.of("--tls-replication", "yes"));
+        if (role == ServerRole.CLUSTER_NODE) {
+            arguments.addAll(List.of("--tls-cluster", "yes"));
+        }
+        return arguments;
+    }
+
+    List<String> arguments(int port, String clients) {
+        return List.of(
                 "--tls-port",
                 String.valueOf(port),
                 "--tls-cert-file",
@@ -23,12 +32,6 @@ public record ServerTls(Path certificate, Path key, Path ca) {
                 "--tls-ca-cert-file",
                 ca.toString(),
                 "--tls-auth-clients",
-                "yes",
-                "--tls-replication",
-                "yes"));
-        if (role == ServerRole.CLUSTER_NODE) {
-            arguments.addAll(List.of("--tls-cluster", "yes"));
-        }
-        return arguments;
+                clients);
     }
 }

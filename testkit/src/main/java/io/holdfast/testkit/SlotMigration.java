@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A cluster's slot on its way from one master to another, step by step, so that a test can stop between any two: the
- * keys move one by one, then {@link #finish} makes the target the slot's master. Until then the source serves the keys
- * that it still has, and answers ASK for others.
+ * The migration of a cluster's slot from one master to another, in steps between which a test can stop: the keys move
+ * one by one, then {@link #finish} makes the target the slot's master. Until then the source serves the keys that it
+ * still has, and answers ASK for others.
  *
  * <p>Not thread-safe.
  */
@@ -40,7 +40,7 @@ public final class SlotMigration {
         return to;
     }
 
-    /** The keys of the slot that are still at the source. */
+    /** Returns the keys of the slot that are still at the source. */
     public List<String> remainingKeys() {
         List<String> keys = new ArrayList<>();
         if (from.command("CLUSTER", "GETKEYSINSLOT", String.valueOf(slot), "10000") instanceof List<?> found) {
@@ -49,22 +49,22 @@ public final class SlotMigration {
         return keys;
     }
 
-    /** Moves one key with its expiry; nothing if the source does not have it. */
+    /** Moves one key with its expiry. Does nothing if the source does not have it. */
     public void moveKey(String key) {
         from.command("MIGRATE", to.host(), String.valueOf(to.port()), key, "0", "5000");
     }
 
-    /** Moves all keys, also those that are written meanwhile, and makes the target the slot's master for everybody. */
+    /** Moves all keys, even those that are written meanwhile, and makes the target the slot's master at all nodes. */
     public void finish() {
         String id = cluster.idOf(to);
         Topology.await("slot " + slot + " is empty at " + from, Duration.ofSeconds(20), () -> {
             remainingKeys().forEach(this::moveKey);
             return remainingKeys().isEmpty();
         });
-        // The target first: it must never be that nobody takes the slot for its own.
+        // The target first: at every moment one master must claim the slot.
         to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
         Topology.await("slot " + slot + " leaves " + from, Duration.ofSeconds(20), () -> {
-            // Refused while a key is left there.
+            // The source refuses while it has a key left.
             from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
             return true;
         });

@@ -7,9 +7,7 @@ import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -19,11 +17,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A client of a store as the engine is one, for the contract: it has an id, makes holder ids and listens; its calls wait
- * for the answer. Thread-safe.
+ * A client of a store, as the engine is one, for the contract: it has an id, makes holder ids and listens; its calls
+ * wait for the answer. It opens its view of the store at its first command. Thread-safe.
  */
 final class StoreClient implements AutoCloseable {
 
@@ -31,25 +31,40 @@ final class StoreClient implements AutoCloseable {
 
     final String id = "hf-" + UUID.randomUUID().toString().replace("-", "").substring(0, 22);
     final RecordingListener listener = new RecordingListener();
-    final LockStore store;
+    private final Function<String, LockStore> opener;
     private final AtomicLong ids = new AtomicLong();
+    private final ReentrantLock opening = new ReentrantLock();
+    private @Nullable LockStore store; // by opening
 
-    StoreClient(Function<StoreContext, LockStore> opener, TimeSource time) {
-        store = opener.apply(new StoreContext(id, time));
-        store.listen(listener);
+    /** @param opener opens the view of the client with the given id */
+    StoreClient(Function<String, LockStore> opener) {
+        this.opener = opener;
+    }
+
+    LockStore store() {
+        opening.lock();
+        try {
+            if (store == null) {
+                store = opener.apply(id);
+                store.listen(listener);
+            }
+            return store;
+        } finally {
+            opening.unlock();
+        }
     }
 
     String newId() {
         return id + ":" + ids.incrementAndGet();
     }
 
-    /** Asks once, without waiting in the queue. */
+    /** Asks once, without the queue. */
     AcquireReply take(String name, String holderId, Duration lease) {
-        return get(store.acquire(AcquireRequest.once(name, holderId, lease.toMillis())));
+        return get(store().acquire(AcquireRequest.once(name, holderId, lease.toMillis())));
     }
 
     AcquireReply queue(String name, String holderId, Duration lease, Duration poll) {
-        return get(store.acquire(queueing(name, holderId, lease, poll)));
+        return get(store().acquire(queueing(name, holderId, lease, poll)));
     }
 
     static AcquireRequest queueing(String name, String holderId, Duration lease, Duration poll) {
@@ -57,15 +72,15 @@ final class StoreClient implements AutoCloseable {
     }
 
     RenewReply renew(String name, String holderId, Duration lease, long sequence) {
-        return get(store.renew(RenewRequest.extend(name, holderId, lease.toMillis(), sequence)));
+        return get(store().renew(RenewRequest.extend(name, holderId, lease.toMillis(), sequence)));
     }
 
-    /** The replies to requests that are sent together, in the order of the requests. */
+    /** Sends renewals together. Returns the replies in the order of the requests. */
     List<RenewReply> renewAll(List<RenewRequest> requests) {
         List<CompletableFuture<RenewReply>> replies = requests.stream()
                 .map(each -> new CompletableFuture<RenewReply>())
                 .toList();
-        store.renewAll(requests, (index, reply, error) -> {
+        store().renewAll(requests, (index, reply, error) -> {
             if (error == null) {
                 replies.get(index).complete(reply);
             } else {
@@ -76,36 +91,43 @@ final class StoreClient implements AutoCloseable {
     }
 
     RenewReply look(String name, String holderId, long sequence) {
-        return get(store.renew(RenewRequest.look(name, holderId, sequence)));
+        return get(store().renew(RenewRequest.look(name, holderId, sequence)));
     }
 
     RenewReply set(String name, String holderId, Duration lease, long sequence) {
-        return get(store.renew(RenewRequest.set(name, holderId, lease.toMillis(), sequence)));
+        return get(store().renew(RenewRequest.set(name, holderId, lease.toMillis(), sequence)));
     }
 
     boolean release(String name, String holderId) {
-        return get(store.release(new ReleaseRequest(name, holderId, null))).wasHeld();
+        return get(store().release(new ReleaseRequest(name, holderId, null))).wasHeld();
     }
 
     ReleaseReply releaseAndQueue(String name, String holderId, AcquireRequest again) {
-        return get(store.release(new ReleaseRequest(name, holderId, again)));
+        return get(store().release(new ReleaseRequest(name, holderId, again)));
     }
 
     boolean abandon(String name, String holderId) {
-        return get(store.abandon(name, holderId));
+        return get(store().abandon(name, holderId));
     }
 
     boolean forceRelease(String name) {
-        return get(store.forceRelease(name));
+        return get(store().forceRelease(name));
     }
 
     StoreState inspect(String name) {
-        return get(store.inspect(name));
+        return get(store().inspect(name));
     }
 
     @Override
     public void close() {
-        store.close();
+        opening.lock();
+        try {
+            if (store != null) {
+                store.close();
+            }
+        } finally {
+            opening.unlock();
+        }
     }
 
     static <T> T get(CompletionStage<T> stage) {

@@ -21,76 +21,84 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 
-/** The hooks of {@link LockStoreContract}, and what its parts share. */
+/** The methods that a store's test overrides, and the helpers that the parts of the contract share. */
 abstract class StoreHarness {
 
-    /** Outlasts every test, however slow the machine. */
+    /** Longer than every test, even on a slow machine. */
     static final Duration LONG = Duration.ofSeconds(60);
 
     /** Less than {@link #LONG} by more than any test takes. */
     static final Duration MEDIUM = Duration.ofSeconds(20);
 
-    /** Short enough to wait for its end. */
+    /** Short enough for a test to wait for its end. */
     static final Duration SHORT = Duration.ofMillis(300);
 
     static final Duration AFTER_SHORT = SHORT.plusMillis(100);
 
-    /** Time for messages that should not come. */
+    /** The time to wait for messages that should not come. */
     private static final Duration QUIET = Duration.ofMillis(150);
 
     private final List<StoreClient> clients = new CopyOnWriteArrayList<>();
 
-    /** A lock name of this test alone. */
+    /** Clients of one server; a test uses as many of them as it needs. */
+    final StoreClient a = client();
+
+    final StoreClient b = client();
+    final StoreClient c = client();
+
+    /** A lock name that only this test uses. */
     final String name = "contract:" + UUID.randomUUID();
 
-    /** Opens the view of one client. Called several times in a test; all these clients share one server. */
+    /** Opens the view of one client. A test calls it several times; all these clients share one server. */
     protected abstract LockStore open(StoreContext context);
 
-    /** Lets this much time pass: here the thread sleeps; where time is virtual, override this to advance it. */
+    /** Lets this time pass: the thread sleeps. A test with virtual time overrides this method to advance the time. */
     protected void elapse(Duration span) {
-        // A permit left over from something before ends one park at once.
+        // A permit that is left from before ends one park at once.
         long end = System.nanoTime() + span.toNanos();
         for (long left = span.toNanos(); left > 0; left = end - System.nanoTime()) {
             LockSupport.parkNanos(left);
         }
     }
 
-    /** The time that the clients are given. */
+    /** Returns the time of the clients. */
     protected TimeSource time() {
         return TimeSource.system();
     }
 
-    /** Whether the store keeps a queue, passes released names on by itself and says so to the next client. */
+    /**
+     * Returns whether the store keeps a queue, passes released names on by itself and sends the next client a grant.
+     */
     protected boolean hasQueue() {
         return true;
     }
 
-    /** Whether the message of a grant says since when the hold lasts, so that the receiver need not ask again. */
+    /** Returns whether a grant says since when the hold lasts, so that the receiver needs no other command. */
     protected boolean timesGrants() {
         return false;
     }
 
-    /** Whether a repeated acquire and a plain renewal leave a hold alone that lasts longer than they ask for. */
+    /** Returns whether a repeated acquire and a plain renewal never shorten a hold. */
     protected boolean comparesLengths() {
         return true;
     }
 
-    /** Whether the store counts exact settings, and so refuses renewals that were sent before one. */
+    /** Returns whether the store counts exact settings, and so refuses renewals that were sent before a setting. */
     protected boolean countsSettings() {
         return true;
     }
 
-    /** Whether a hold that runs out is passed on by itself, and not only when somebody asks. */
+    /** Returns whether the store passes on a name by itself when its hold runs out, without a command of a client. */
     protected boolean passesOnAtExpiry() {
         return false;
     }
 
-    /** Whether the store may promise less than was asked for, and the rest by renewals. */
+    /** Returns whether the store may promise less than the request asked for, and the rest by renewals. */
     protected boolean promisesParts() {
         return false;
     }
 
-    /** The answer, apart from how long the hold is promised for where that is the store's own affair. */
+    /** Returns the reply without the promised length, if the store may promise less than the request asked for. */
     final RenewReply apartFromLength(RenewReply reply) {
         return promisesParts() && reply instanceof RenewReply.Renewed renewed
                 ? new RenewReply.Renewed(renewed.base(), renewed.waiting())
@@ -102,27 +110,32 @@ abstract class StoreHarness {
         clients.forEach(StoreClient::close);
     }
 
-    StoreClient client() {
-        StoreClient client = new StoreClient(this::open, time());
+    final StoreClient client() {
+        StoreClient client = new StoreClient(id -> open(new StoreContext(id, time())));
         clients.add(client);
         return client;
     }
 
-    /** Takes a free name for long. Returns the holder id. */
+    /** Takes a free name for a long time. Returns the holder id. */
     String hold(StoreClient client, String name) {
         String holder = client.newId();
         granted(client.take(name, holder, LONG));
         return holder;
     }
 
-    /** Takes a place in the queue of a held name, that lives long without polls. Returns the holder id. */
+    /** Takes a place in the queue of a held name, which lives long without polls. Returns the holder id. */
     String queue(StoreClient client, String name) {
+        return queue(client, name, MEDIUM);
+    }
+
+    /** Takes a place in the queue of a held name, which lives for three of these intervals without a poll. */
+    String queue(StoreClient client, String name, Duration poll) {
         String holder = client.newId();
-        busy(client.queue(name, holder, LONG, MEDIUM));
+        busy(client.queue(name, holder, LONG, poll));
         return holder;
     }
 
-    /** Ends a hold by its time running out. */
+    /** Lets a hold run out. */
     void expire(StoreClient client, String name, String holder) {
         client.set(name, holder, Duration.ofMillis(1), 1_000);
         elapse(Duration.ofMillis(50));
@@ -146,7 +159,7 @@ abstract class StoreHarness {
         assertThat(observer.inspect(name).holder()).isNull();
     }
 
-    /** The time left is at most this, and not as little as the next shorter of this class's times. */
+    /** Asserts that the time left is at most this, and more than the next shorter time of this class. */
     static void assertRemaining(StoreClient observer, String name, Duration atMost) {
         Duration moreThan = atMost.compareTo(MEDIUM) > 0 ? MEDIUM : Duration.ZERO;
         assertThat(observer.inspect(name).remainingMillis())
@@ -159,24 +172,23 @@ abstract class StoreHarness {
     }
 
     void awaitMessage(StoreClient client, Message message) {
+        awaitThat(() -> assertThat(client.listener.messages()).contains(message));
+    }
+
+    void awaitMessages(StoreClient client, Kind kind, int count) {
+        awaitThat(() -> assertThat(client.listener.messages(kind)).hasSize(count));
+    }
+
+    private void awaitThat(Runnable assertion) {
         await().atMost(Duration.ofSeconds(10))
                 .pollInterval(Duration.ofMillis(2))
                 .untilAsserted(() -> {
                     elapse(Duration.ZERO); // a virtual time delivers what is due
-                    assertThat(client.listener.messages()).contains(message);
+                    assertion.run();
                 });
     }
 
-    void awaitMessages(StoreClient client, Kind kind, int count) {
-        await().atMost(Duration.ofSeconds(10))
-                .pollInterval(Duration.ofMillis(2))
-                .untilAsserted(() -> {
-                    elapse(Duration.ZERO);
-                    assertThat(client.listener.messages(kind)).hasSize(count);
-                });
-    }
-
-    /** Gives a message that should not come the time to come. */
+    /** Waits for messages that should not come. */
     void awaitQuiet() {
         elapse(QUIET);
     }

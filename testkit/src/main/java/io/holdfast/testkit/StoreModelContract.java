@@ -17,12 +17,12 @@ abstract class StoreModelContract extends AcquireAllContract {
 
     private static final int STEPS = 250;
 
-    /** Random commands of several clients, old ids and repetitions included; {@code -Dseed=…} replays a run. */
+    /** Sends random commands of several clients, with old ids and repetitions; {@code -Dseed=…} replays a run. */
     @QueueTest
     void aStoreDoesWhatTheModelDoes() {
         long seed = Long.getLong("seed", new Random().nextLong());
         Random random = new Random(seed);
-        Model model = new Model(List.of(client(), client(), client()), name);
+        Model model = new Model(List.of(a, b, c), name);
         List<String> steps = new ArrayList<>();
         try {
             for (int i = 0; i < STEPS; i++) {
@@ -35,7 +35,7 @@ abstract class StoreModelContract extends AcquireAllContract {
         }
     }
 
-    /** One name: a holder and a queue. No time passes, so nothing expires. */
+    /** One name: a holder and a queue. No time passes, so no hold expires. */
     private static final class Model {
 
         private final List<StoreClient> clients;
@@ -59,7 +59,7 @@ abstract class StoreModelContract extends AcquireAllContract {
                 steps.add("take " + id);
                 expectAcquired(id, client(id).take(name, id, LONG), false);
             } else if (kind < 5) {
-                // Not an id that is through: a late acquire of one would take the name, as the first did.
+                // Not an id that has ended: a late acquire of it would take the name, as the first did.
                 id = queue.isEmpty() || random.nextBoolean() ? newId(random) : queue.get(random.nextInt(queue.size()));
                 steps.add("queue " + id);
                 expectAcquired(id, client(id).queue(name, id, LONG, MEDIUM), true);
@@ -170,7 +170,7 @@ abstract class StoreModelContract extends AcquireAllContract {
             return id;
         }
 
-        /** Mostly the holder, else any other, also one that was never granted or is long through. */
+        /** Returns mostly the holder, otherwise any id, even one that was never granted or has ended. */
         private String anyId(Random random) {
             if (holder != null && random.nextInt(3) > 0) {
                 return holder;

@@ -11,20 +11,21 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 
-/** A certificate authority for one test, and a server certificate of its, made by the JDK's keytool; all PEM files. */
+/**
+ * A certificate authority for one test, and a server certificate that it signed, made by the JDK's keytool; all PEM
+ * files.
+ */
 public final class ThrowAwayCa {
 
     private static final String PASSWORD = "throw-away";
 
-    private final Path ca;
-    private final Path certificate;
-    private final Path key;
+    private final ServerTls files;
 
     /**
-     * Makes them.
+     * Makes the certificates.
      *
-     * @param dir where the files go; made if it is not there
-     * @param names for whom the server's certificate is, for example {@code ip:127.0.0.1}
+     * @param dir the folder of the files; made if it does not exist
+     * @param names the names in the server's certificate, for example {@code ip:127.0.0.1}
      */
     public ThrowAwayCa(Path dir, String names) throws IOException, InterruptedException, GeneralSecurityException {
         Files.createDirectories(dir);
@@ -35,50 +36,41 @@ public final class ThrowAwayCa {
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD.toCharArray());
         }
-        ca = pem(dir.resolve("ca.pem"), "CERTIFICATE", keys.getCertificate("ca").getEncoded());
-        certificate = pem(
+        Path ca = pem(dir.resolve("ca.pem"), "CERTIFICATE", keys.getCertificate("ca").getEncoded());
+        Path certificate = pem(
                 dir.resolve("server.pem"),
                 "CERTIFICATE",
                 keys.getCertificate("server").getEncoded());
-        key = pem(
+        Path key = pem(
                 dir.resolve("server.key"),
                 "PRIVATE KEY",
                 keys.getKey("server", PASSWORD.toCharArray()).getEncoded());
+        files = new ServerTls(certificate, key, ca);
     }
 
-    /** The certificate to trust. */
+    /** Returns the certificate to trust. */
     public Path ca() {
-        return ca;
+        return files.ca();
     }
 
-    /** The server's certificate; good for a client, too. */
+    /** Returns the server's certificate, which a client may use, too. */
     public Path certificate() {
-        return certificate;
+        return files.certificate();
     }
 
-    /** The key of {@link #certificate}. */
+    /** Returns the key of {@link #certificate}. */
     public Path key() {
-        return key;
+        return files.key();
     }
 
     /**
-     * What a {@link RedisServer} is started with so that it speaks TLS at this port, beside its own port without.
+     * Returns the arguments with which a {@link RedisServer} speaks TLS at this port, beside its plain port.
      *
-     * @param clients whether a client needs a certificate of this authority: {@code yes}, {@code no} or {@code optional}
+     * @param clients whether a client needs a certificate of this authority: {@code yes}, {@code no} or {@code
+     *     optional}
      */
     public String[] redisArguments(int port, String clients) {
-        return new String[] {
-            "--tls-port",
-            Integer.toString(port),
-            "--tls-cert-file",
-            certificate.toString(),
-            "--tls-key-file",
-            key.toString(),
-            "--tls-ca-cert-file",
-            ca.toString(),
-            "--tls-auth-clients",
-            clients
-        };
+        return files.arguments(port, clients).toArray(new String[0]);
     }
 
     private static Path pem(Path file, String label, byte[] content) throws IOException {

@@ -9,12 +9,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-/** What starting several servers that form one thing needs. */
+/** Helpers for starting and watching several servers that belong together. */
 final class Topology {
 
     private Topology() {}
 
-    /** Starts all of them at the same time; all or none. */
+    /** Starts all servers at the same time, all or none. */
     static List<RedisServer> startAll(int count, Supplier<RedisServer> start) {
         List<CompletableFuture<RedisServer>> starting = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -40,7 +40,7 @@ final class Topology {
         return List.copyOf(servers);
     }
 
-    /** Where clients find them: {@code host:port,host:port,…}. */
+    /** Returns the addresses for clients: {@code host:port,host:port,…}. */
     static String addresses(List<RedisServer> servers) {
         return String.join(
                 ",",
@@ -54,10 +54,10 @@ final class Topology {
     }
 
     /**
-     * Asks until it is so. A server that does not answer, or answers with an error, counts as "not yet".
+     * Waits until a condition is true. A server that does not answer, or answers with an error, counts as "not yet".
      *
-     * @param what what is waited for, for the error
-     * @throws IllegalStateException if it did not come about in time
+     * @param what the condition in words, for the error
+     * @throws IllegalStateException if the condition is not true in time
      */
     static void await(String what, Duration atMost, BooleanSupplier condition) {
         long deadline = System.nanoTime() + atMost.toNanos();
@@ -74,7 +74,7 @@ final class Topology {
             if (System.nanoTime() - deadline > 0) {
                 throw new IllegalStateException("not within " + atMost.toSeconds() + " s: " + what, last);
             }
-            // Servers tell nobody when they are ready or have changed their roles; asking is the way to know.
+            // Servers give no sign when they are ready or have changed their roles, so this asks again.
             LockSupport.parkNanos(20_000_000);
             if (Thread.currentThread().isInterrupted()) {
                 throw new IllegalStateException("interrupted while waiting until " + what);
@@ -82,7 +82,7 @@ final class Topology {
         }
     }
 
-    /** The value of a field in the answer to INFO; empty if it is not there. */
+    /** Returns the value of a field in the answer to INFO; empty if the field is missing. */
     static String info(RedisServer server, String section, String field) {
         for (String line : String.valueOf(server.command("INFO", section)).split("\r\n", -1)) {
             if (line.startsWith(field + ":")) {
@@ -93,8 +93,9 @@ final class Topology {
     }
 
     /**
-     * Refuses replicas that ask for data, and ends the connections of those that get it now; or allows them again, but by
-     * PSYNC only: one that was refused that a moment ago would fall back to SYNC, and then confirm nothing to WAIT.
+     * Refuses replicas that ask for data, and ends the connections of those that receive it now; or allows them again,
+     * but only by PSYNC: a replica to which PSYNC was refused a moment ago would fall back to SYNC, and then confirm
+     * nothing to WAIT.
      */
     static void refuseReplicas(RedisServer master, boolean refuse) {
         master.command("ACL", "SETUSER", "default", refuse ? "-psync" : "+psync", "-sync");

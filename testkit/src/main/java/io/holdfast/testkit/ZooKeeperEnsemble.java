@@ -15,19 +15,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * ZooKeeper servers on free ports of 127.0.0.1, each in a process of its own, that together are an ensemble.
+ * An ensemble of ZooKeeper servers on free ports of 127.0.0.1, each in a process of its own.
  *
- * <p>The testkit brings no ZooKeeper along: the servers run from this process's class path, which must have {@code
- * org.apache.zookeeper:zookeeper} and what its server needs besides ({@code io.dropwizard.metrics:metrics-core} and {@code
- * org.xerial.snappy:snappy-java}). They end with this JVM, however that ends. A tick is 200 ms, so the shortest session is
- * 400 ms. Nothing is written through to the disk. Thread-safe.
+ * <p>The testkit does not depend on ZooKeeper: the servers run from this process's class path, which must have {@code
+ * org.apache.zookeeper:zookeeper} and the libraries that its server needs ({@code io.dropwizard.metrics:metrics-core}
+ * and {@code org.xerial.snappy:snappy-java}). The servers end with this JVM, however the JVM ends. A tick is 200 ms, so
+ * the shortest session is 400 ms. The servers do not force writes to the disk. Thread-safe.
  */
 public final class ZooKeeperEnsemble implements AutoCloseable {
 
-    /** Of the servers, in milliseconds. */
+    /** The tick of the servers, in milliseconds. */
     public static final int TICK_MILLIS = 200;
 
     private static final Duration START_AT_MOST = Duration.ofSeconds(60);
@@ -57,10 +58,10 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     }
 
     /**
-     * Starts servers, and returns when they serve.
+     * Starts servers, and returns when they serve clients.
      *
-     * @param servers how many; three go on when one fails
-     * @param options of Java for the servers, for example {@code -Dznode.container.checkIntervalMs=500}
+     * @param servers the number of servers; three servers continue when one fails
+     * @param options options of Java for the servers, for example {@code -Dznode.container.checkIntervalMs=500}
      * @throws IllegalStateException if they do not come up; the message has the end of a server's log
      */
     public static ZooKeeperEnsemble start(int servers, String... options) {
@@ -98,26 +99,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
             Path dir = Files.createTempDirectory("holdfast-zookeeper");
             Files.writeString(dir.resolve("myid"), Integer.toString(i + 1));
             StringBuilder config = new StringBuilder()
-                    .append("dataDir=")
-                    .append(dir)
-                    .append('\n')
-                    .append("clientPort=")
-                    .append(ports.get(i))
-                    .append('\n')
-                    .append("clientPortAddress=127.0.0.1\n")
-                    .append("tickTime=")
-                    .append(TICK_MILLIS)
-                    .append('\n')
-                    .append("initLimit=50\nsyncLimit=10\nmaxClientCnxns=0\nmaxSessionTimeout=600000\n")
-                    .append("admin.enableServer=false\n4lw.commands.whitelist=*\n");
+                    .append("dataDir=" + dir + "\nclientPort=" + ports.get(i) + "\nclientPortAddress=127.0.0.1\n")
+                    .append("tickTime=" + TICK_MILLIS + "\ninitLimit=50\nsyncLimit=10\nmaxClientCnxns=0\n")
+                    .append("maxSessionTimeout=600000\nadmin.enableServer=false\n4lw.commands.whitelist=*\n");
             for (int j = 0; servers > 1 && j < servers; j++) {
-                config.append("server.")
-                        .append(j + 1)
-                        .append("=127.0.0.1:")
-                        .append(ports.get(servers + 2 * j))
-                        .append(':')
-                        .append(ports.get(servers + 2 * j + 1))
-                        .append('\n');
+                String peer = ports.get(servers + 2 * j) + ":" + ports.get(servers + 2 * j + 1);
+                config.append("server." + (j + 1) + "=127.0.0.1:" + peer + "\n");
             }
             Files.writeString(dir.resolve("zoo.cfg"), config);
             members.add(new Member(dir, ports.get(i), launch(dir)));
@@ -145,27 +132,27 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         return ServerProcess.start(command, dir.resolve("log"), dir);
     }
 
-    /** How many servers there are, running or not. */
+    /** Returns the number of servers, running or not. */
     public int size() {
         return members.size();
     }
 
-    /** {@code zookeeper://127.0.0.1:PORT,…}, all servers. */
+    /** Returns the store URI of all servers: {@code zookeeper://127.0.0.1:PORT,…}. */
     public String uri() {
         return "zookeeper://" + servers();
     }
 
-    /** {@code 127.0.0.1:PORT,…}, as ZooKeeper takes it. */
+    /** Returns the connect string of ZooKeeper: {@code 127.0.0.1:PORT,…}. */
     public String servers() {
         return members.stream().map(member -> "127.0.0.1:" + member.port).collect(Collectors.joining(","));
     }
 
-    /** The port of one server for clients. */
+    /** Returns the port of one server for clients. */
     public int port(int server) {
         return members.get(server).port;
     }
 
-    /** The server that leads now; a server alone leads itself. Empty if there is none. */
+    /** Returns the server that leads now, or the only server; empty if no server leads. */
     public OptionalInt leader() {
         for (int i = 0; i < members.size(); i++) {
             if (isLeading(ask(i, "srvr"))) {
@@ -175,17 +162,12 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         return OptionalInt.empty();
     }
 
-    /** Ends a server by SIGKILL. Its data stay. */
+    /** Ends a server by SIGKILL. Its data remain. */
     public void kill(int server) {
-        lock.lock();
-        try {
-            members.get(server).process.kill();
-        } finally {
-            lock.unlock();
-        }
+        withProcess(server, ServerProcess::kill);
     }
 
-    /** Starts a server again that was killed. It joins the others some time later. */
+    /** Restarts a server that was killed. It joins the others some time later. */
     public void restart(int server) {
         lock.lock();
         try {
@@ -201,15 +183,15 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
 
     /** Stops a server's process by SIGSTOP: its connections stay, and it answers nothing. */
     public void pause(int server) {
-        signal(server, "STOP");
+        withProcess(server, process -> process.signal("STOP"));
     }
 
-    /** Lets a paused server go on. */
+    /** Continues a paused server. */
     public void resume(int server) {
-        signal(server, "CONT");
+        withProcess(server, process -> process.signal("CONT"));
     }
 
-    /** What a server counts ({@code mntr}), by name; empty if it does not answer. */
+    /** Returns a server's counters ({@code mntr}) by name; empty if the server does not answer. */
     public Map<String, Long> counts(int server) {
         Map<String, Long> counts = new HashMap<>();
         for (String line : ask(server, "mntr").split("\n", -1)) {
@@ -260,10 +242,10 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         }
     }
 
-    private void signal(int server, String name) {
+    private void withProcess(int server, Consumer<ServerProcess> action) {
         lock.lock();
         try {
-            members.get(server).process.signal(name);
+            action.accept(members.get(server).process);
         } finally {
             lock.unlock();
         }
@@ -273,7 +255,7 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         return said.contains("Mode: leader") || said.contains("Mode: standalone");
     }
 
-    /** One of ZooKeeper's four letter words. Empty if there is no answer. */
+    /** Sends one of ZooKeeper's four letter words. Returns an empty text if there is no answer. */
     private String ask(int server, String word) {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(LOOPBACK, members.get(server).port), 1_000);

@@ -1,5 +1,5 @@
 /**
- * What Holdfast is tested with: the contract that every store passes, private real servers, a proxy that breaks the
+ * The test tools of Holdfast: the contract that every store passes, private real servers, a proxy that breaks the
  * network, and a detector of overlapping critical sections.
  *
  * <p>{@link io.holdfast.testkit.RedisServer}, {@link io.holdfast.testkit.RedisReplication},

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A measured child process. Reads orders from its input, one line each, and answers each with one line: {@code ok} and
- * figures, or {@code error} and why. Ends with its input, so that no child outlives its parent.
+ * figures, or {@code error} and the reason. Ends when its input ends, so that no child outlives its parent.
  */
 public final class Agent {
 
@@ -35,7 +35,7 @@ public final class Agent {
 
     public static void main(String[] args) throws IOException {
         PrintStream answers = System.out;
-        // Whatever a library prints must not look like an answer.
+        // The output of a library must not look like an answer.
         System.setOut(System.err);
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         Agent agent = new Agent();
@@ -44,7 +44,7 @@ public final class Agent {
             answers.println(agent.answer(Message.parse(line)).line());
             answers.flush();
         }
-        // Not exit(): what a peer does at shutdown is of no interest, and must not keep this process.
+        // Not exit(): the shutdown of a peer is not measured, and must not keep this process alive.
         Runtime.getRuntime().halt(0);
     }
 

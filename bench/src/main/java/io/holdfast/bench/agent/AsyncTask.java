@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chains of asynchronous pairs, each on a name of its own, the next begun when the last is complete. Order:
- * {@code flight} (how many chains), {@code name}, {@code from}, {@code to}.
+ * Chains of asynchronous pairs, each chain on a name of its own; a pair begins when the pair before is complete. Order:
+ * {@code flight} (the number of chains), {@code name}, {@code from}, {@code to}.
  */
 final class AsyncTask implements Task {
 

@@ -18,16 +18,16 @@ public final class Clock {
         }
     }
 
-    /** CPU time of this process so far, in ns. */
+    /** Returns the CPU time of this process so far, in ns. */
     static long cpu() {
         return SYSTEM.getProcessCpuTime();
     }
 
-    /** Live heap after a few collections, in bytes. */
+    /** Returns the live heap after a few collections, in bytes. */
     static long heapInUse() {
         Runtime runtime = Runtime.getRuntime();
         long least = Long.MAX_VALUE;
-        // Renewals make garbage all the time: the least is nearest to what is really held.
+        // Renewals make garbage all the time, so the smallest reading is nearest to the live heap.
         for (int i = 0; i < 10; i++) {
             System.gc();
             least = Math.min(least, runtime.totalMemory() - runtime.freeMemory());

@@ -3,8 +3,8 @@ package io.holdfast.bench.agent;
 import java.util.Map;
 
 /**
- * CPU time of this process in a window, and how late the clock was read: on a machine that others use, a thread may be
- * kept from running for longer than a window, and what it then reads means nothing.
+ * CPU time of this process in a window, and the delay of the readings: on a shared machine a thread may not run for
+ * longer than a window, and then its readings have no meaning.
  */
 final class CpuWindow {
 

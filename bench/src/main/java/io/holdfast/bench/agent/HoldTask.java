@@ -7,7 +7,7 @@ import java.util.Map;
 /**
  * Many names held by one thread while nothing else happens. Order: {@code names}, {@code name}, {@code phase}:
  * {@code take} answers the heap for each held lock, {@code watch} CPU between {@code from} and {@code to}, and
- * {@code give} gives all back. The same thread answers all orders, so it is the owner.
+ * {@code give} releases all. The same thread executes all orders, so it is the owner.
  */
 final class HoldTask implements Task {
 
@@ -17,7 +17,8 @@ final class HoldTask implements Task {
         String name = order.text("name");
         switch (order.text("phase")) {
             case "take" -> {
-                // Loads the classes. Held on, because some peers' renewal is not the same after a lull.
+                // Loads the classes. This lock stays held, because some peers renew differently after a time without
+                // locks.
                 handle.lock(name + "-first");
                 long before = Clock.heapInUse();
                 for (int i = 0; i < names; i++) {

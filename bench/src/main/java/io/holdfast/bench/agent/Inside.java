@@ -3,7 +3,7 @@ package io.holdfast.bench.agent;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Detects two at once in one critical section of this process; cheap enough to stand in a measured loop. */
+/** Detects two threads at once in one critical section of this process; cheap enough for a measured loop. */
 final class Inside {
 
     private final AtomicInteger inside = new AtomicInteger();

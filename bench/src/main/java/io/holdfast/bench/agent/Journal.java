@@ -8,8 +8,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 
 /**
- * When one thread was inside the critical section: pairs of points of time, which the parent merges over all processes
- * to find overlaps and hand-offs. Not thread-safe.
+ * The times at which one thread was inside the critical section. The parent merges the journals of all processes to
+ * find overlaps and hand-offs. Not thread-safe.
  */
 public final class Journal {
 
@@ -34,7 +34,7 @@ public final class Journal {
         }
     }
 
-    /** All pairs in a file, one after the other. */
+    /** Returns all pairs of a file, one after the other. */
     public static long[] read(Path file) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(java.nio.file.Files.readAllBytes(file));
         long[] times = new long[bytes.remaining() / Long.BYTES];

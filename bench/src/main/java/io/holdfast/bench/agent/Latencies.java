@@ -24,7 +24,7 @@ public final class Latencies {
         return total;
     }
 
-    /** The value below which this part of all lies, in microseconds; NaN if there is none. */
+    /** Returns the value in microseconds below which this part of the durations lies; NaN if there are none. */
     public double micros(double part) {
         long rank = (long) Math.ceil(part * total);
         long seen = 0;

@@ -17,7 +17,7 @@ public record Message(String verb, Map<String, String> fields) {
         return new Message(verb, Map.of());
     }
 
-    /** The same with one more field. */
+    /** Returns this message with one more field. */
     public Message with(String key, Object value) {
         Map<String, String> more = new LinkedHashMap<>(fields);
         more.put(key, String.valueOf(value));

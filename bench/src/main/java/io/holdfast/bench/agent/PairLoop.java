@@ -63,7 +63,7 @@ final class PairLoop implements Threads.Body {
         if (entered - from < 0) {
             return;
         }
-        // A wait is cut at the window's borders: the window cannot tell what was before and after.
+        // A wait counts only within the window.
         longestWait = Math.max(longestWait, Math.min(entered, to) - Math.max(asked, from));
         if (journaling) {
             journal.add(entered, left);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Threads that lock and unlock until the window ends; what begins or waits in the window counts.
+ * Threads that lock and unlock until the window ends. A pair counts if it begins or waits in the window.
  *
  * <p>Order: {@code threads}, {@code name} (with {@code own=true} each thread gets one of its own), {@code nested} (the
  * measured pairs are reentrant ones), {@code from} and {@code to} (nanoTime), {@code section} (ns to stay inside),

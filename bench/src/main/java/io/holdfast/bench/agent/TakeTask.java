@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Takes names, each by a thread of its own, and answers when each was granted, by the wall clock (which is what the
- * server expires keys by). Order: {@code names}, {@code name}, {@code keep} (or give back at once).
+ * Takes names, each by a thread of its own, and answers the time of each grant by the wall clock, by which the server
+ * expires keys. Order: {@code names}, {@code name}, {@code keep} (or release at once).
  */
 final class TakeTask implements Task {
 
@@ -25,7 +25,7 @@ final class TakeTask implements Task {
                 handle.lock(name);
                 granted.put(figure, (double) System.currentTimeMillis());
                 if (keep) {
-                    // Until the process is killed: a thread that has died may not be renewed for.
+                    // Sleeps until the process is killed, because a peer may stop renewals for a dead thread.
                     Thread.sleep(120_000);
                 }
                 handle.unlock(name);

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Threads that were started together; the first failure of one is rethrown by {@link #join}. */
+/** Threads that were started together; {@link #join} rethrows the first failure. */
 final class Threads {
 
-    /** What a thread does. */
+    /** The work of a thread. */
     interface Body {
         void run() throws Exception;
     }
@@ -35,7 +35,7 @@ final class Threads {
         return started;
     }
 
-    /** Waits for all, at most a minute each. */
+    /** Waits for all threads, for at most a minute each. */
     void join() throws Exception {
         for (Thread thread : threads) {
             thread.join(60_000);

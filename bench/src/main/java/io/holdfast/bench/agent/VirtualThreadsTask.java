@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One pair by each of many virtual threads on few names. Order: {@code threads}, {@code names}, {@code name},
- * {@code limit} in seconds.
+ * One pair by each of many virtual threads on few names. Order: {@code threads}, {@code names}, {@code name}, {@code
+ * limit} in seconds.
  */
 final class VirtualThreadsTask implements Task {
 
@@ -56,7 +56,7 @@ final class VirtualThreadsTask implements Task {
                 violations);
     }
 
-    /** {@code Thread.startVirtualThread}, which this module's Java does not know yet. */
+    /** Calls {@code Thread.startVirtualThread} by reflection, because this module's Java level lacks it. */
     private static void startVirtual(Runnable body) {
         try {
             Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);

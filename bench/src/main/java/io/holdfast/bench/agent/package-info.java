@@ -1,4 +1,4 @@
-/** What runs in the measured child processes: the loops that take and give back locks. */
+/** The code of the measured child processes: the loops that lock and unlock. */
 @NullMarked
 package io.holdfast.bench.agent;
 

@@ -29,7 +29,7 @@ final class AgentProcess implements AutoCloseable {
         this.orders = new PrintStream(process.getOutputStream(), true, StandardCharsets.UTF_8);
     }
 
-    /** Starts a child with this process's Java and class path. It is usable after its first answer. */
+    /** Starts a child with this process's Java and class path. The child is ready after its first answer. */
     static AgentProcess start(List<String> jvmArgs, Path log) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -48,7 +48,7 @@ final class AgentProcess implements AutoCloseable {
         orders.println(order.line());
     }
 
-    /** The next answer. */
+    /** Returns the next answer. */
     Message await(Duration timeout) throws InterruptedException {
         Message answer = answers.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
         if (answer == null) {
@@ -63,7 +63,7 @@ final class AgentProcess implements AutoCloseable {
         return answer;
     }
 
-    /** Ends it at once, as a crash would. */
+    /** Ends the child at once, as a crash does. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
@@ -80,12 +80,12 @@ final class AgentProcess implements AutoCloseable {
                 answers.add(Message.parse(line));
             }
         } catch (IOException e) {
-            // It was killed; the end of the answers says so.
+            // The child was killed, which the end of the answers shows.
         }
         answers.add(ENDED);
     }
 
-    /** Surefire starts its JVM with a jar that only names the class path. */
+    /** Returns the class path: Surefire starts its JVM with a jar that only names it. */
     private static String classPath() {
         return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     }

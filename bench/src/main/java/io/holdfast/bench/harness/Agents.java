@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The children of some cases, by peer: they stay up over cases and rounds, warmed by the first, and have their peer's
- * client open only while they are measured. Used by one thread.
+ * The children of some cases, by peer. They stay up over cases and rounds, so that the first case warms them, and have
+ * a client open only while they are measured. Used by one thread.
  */
 final class Agents implements AutoCloseable {
 
-    /** More of a peer than this do not stay up: sixteen of each of eleven peers were more than 24 GB of memory can bear. */
+    /** The most children of a peer that stay up: sixteen of each of eleven peers need more than 24 GB of memory. */
     static final int KEPT = 8;
 
     private static final Duration OPEN_TIMEOUT = Duration.ofSeconds(60);
@@ -29,7 +29,10 @@ final class Agents implements AutoCloseable {
         this.log = log;
     }
 
-    /** Children with an open client each; end with {@link #close(List)}, or after a failure with {@link #kill}. */
+    /**
+     * Returns children with an open client each. End them with {@link #close(List)}, or after a failure with {@link
+     * #kill}.
+     */
     List<AgentProcess> open(String peer, int count, String uri, Duration lease)
             throws IOException, InterruptedException {
         List<AgentProcess> agents = byPeer.computeIfAbsent(peer, unused -> new ArrayList<>());

@@ -13,17 +13,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What cases measure with: the server, its meter, and the children of the running case. Used by one thread. */
+/** The tools of a case: the server, its meter, and the children of the running case. Used by one thread. */
 final class Bench {
 
     static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final int ATTEMPTS = 4;
 
-    /** Later than this part of a window is too late. */
+    /** The part of a window by which a reading may be late. */
     private static final int LATE_PART = 8;
 
-    /** So many processes have their code compiled in the first warm-up; more of them get more time. */
+    /** The number of processes whose code is compiled in the first warm-up; more processes have more time. */
     private static final int WARMED = 4;
 
     private final String uri;
@@ -50,7 +50,7 @@ final class Bench {
         return meter;
     }
 
-    /** A lock name that nobody has used, of the same length each time. */
+    /** Returns an unused lock name, of the same length each time. */
     String freshName() {
         return "bench:" + (100_000 + names++);
     }
@@ -70,13 +70,13 @@ final class Bench {
         }
     }
 
-    /** After a child of the peer was killed, or failed. */
+    /** Ends the children of a peer after one of them was killed or has failed. */
     void forget(String peer) {
         agents.kill(peer);
         warm.removeIf(key -> key.startsWith(peer + "/"));
     }
 
-    /** One answer of each child. */
+    /** Returns one answer of each child. */
     List<Message> await(List<AgentProcess> used) throws InterruptedException {
         List<Message> answers = new ArrayList<>();
         for (AgentProcess agent : used) {
@@ -92,17 +92,17 @@ final class Bench {
     }
 
     /**
-     * What a window gave: one answer of each child, and the server's load in the window.
+     * The result of a window: one answer of each child, and the server's load in the window.
      *
-     * @param lateNanos how late the latest of all readings at its borders was
+     * @param lateNanos the delay of the latest reading at the window's borders
      */
     record Observed(List<Message> answers, ServerMeter.Load load, Map<String, Double> figures, long lateNanos) {}
 
     /**
-     * Has the children do the same work in one window, with a warm-up before it, and meters the server in it. A window
-     * at whose borders somebody read a clock or counter too late is measured again, a few times.
+     * Lets the children do the same work in one window after a warm-up, and meters the server in the window. Measures
+     * again, a few times, if a clock or counter was read too late at the window's borders.
      *
-     * @throws IllegalStateException if that did not help: the machine is too busy
+     * @throws IllegalStateException if all readings were too late: the machine is too busy
      */
     Observed window(String peer, List<AgentProcess> used, Work work) throws IOException, InterruptedException {
         long tolerated = profile.window().toNanos() / LATE_PART;
@@ -144,8 +144,8 @@ final class Bench {
     }
 
     /**
-     * Has each two of the children do the work on a name of their own: many that share one get to it so seldom that their
-     * code would still be compiled in the window, and that costs more than what is measured there.
+     * Lets each two of the children do the work on a name of their own. Many children with one name would enter so
+     * rarely that their code would still be compiled in the window, which costs more than the measured work.
      */
     private void warmUpInPairs(List<AgentProcess> used, List<Message> orders, Duration time)
             throws InterruptedException {
@@ -166,7 +166,7 @@ final class Bench {
         }
     }
 
-    /** The figures that every window has. */
+    /** Returns the figures that every window has. */
     private static Map<String, Double> common(
             String peer, List<Message> answers, ServerMeter.Load load, Duration window) {
         double acquisitions = sum(answers, "acquisitions");

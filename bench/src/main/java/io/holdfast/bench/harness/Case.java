@@ -3,23 +3,23 @@ package io.holdfast.bench.harness;
 import java.util.List;
 import java.util.Map;
 
-/** One question, asked in the same way of several peers. */
+/** One measurement that is made in the same way of several peers. */
 interface Case {
 
     String id();
 
-    /** The peers that can be asked it, and are worth the time. */
+    /** Returns the peers to measure. */
     List<String> peers(Profile profile);
 
-    /** The sizes that it is asked for, such as numbers of threads. */
+    /** Returns the sizes to measure, such as numbers of threads. */
     List<Integer> sizes(Profile profile);
 
-    /** Java options of the children. */
+    /** Returns the Java options of the children. */
     default List<String> jvmArgs() {
         return List.of("-Xmx1g", "-XX:+UseSerialGC");
     }
 
-    /** How often each cell is measured. */
+    /** Returns how many times to measure each cell. */
     default int rounds(Profile profile) {
         return profile.rounds();
     }

@@ -11,9 +11,9 @@ import java.util.List;
 /**
  * The journals of several processes, merged by time.
  *
- * @param overlaps how often somebody was inside before another had left
- * @param remote how often the next one inside was of another process
- * @param latencies of these, from before the release to after the grant
+ * @param overlaps how many times a thread was inside before another had left
+ * @param remote how many times the next thread inside was of another process
+ * @param latencies the latencies of these hand-offs, from before the release to after the grant
  */
 record Handoffs(long overlaps, long remote, Latencies latencies) {
 

@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What {@code bench/run} starts: measures, and writes the page and its plots. */
+/** The main program of {@code bench/run}: measures, and writes the page and its plots. */
 public final class Main {
 
     private static final String USAGE =
@@ -104,7 +104,7 @@ public final class Main {
         }
     }
 
-    /** Redis 7.0 from the system if it is there: the peers were first measured on it. Otherwise the bundled one. */
+    /** Returns Redis 7.0 of the system, on which the peers were first measured; otherwise the bundled one. */
     private static RedisServer server() {
         List<RedisServer.Installation> found = RedisServer.available();
         RedisServer.Installation best = found.stream()

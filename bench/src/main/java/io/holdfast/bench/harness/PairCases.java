@@ -26,7 +26,7 @@ final class PairCases {
         return peers;
     }
 
-    /** Lock and unlock, nobody else wants the name; the size is the number of threads. */
+    /** Lock and unlock of a name that no other thread uses; the size is the number of threads. */
     static final class Uncontended implements Case {
 
         @Override
@@ -81,7 +81,7 @@ final class PairCases {
         }
     }
 
-    /** All threads of one process want one name; the size is their number. */
+    /** All threads of one process compete for one name; the size is their number. */
     static final class OneName implements Case {
 
         @Override
@@ -107,7 +107,7 @@ final class PairCases {
         }
     }
 
-    /** Chained asynchronous pairs on names of their own; the size is how many are in flight. */
+    /** Chained asynchronous pairs on names of their own; the size is the number of chains. */
     static final class Async implements Case {
 
         @Override
@@ -138,7 +138,7 @@ final class PairCases {
         }
     }
 
-    /** Exactly 500 pairs, for counts without any edge; size 1 is plain, 2 is nested. */
+    /** Exactly 500 pairs, for exact counts; size 1 is plain, 2 is nested. */
     static final class Counted implements Case {
 
         private static final int PAIRS = 500;
@@ -161,13 +161,13 @@ final class PairCases {
             return List.of(1, 2);
         }
 
-        /** No figure of it depends on speed. */
+        /** Returns options for a quick start: no figure of this case depends on speed. */
         @Override
         public List<String> jvmArgs() {
             return QUICK_START;
         }
 
-        /** Exact: the second time gives the same. */
+        /** Returns 1, because every round gives the same figures. */
         @Override
         public int rounds(Profile profile) {
             return 1;
@@ -189,7 +189,7 @@ final class PairCases {
             bench.await(used);
             ServerMeter.Load load = bench.meter().stop();
             bench.close(used);
-            // The pair around the nested ones is no nested one.
+            // The outer pair is not nested.
             double around = nested ? onePair(peer) : 0;
             return Map.of(
                     "commands", (Peer.of(peer).onTheWire(load.commands()) - around) / PAIRS,

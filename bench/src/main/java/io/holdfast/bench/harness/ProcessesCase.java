@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Several processes want one name all the time; the size is their number. */
+/** Several processes compete for one name all the time; the size is their number. */
 record ProcessesCase(String id, int threads) implements Case {
 
     private static final List<String> SMALL = List.of("-Xmx256m", "-XX:+UseSerialGC");

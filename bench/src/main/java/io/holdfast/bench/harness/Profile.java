@@ -4,13 +4,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How much is measured.
+ * The extent of the measurement.
  *
  * @param rounds of each cell, the peers interleaved within each
  * @param warmUp before each window
- * @param firstWarmUp before the first window that so many processes have in a case; the more of them, the longer
+ * @param firstWarmUp before the first window of a number of processes in a case; longer for more processes
  * @param jvms numbers of processes
- * @param rivals peers besides those that the goals need
+ * @param rivals peers in addition to those that the goals need
  */
 public record Profile(
         String name,
@@ -24,7 +24,7 @@ public record Profile(
         Duration churn,
         List<String> rivals) {
 
-    /** Less than five minutes. */
+    /** Returns a profile for less than five minutes. */
     public static final Profile SHORT = new Profile(
             "short",
             1,
@@ -49,7 +49,7 @@ public record Profile(
             Duration.ofSeconds(60),
             List.of("redisson-fair", "redisson-spin", "spring-pubsub", "lock4j"));
 
-    /** For the test that keeps the harness alive; its figures mean nothing. */
+    /** Returns a profile for the test of the harness; its figures have no meaning. */
     public static final Profile SMOKE = new Profile(
             "smoke",
             1,
@@ -62,7 +62,7 @@ public record Profile(
             Duration.ofSeconds(1),
             List.of());
 
-    /** The same with another number of rounds. */
+    /** Returns the profile with another number of rounds. */
     Profile withRounds(int other) {
         if (other < 1 || other > 100) {
             throw new IllegalArgumentException("rounds: " + other + " (expected: 1 to 100)");

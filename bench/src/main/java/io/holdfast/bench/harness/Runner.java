@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Runs cases against one server: round by round, and within each round size by size, peer after peer. */
+/** Runs cases against one server: round by round, in each round size by size, and for each size peer by peer. */
 public final class Runner {
 
     private static final List<Case> CASES = List.of(
@@ -55,8 +55,8 @@ public final class Runner {
         List<Case> left = new ArrayList<>(CASES);
         left.removeIf(question -> !only.isEmpty() && !only.contains(question.id()));
         while (!left.isEmpty()) {
-            // Cases of the same Java options that follow each other share the children: what one has warmed, the next
-            // uses.
+            // Consecutive cases with the same Java options share the children, so that a case uses the code that the
+            // case before has warmed.
             List<String> jvmArgs = left.get(0).jvmArgs();
             try (Agents agents = new Agents(jvmArgs, scratch.resolve("agents.log"))) {
                 while (!left.isEmpty() && left.get(0).jvmArgs().equals(jvmArgs)) {

@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What the server counts, between two points of time. Its own questions are taken out. */
+/** The server's counters between two points of time, without the commands of this meter. */
 final class ServerMeter implements AutoCloseable {
 
     /**
-     * What happened in between.
+     * The load of an interval.
      *
      * @param commands calls by command, those of scripts included
      * @param cpuMicros CPU time of the server
@@ -21,7 +21,7 @@ final class ServerMeter implements AutoCloseable {
 
     private record Snapshot(Map<String, Long> commands, long bytesIn, long bytesOut, double cpuMicros, int ownBytes) {}
 
-    /** INFO ALL as it is sent. */
+    /** The number of bytes of INFO ALL. */
     private static final int QUESTION_BYTES = "*2\r\n$4\r\nINFO\r\n$3\r\nALL\r\n".length();
 
     private final RespClient client;
@@ -54,7 +54,7 @@ final class ServerMeter implements AutoCloseable {
                 now.cpuMicros() - last.cpuMicros());
     }
 
-    /** Asks something else. */
+    /** Sends another command. */
     String call(String... command) throws IOException {
         return String.valueOf(client.call(command));
     }
@@ -64,7 +64,7 @@ final class ServerMeter implements AutoCloseable {
         try {
             client.close();
         } catch (IOException e) {
-            // Nothing more is asked of it.
+            // The meter is not used any more.
         }
     }
 

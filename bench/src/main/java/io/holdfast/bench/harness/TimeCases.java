@@ -9,7 +9,9 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
-/** Cases about time: renewal of what is held, of what is not, expiry after a crash, and very many threads. */
+/**
+ * Cases about time: renewal of held locks, traffic after the last release, expiry after a crash, and very many threads.
+ */
 final class TimeCases {
 
     private TimeCases() {}
@@ -47,8 +49,8 @@ final class TimeCases {
             Message order = Message.of("hold").with("names", size).with("name", bench.freshName());
             used.get(0).send(order.with("phase", "take"));
             Message taken = bench.await(used).get(0);
-            // Locks are held for long: what renewals cost is what they cost once the code is warm. Some peers' code is
-            // compiled for most of a minute, at five times the price.
+            // Locks are held for long, so the figure is the cost of renewals by warm code. Some peers' code is compiled
+            // for most of a minute, at five times the cost.
             int periods = bench.profile().isShort() ? 4 : 12;
             Duration warmUp = LEASE.multipliedBy(bench.profile().isShort() ? 1 : 20);
             Duration window = LEASE.multipliedBy(periods).dividedBy(3);
@@ -60,7 +62,7 @@ final class TimeCases {
             long started = System.nanoTime();
             Clock.sleepUntil(to);
             ServerMeter.Load load = bench.meter().stop();
-            // What it really was: a busy machine wakes us late.
+            // The real length, because a busy machine wakes this thread late.
             double renewals = 3.0 * (System.nanoTime() - started) / LEASE.toNanos();
             Message watched = bench.await(used).get(0);
             used.get(0).send(order.with("phase", "give"));
@@ -82,7 +84,7 @@ final class TimeCases {
         }
     }
 
-    /** 2,000 pairs a second on 100 names, then nothing; the size is the rate. */
+    /** 2,000 pairs a second on 100 names, and then none; the size is the rate. */
     static final class Churn implements Case {
 
         private static final Duration IDLE_MIN = Duration.ofSeconds(11);
@@ -123,7 +125,7 @@ final class TimeCases {
             double pairs = Bench.sum(bench.await(used), "acquisitions");
             ServerMeter.Load busy = bench.meter().stop();
             bench.meter().start();
-            // Renewals come each 10 s: those of the last pairs would come in this time.
+            // A renewal comes every 10 s, so renewals of the last pairs would come in this time.
             Clock.sleepUntil(System.nanoTime() + Math.max(IDLE_MIN.toNanos(), time.toNanos() / 3));
             ServerMeter.Load idle = bench.meter().stop();
             bench.close(used);
@@ -191,8 +193,8 @@ final class TimeCases {
         }
 
         /**
-         * The waiter gets names that a stranger let expire, again and again: who waits for a lock runs for hours as a rule,
-         * not since a second ago.
+         * Warms up the waiter with names that another client lets expire: in practice a waiting process has run for
+         * hours and not for a second.
          */
         private static void warmUp(Bench bench, String peer, AgentProcess waiter, int size) throws Exception {
             boolean hashes = peer.startsWith("holdfast") || peer.startsWith("redisson");
@@ -230,7 +232,7 @@ final class TimeCases {
                     .toList();
         }
 
-        /** None on a Java without them. */
+        /** Returns no size on a Java without virtual threads. */
         @Override
         public List<Integer> sizes(Profile profile) {
             return Runtime.version().feature() >= 21 ? List.of(10_000) : List.of();
@@ -253,7 +255,7 @@ final class TimeCases {
                             .with("limit", LIMIT_SECONDS));
             Message answer = bench.await(used).get(0);
             ServerMeter.Load load = bench.meter().stop();
-            // What still waits would disturb the next round.
+            // Threads that still wait would disturb the next round.
             bench.forget(peer);
             return Map.of(
                     "seconds", Double.valueOf(answer.text("seconds")),

@@ -15,8 +15,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Holdfast on ZooKeeper beside Curator's own lock, on an ensemble of three servers: {@code bench/run --only zookeeper}, or
- * one of its cases.
+ * Holdfast on ZooKeeper beside Curator's own lock, on an ensemble of three servers: {@code bench/run --only zookeeper},
+ * or one of its cases.
  */
 final class ZooKeeperBench {
 
@@ -24,7 +24,7 @@ final class ZooKeeperBench {
     private static final List<String> PEERS = List.of("holdfast", "curator");
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    /** A question, asked with several numbers of threads or of processes. */
+    /** A measurement with several numbers of threads or of processes. */
     private record Question(String id, String what, List<Integer> sizes, boolean processes, int threads, boolean own) {}
 
     private static final List<Question> QUESTIONS = List.of(
@@ -47,7 +47,7 @@ final class ZooKeeperBench {
         return !only.isEmpty() && only.stream().allMatch(id -> id.startsWith(ALL));
     }
 
-    /** Measures, and writes {@code benchmarks-zookeeper.md}. */
+    /** Measures and writes {@code benchmarks-zookeeper.md}. */
     static Results run(Profile profile, List<String> only, Path out, Path scratch, String fact)
             throws IOException, InterruptedException {
         ZooKeeperBench bench = new ZooKeeperBench(profile, scratch);
@@ -125,7 +125,7 @@ final class ZooKeeperBench {
         System.err.println(question.id() + " " + size + " " + peer + " " + figures);
     }
 
-    /** What the servers have got from clients, pings included. */
+    /** Returns the number of packets that the servers received from clients, pings included. */
     private static long requests(ZooKeeperEnsemble servers) {
         long requests = 0;
         for (int i = 0; i < servers.size(); i++) {

@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What the engine itself costs: the store answers from memory. */
+/** The cost of the engine itself: the store answers from memory. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(1)
@@ -65,7 +65,7 @@ public class EngineBenchmark {
     public void uncontended(Mine mine) {
         mine.own.lock();
         try {
-            // The section is empty: the lock alone is measured.
+            // The section is empty, so that only the lock is measured.
         } finally {
             mine.own.unlock();
         }
@@ -76,19 +76,19 @@ public class EngineBenchmark {
     public void reentrant(Mine mine) {
         mine.held.lock();
         try {
-            // The section is empty: the lock alone is measured.
+            // The section is empty, so that only the lock is measured.
         } finally {
             mine.held.unlock();
         }
     }
 
-    /** What a guarded loop asks all the time. */
+    /** The check of a guarded loop. */
     @Benchmark
     public boolean isValid(Mine mine) {
         return mine.lease.isValid();
     }
 
-    /** Two threads and one name: running threads may take it before parked ones. */
+    /** Two threads and one name: a running thread may take the lock before a parked one. */
     @Benchmark
     @Threads(2)
     public long handOff() throws InterruptedException {

@@ -1,4 +1,4 @@
-/** In-process figures: what the engine itself costs, over the memory store. */
+/** In-process figures: the cost of the engine itself, over the memory store. */
 @NullMarked
 package io.holdfast.bench.jmh;
 

@@ -7,7 +7,7 @@ import java.util.concurrent.CompletionStage;
  */
 public interface Handle extends AutoCloseable {
 
-    /** Takes the lock, waiting as long as needed. */
+    /** Takes the lock and waits as long as needed. */
     void lock(String name) throws Exception;
 
     /** Takes the lock if it is free now. */
@@ -16,7 +16,7 @@ public interface Handle extends AutoCloseable {
     void unlock(String name) throws Exception;
 
     /**
-     * Takes and gives back a free lock without a waiting thread.
+     * Takes and releases a free lock without a waiting thread.
      *
      * @throws UnsupportedOperationException if the peer has no asynchronous interface
      */

@@ -5,7 +5,7 @@ import io.holdfast.LockClient;
 import java.time.Duration;
 import java.util.concurrent.CompletionStage;
 
-/** Holdfast itself, as a user would call it. */
+/** Holdfast itself, as a user calls it. */
 final class HoldfastHandle implements Handle {
 
     private final LockClient client;

@@ -9,10 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Holdfast's own scripts and what they are called with, for peers that run them with nothing around. */
+/** Holdfast's own scripts and their arguments, for peers that run them without the engine. */
 final class HoldfastScripts {
 
-    /** What the channels of clients begin with. */
+    /** The prefix of the clients' channels. */
     static final String CHANNELS = "holdfast:c:";
 
     private static final String POLL_MILLIS = "1000";
@@ -34,7 +34,7 @@ final class HoldfastScripts {
         return new String[] {name, start + "q:" + name, start + "s:" + name, start + "b:" + name};
     }
 
-    /** With arguments of the same lengths as Holdfast's. */
+    /** Returns arguments of the same lengths as Holdfast's. */
     static String[] acquireArgs(String name, String holder, String leaseMillis, boolean queue) {
         String notAfter = Long.toString(System.currentTimeMillis() + 3_000);
         return new String[] {

@@ -14,8 +14,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The ceiling of Holdfast's hand-off: its own scripts, queue and grants on plain Lettuce, with nothing around them. It
- * relies on grants without asking how old they are, and never renews: it is no lock to use. For one name and one thread.
+ * The upper limit of Holdfast's hand-off: its own scripts, queue and grants on plain Lettuce, without the engine. It
+ * relies on grants of any age and never renews, so it is not a lock to use. For one name and one thread.
  */
 final class LettuceHandoffHandle implements Handle {
 
@@ -51,7 +51,7 @@ final class LettuceHandoffHandle implements Handle {
         holder = id + ":" + ++acquisitions;
         String granted = "g " + holder + " ";
         while (!isTaken(name)) {
-            // Asked again after a second, as an entry that is not stamped counts as dead after three.
+            // Asks again after a second, because an entry counts as dead three seconds after its last stamp.
             for (String message = next(); !message.isEmpty(); message = next()) {
                 if (message.startsWith(granted)) {
                     return;
@@ -82,7 +82,7 @@ final class LettuceHandoffHandle implements Handle {
         return Long.valueOf(1).equals(reply.get(0));
     }
 
-    /** The next message, or an empty one if none comes for a while. */
+    /** Returns the next message, or an empty one if none comes for a while. */
     private String next() throws InterruptedException {
         String message = messages.poll(1, TimeUnit.SECONDS);
         return message == null ? "" : message;

@@ -12,8 +12,8 @@ import java.util.UUID;
 import java.util.concurrent.Semaphore;
 
 /**
- * The least that a hand-off by a server's queue costs: a list of those who wait, and one message to the next. No lease, no
- * token, nothing that helps if somebody dies: it is no lock to use. For one name and one thread.
+ * The lowest cost of a hand-off by a server's queue: a list of waiting clients, and one message to the next. It has no
+ * lease, no token and no help when a client dies, so it is not a lock to use. For one name and one thread.
  */
 final class LettuceQueueHandle implements Handle {
 

@@ -21,12 +21,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Holdfast's ceiling: its own scripts, with arguments of the same lengths, on a shared connection and with nothing around
- * them. Does not queue, so it is for uncontended names only. What it holds is renewed all at once, whatever is due.
+ * The upper limit of Holdfast: its own scripts, with arguments of the same lengths, on a shared connection and without
+ * the engine. It does not queue, so it is for uncontended names only. It renews all holds at once, whether they are due
+ * or not.
  */
 final class LettuceScriptsHandle extends Spinning {
 
-    /** As many in one command as Holdfast. */
+    /** The number of renewals in one command, the same as Holdfast's. */
     private static final int RENEWALS = 128;
 
     private final RedisClient client;

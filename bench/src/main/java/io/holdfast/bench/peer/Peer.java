@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 
-/** The compared lock clients. Nothing but the length of the lease is set: they run with their defaults. */
+/** The compared lock clients. They run with their defaults, except for the length of the lease. */
 public enum Peer {
     HOLDFAST("holdfast", Traits.ALL) {
         @Override
@@ -110,7 +110,7 @@ public enum Peer {
         this.traits = traits;
     }
 
-    /** Opens a client whose locks have leases of this length. */
+    /** Opens a client with leases of this length. */
     public abstract Handle open(String uri, Duration lease);
 
     public String label() {
@@ -125,7 +125,7 @@ public enum Peer {
         return traits == Traits.ALL || traits == Traits.ASYNC;
     }
 
-    /** The key in Redis whose expiry ends the lock. */
+    /** Returns the key in Redis whose expiry ends the lock. */
     public String key(String name) {
         return label.startsWith("spring") ? SpringHandle.REGISTRY + ":" + name : name;
     }
@@ -139,15 +139,15 @@ public enum Peer {
     }
 
     /**
-     * How many of the commands that the server counted came over the wire; the others were called by scripts.
+     * Returns how many of the commands that the server counted came over the wire; scripts called the others.
      *
-     * @param counts calls by command, as INFO commandstats says
+     * @param counts calls by command, as INFO commandstats shows them
      */
     public double onTheWire(Map<String, Long> counts) {
         double scripts = count(counts, "evalsha") + count(counts, "eval");
         double subscriptions = count(counts, "subscribe") + count(counts, "unsubscribe") + count(counts, "ping");
         double own = switch (this) {
-            // SET … NX PX; their script calls only GET and DEL.
+            // SET … NX PX; the peers' script calls only GET and DEL.
             case LETTUCE, JEDIS -> count(counts, "set");
             // Each unlock's script calls SET once, and a DEL of the set key follows it.
             case REDISSON, REDISSON_FAIR, REDISSON_SPIN -> count(counts, "set");

@@ -2,7 +2,7 @@ package io.holdfast.bench.peer;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** The hand-written lock's way to wait: ask again each millisecond. */
+/** The wait of a hand-written lock: it asks again every millisecond. */
 abstract class Spinning implements Handle {
 
     static final long RETRY_NANOS = 1_000_000;

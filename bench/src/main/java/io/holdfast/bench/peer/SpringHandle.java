@@ -7,7 +7,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/** Spring Integration's registry in both of its kinds, without renewal, which is the default, or with it. */
+/** Spring Integration's registry in both of its kinds, without renewal (the default) or with it. */
 final class SpringHandle implements Handle {
 
     static final String REGISTRY = "bench";

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.TreeSet;
 import java.util.function.DoubleUnaryOperator;
 
-/** The goals of the project beside what a run reached. Ratios are medians of ratios within a round. */
+/** The goals of the project and the figures of a run. A ratio is the median of the ratios of the rounds. */
 final class Goals {
 
     /**
@@ -63,7 +63,7 @@ final class Goals {
         inform(
                 question + ": limit: plain Lettuce with SET NX, pairs/s × Redisson",
                 results.ratio(id, size, "rate", "lettuce", "redisson"));
-        // Says what the ratios of rates cannot on a machine that others use, too.
+        // On a shared machine this shows more than ratios of rates.
         inform(
                 question + ": client CPU per pair, × plain Lettuce with the same scripts",
                 results.ratio(id, size, "clientCpuUs", US, "lettuce-scripts"));
@@ -159,12 +159,12 @@ final class Goals {
                 best("virtual-threads", 10_000, "seconds", ratio -> 1 / ratio, Double.NaN));
     }
 
-    /** Of Redisson's and all other real peers' figures the best one; the ratio of ours to it. */
+    /** Returns the ratio of Holdfast's figure to the best figure of Redisson and the other real peers. */
     private double bestPeer(String id, int size, String figure) {
         return best(id, size, figure, ratio -> ratio, Double.NaN);
     }
 
-    /** The ratio to that peer which looks best beside us; {@code orientation} makes more be better for us. */
+    /** Returns the ratio to the best peer; {@code orientation} makes a larger ratio better for Holdfast. */
     private double best(String id, int size, String figure, DoubleUnaryOperator orientation, double none) {
         double worst = none;
         for (String peer : results.peers(id)) {

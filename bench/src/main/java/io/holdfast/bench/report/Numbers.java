@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 
-/** Numbers as a reader wants them: three digits that mean something. */
+/** Writes numbers for readers, with three significant digits. */
 final class Numbers {
 
     private Numbers() {}
@@ -21,7 +21,7 @@ final class Numbers {
         return String.format(Locale.ROOT, pattern, value).replaceFirst("\\.0+$", "");
     }
 
-    /** Median (min–max). */
+    /** Returns the median and the range: median (min–max). */
     static String cell(List<Double> values) {
         if (values.isEmpty()) {
             return "–";

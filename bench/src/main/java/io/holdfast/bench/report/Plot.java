@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A line chart as SVG: one line for each peer over the sizes of a case, with a bar from least to most at each point. */
+/**
+ * A line chart as SVG: one line for each peer over the sizes of a case, with a bar from minimum to maximum at each
+ * point.
+ */
 public final class Plot {
 
     private record Point(double x, double low, double middle, double high) {}
@@ -32,7 +35,7 @@ public final class Plot {
         this.logarithmic = logarithmic;
     }
 
-    /** Draws one figure of one case; null if there is nothing to draw. */
+    /** Draws one figure of one case. Returns null if the case has no such figure. */
     public static String of(
             Results results, String caseId, String figure, String title, String xTitle, boolean logarithmic) {
         Plot plot = new Plot(title, xTitle, logarithmic);

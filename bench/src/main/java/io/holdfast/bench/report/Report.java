@@ -5,10 +5,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The page about a run, as Markdown. Holds no figure that was not measured in it. */
+/** The page about a run, as Markdown. It contains only figures that were measured in this run. */
 public final class Report {
 
-    /** A table: its case, its title, what a size means, and the figures shown with their headings. */
+    /** A table: its case, its title, the meaning of a size, and the figures with their headings. */
     private record Table(String caseId, String title, String size, Map<String, String> columns) {}
 
     private final Results results;

@@ -12,14 +12,14 @@ import java.util.TreeSet;
 /** All figures of a run: case, size, peer, figure, and one value for each round. Not thread-safe. */
 public final class Results {
 
-    /** One cell of a table: what was measured of whom. */
+    /** One cell of a table. */
     public record Cell(String caseId, int size, String peer) {}
 
     private final Map<Cell, Map<String, List<Double>>> cells = new LinkedHashMap<>();
     private final List<String> notes = new ArrayList<>();
     private long violations;
 
-    /** The figures of one round. */
+    /** Adds the figures of one round. */
     public void add(Cell cell, Map<String, Double> figures) {
         Map<String, List<Double>> known = cells.computeIfAbsent(cell, unused -> new LinkedHashMap<>());
         figures.forEach((figure, value) ->
@@ -39,22 +39,22 @@ public final class Results {
         return List.copyOf(notes);
     }
 
-    /** How often two were inside one critical section. */
+    /** Returns how many times two threads were inside one critical section. */
     public long violations() {
         return violations;
     }
 
-    /** One value for each round; empty if it was not measured. */
+    /** Returns one value for each round; empty if the figure was not measured. */
     public List<Double> values(String caseId, int size, String peer, String figure) {
         return cells.getOrDefault(new Cell(caseId, size, peer), Map.of()).getOrDefault(figure, List.of());
     }
 
-    /** NaN if it was not measured. */
+    /** Returns the median; NaN if the figure was not measured. */
     public double median(String caseId, int size, String peer, String figure) {
         return median(values(caseId, size, peer, figure));
     }
 
-    /** The median over the rounds of the ratio within a round; NaN if one of them was not measured. */
+    /** Returns the median of the rounds' ratios; NaN if one of the figures was not measured. */
     public double ratio(String caseId, int size, String figure, String peer, String to) {
         List<Double> above = values(caseId, size, peer, figure);
         List<Double> below = values(caseId, size, to, figure);

@@ -12,7 +12,7 @@ public final class RedissonTorture {
 
     private RedissonTorture() {}
 
-    /** One argument: for how many seconds. */
+    /** Takes one argument: the length in seconds. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Duration length = Duration.ofSeconds(args.length == 0 ? 60 : Long.parseLong(args[0]));
         try (TortureServers redis = TortureServers.Kind.SINGLE.start()) {

@@ -1,4 +1,4 @@
-/** The torture of {@code holdfast torture}, done to a peer. */
+/** The torture of {@code holdfast torture} for a peer. */
 @NullMarked
 package io.holdfast.bench.torture;
 

@@ -1,13 +1,18 @@
 package io.holdfast.testkit.torture;
 
+import static io.holdfast.testkit.torture.RedisFaults.any;
+import static io.holdfast.testkit.torture.RedisFaults.cutClients;
+import static io.holdfast.testkit.torture.RedisFaults.pause;
+import static io.holdfast.testkit.torture.RedisFaults.pauseFor;
+
 import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * Three masters with a replica each. There is no proxy on the way: the nodes tell clients the addresses. Replication is
- * asynchronous, so each change of a master may lose holds.
+ * Three masters with a replica each. There is no proxy on the way, because the nodes give clients the addresses.
+ * Replication is asynchronous, so each change of a master may lose holds.
  */
 final class ClusteredRedis implements TortureServers {
 
@@ -32,42 +37,31 @@ final class ClusteredRedis implements TortureServers {
     public List<TortureFault> faults() {
         return List.of(
                 TortureFault.of("connections to a master cut", random -> {
-                    Connections.cut(Pauses.any(cluster.masters(), random));
+                    cutClients(any(cluster.masters(), random));
                 }),
                 TortureFault.of("master paused for a moment", random -> {
-                    Pauses.pauseFor(Pauses.any(cluster.masters(), random), random.nextInt(NODE_TIMEOUT_MILLIS / 2));
+                    pauseFor(any(cluster.masters(), random), random.nextInt(NODE_TIMEOUT_MILLIS / 2));
                 }),
                 TortureFault.of("replica killed", random -> {
-                    RedisServer master = Pauses.any(cluster.masters(), random);
+                    RedisServer master = any(cluster.masters(), random);
                     RedisServer replica = cluster.replicasOf(master).get(0);
                     replica.restart();
                     cluster.awaitReplica(replica);
                 }),
                 TortureFault.withLoss("failover by order", random -> {
-                    RedisServer before = Pauses.any(cluster.masters(), random);
+                    RedisServer before = any(cluster.masters(), random);
                     cluster.failover(before);
                     cluster.awaitReplica(before);
                 }),
-                TortureFault.withLoss("master killed", random -> {
-                    RedisServer before = Pauses.any(cluster.masters(), random);
-                    int slot = cluster.aSlotOf(before);
-                    before.kill();
-                    cluster.awaitMasterOtherThan(before, slot);
-                    before.restart();
-                    cluster.awaitReplica(before);
-                }),
+                TortureFault.withLoss("master killed", random -> kill(any(cluster.masters(), random))),
                 TortureFault.withLoss("master cut off from its replica, then killed", random -> {
-                    RedisServer before = Pauses.any(cluster.masters(), random);
-                    int slot = cluster.aSlotOf(before);
+                    RedisServer before = any(cluster.masters(), random);
                     cluster.cutReplication(before, true);
                     Thread.sleep(random.nextInt(500));
-                    before.kill();
-                    cluster.awaitMasterOtherThan(before, slot);
-                    before.restart();
-                    cluster.awaitReplica(before);
+                    kill(before);
                 }),
                 TortureFault.withLoss("master paused until there is another", random -> {
-                    RedisServer before = Pauses.any(cluster.masters(), random);
+                    RedisServer before = any(cluster.masters(), random);
                     int slot = cluster.aSlotOf(before);
                     before.pause();
                     cluster.awaitMasterOtherThan(before, slot);
@@ -75,6 +69,15 @@ final class ClusteredRedis implements TortureServers {
                     before.resume();
                     cluster.awaitReplica(before);
                 }));
+    }
+
+    /** Kills a master and restarts it as a replica when the cluster has another master. */
+    private void kill(RedisServer master) {
+        int slot = cluster.aSlotOf(master);
+        master.kill();
+        cluster.awaitMasterOtherThan(master, slot);
+        master.restart();
+        cluster.awaitReplica(master);
     }
 
     @Override

@@ -4,7 +4,7 @@ import io.holdfast.testkit.FaultProxy;
 import java.util.List;
 import java.util.Random;
 
-/** The proxies on the way to servers, and what can happen there: to one of them, or to all at once. */
+/** The proxies on the way to servers, and their faults: of one proxy, or of all at once. */
 final class Network implements AutoCloseable {
 
     private static final int LONGEST_MILLIS = 4_000;
@@ -15,7 +15,7 @@ final class Network implements AutoCloseable {
         this.proxies = List.copyOf(proxies);
     }
 
-    /** What happens to the way to one server, the others being as they were. */
+    /** Returns the faults on the way to one server. */
     List<TortureFault> faultsOfOne() {
         return List.of(
                 TortureFault.of("connections cut", random -> any(random).cutAll()),
@@ -26,7 +26,7 @@ final class Network implements AutoCloseable {
                     FaultProxy proxy = any(random);
                     proxy.dropReplies(true);
                     Thread.sleep(random.nextInt(LONGEST_MILLIS / 2));
-                    // Replies and requests do not match any more: none of these connections, nor a new one, may go on.
+                    // Replies no longer match requests: none of these connections, nor a new one, may continue.
                     proxy.refuse(true);
                     proxy.cutAll();
                     proxy.dropReplies(false);
@@ -34,7 +34,7 @@ final class Network implements AutoCloseable {
                 }));
     }
 
-    /** No server can be reached for a while. */
+    /** Returns a fault by which no server can be reached for a while. */
     TortureFault allGone() {
         return TortureFault.of("network gone to all servers", random -> gone(proxies, random));
     }

@@ -1,5 +1,8 @@
 package io.holdfast.testkit.torture;
 
+import static io.holdfast.testkit.torture.RedisFaults.any;
+import static io.holdfast.testkit.torture.RedisFaults.pause;
+
 import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisServer;
 import java.util.ArrayList;
@@ -8,12 +11,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 
 /**
- * Three independent servers, each behind a proxy. One of them at a time loses its data; that is nothing that a quorum may
- * forget by, so no fault is excused.
+ * Three independent servers, each behind a proxy. One server at a time loses its data; a quorum must not forget a hold
+ * because of that, so no fault is excused.
  */
 final class QuorumRedis implements TortureServers {
 
-    /** A little longer than what the workers ask for. A server that was restarted does not vote for so long. */
+    /** A little longer than the leases of the workers. A restarted server does not vote for this time. */
     private static final long LONGEST_LEASE_MILLIS = Torture.LEASE.toMillis() + 1_000;
 
     private final List<RedisServer> servers = new ArrayList<>();
@@ -51,9 +54,9 @@ final class QuorumRedis implements TortureServers {
     public List<TortureFault> faults() {
         List<TortureFault> faults = new ArrayList<>(network.faultsOfOne());
         faults.add(network.allGone());
-        faults.add(TortureFault.of("server paused", random -> Pauses.pause(Pauses.any(servers, random), random)));
+        faults.add(TortureFault.of("server paused", random -> pause(any(servers, random), random)));
         faults.add(TortureFault.of("server killed, its data lost", random -> {
-            RedisServer server = Pauses.any(servers, random);
+            RedisServer server = any(servers, random);
             server.kill();
             Thread.sleep(random.nextInt(2_000));
             server.restart();

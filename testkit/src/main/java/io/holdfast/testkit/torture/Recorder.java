@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Writes events to a file, each at once: whoever is killed loses none that he has recorded. Thread-safe. */
+/** Writes each event to a file at once, so that a killed process loses no event that it has recorded. Thread-safe. */
 final class Recorder implements AutoCloseable {
 
     private final Writer out; // by lock

@@ -1,13 +1,18 @@
 package io.holdfast.testkit.torture;
 
+import static io.holdfast.testkit.torture.RedisFaults.any;
+import static io.holdfast.testkit.torture.RedisFaults.cutClients;
+import static io.holdfast.testkit.torture.RedisFaults.pause;
+import static io.holdfast.testkit.torture.RedisFaults.pauseFor;
+
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
 import java.util.List;
 
 /**
- * A master with two replicas and three Sentinels. There is no proxy on the way: the Sentinels tell clients the addresses.
- * Replication is asynchronous, so each change of the master may lose holds.
+ * A master with two replicas and three Sentinels. There is no proxy on the way, because the Sentinels give clients the
+ * addresses. Replication is asynchronous, so each change of the master may lose holds.
  */
 final class SentinelRedis implements TortureServers {
 
@@ -33,37 +38,27 @@ final class SentinelRedis implements TortureServers {
     @Override
     public List<TortureFault> faults() {
         return List.of(
-                TortureFault.of("connections to the master cut", random -> Connections.cut(servers.master())),
+                TortureFault.of("connections to the master cut", random -> cutClients(servers.master())),
                 TortureFault.of("master paused for a moment", random -> {
-                    Pauses.pauseFor(servers.master(), random.nextInt(DOWN_AFTER_MILLIS / 2));
+                    pauseFor(servers.master(), random.nextInt(DOWN_AFTER_MILLIS / 2));
                 }),
                 TortureFault.of(
-                        "replica paused", random -> Pauses.pause(Pauses.any(servers.replicas(), random), random)),
+                        "replica paused", random -> pause(any(servers.replicas(), random), random)),
                 TortureFault.of("replica killed", random -> {
-                    Pauses.any(servers.replicas(), random).restart();
+                    any(servers.replicas(), random).restart();
                     servers.awaitInStep();
                 }),
                 TortureFault.of(
-                        "sentinel paused", random -> Pauses.pause(Pauses.any(servers.sentinels(), random), random)),
+                        "sentinel paused", random -> pause(any(servers.sentinels(), random), random)),
                 TortureFault.withLoss("failover by order", random -> {
                     servers.failover();
                     servers.awaitInStep();
                 }),
-                TortureFault.withLoss("master killed", random -> {
-                    RedisServer before = servers.master();
-                    before.kill();
-                    servers.awaitMasterOtherThan(before);
-                    before.restart();
-                    servers.awaitInStep();
-                }),
+                TortureFault.withLoss("master killed", random -> killMaster()),
                 TortureFault.withLoss("master cut off from its replicas, then killed", random -> {
-                    RedisServer before = servers.master();
                     servers.cutReplication(true);
                     Thread.sleep(random.nextInt(500));
-                    before.kill();
-                    servers.awaitMasterOtherThan(before);
-                    before.restart();
-                    servers.awaitInStep();
+                    killMaster();
                 }),
                 TortureFault.withLoss("master paused until there is another", random -> {
                     RedisServer before = servers.master();
@@ -73,6 +68,15 @@ final class SentinelRedis implements TortureServers {
                     before.resume();
                     servers.awaitInStep();
                 }));
+    }
+
+    /** Kills the master and restarts it as a replica when there is another master. */
+    private void killMaster() {
+        RedisServer before = servers.master();
+        before.kill();
+        servers.awaitMasterOtherThan(before);
+        before.restart();
+        servers.awaitInStep();
     }
 
     @Override

@@ -1,11 +1,13 @@
 package io.holdfast.testkit.torture;
 
+import static io.holdfast.testkit.torture.RedisFaults.pause;
+
 import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One server behind a proxy. It keeps its data in memory only: it loses them when it is killed. */
+/** One server behind a proxy. It keeps its data in memory alone, so a kill loses them. */
 final class SingleRedis implements TortureServers {
 
     private final RedisServer server = RedisServer.start();
@@ -25,7 +27,7 @@ final class SingleRedis implements TortureServers {
     @Override
     public List<TortureFault> faults() {
         List<TortureFault> faults = new ArrayList<>(network.faultsOfOne());
-        faults.add(TortureFault.of("server paused", random -> Pauses.pause(server, random)));
+        faults.add(TortureFault.of("server paused", random -> pause(server, random)));
         faults.add(TortureFault.withLoss("server killed, its data lost", random -> {
             server.kill();
             server.restart();

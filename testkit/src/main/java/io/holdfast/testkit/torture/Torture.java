@@ -18,23 +18,23 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Runs worker processes and faults for a while, then checks what was recorded. */
+/** Runs worker processes and faults for a while, then checks the recorded history. */
 public final class Torture {
 
     /** Short, so that much happens within a minute. */
     static final Duration LEASE = Duration.ofSeconds(3);
 
-    /** What a busy machine may add to a wait. */
+    /** The time that a busy machine may add to a wait. */
     private static final long SLACK_NANOS = 15_000_000_000L;
 
     private static final int THREADS = 4;
     private static final long START_NANOS = 60_000_000_000L;
 
     /**
-     * What a torture came to.
+     * The result of a torture.
      *
-     * @param findings what the checker says
-     * @param faults how often each kind of fault was made
+     * @param findings the findings of the checker
+     * @param faults how many times each kind of fault was made
      * @param history the folder of the history files
      */
     public record Report(Findings findings, Map<String, Integer> faults, Path history) {}
@@ -49,11 +49,12 @@ public final class Torture {
     /**
      * Prepares a torture.
      *
-     * @param workerMain its main method calls {@link TortureWorker#run}
-     * @param uri the store, as workers reach it
+     * @param workerMain a class whose main method calls {@link TortureWorker#run}
+     * @param uri the store URI for the workers
      * @param folder an empty folder for the history
-     * @param seed decides which faults happen when; not what threads do meanwhile
-     * @throws IllegalArgumentException if the folder has a history: its operations would be judged without what excuses them
+     * @param seed decides which faults happen and when, but not what threads do meanwhile
+     * @throws IllegalArgumentException if the folder has a history: the check would count its operations without the
+     *     faults that excuse them
      */
     public Torture(Class<?> workerMain, String uri, Path folder, long seed) {
         this.workerMain = workerMain;
@@ -70,22 +71,22 @@ public final class Torture {
         }
     }
 
-    /** Adds something that goes wrong now and then. */
+    /** Adds a fault that happens now and then. */
     public Torture with(TortureFault fault) {
         faults.add(fault);
         return this;
     }
 
-    /** Adds everything that can happen to these servers. */
+    /** Adds all faults of these servers. */
     public Torture with(TortureServers servers) {
         servers.faults().forEach(this::with);
         return this;
     }
 
     /**
-     * Runs it.
+     * Runs the torture.
      *
-     * @param progress is told a sentence now and then
+     * @param progress receives a sentence now and then
      */
     public Report run(int processes, Duration length, Consumer<String> progress)
             throws IOException, InterruptedException {
@@ -116,7 +117,9 @@ public final class Torture {
         return new Report(check(), made, folder);
     }
 
-    /** On a busy machine a process takes seconds to start, and faults before its first use prove nothing. */
+    /**
+     * Waits for the workers: on a busy machine a process starts slowly, and faults before its first use prove nothing.
+     */
     private static void awaitWork(TortureResource resource, int threads) throws IOException, InterruptedException {
         long end = System.nanoTime() + START_NANOS;
         while (resource.connections() < threads) {

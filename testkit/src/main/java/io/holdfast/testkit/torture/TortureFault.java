@@ -3,36 +3,35 @@ package io.holdfast.testkit.torture;
 import java.io.IOException;
 import java.util.Random;
 
-/** Something that goes wrong, for a while, and is well again. */
-public interface TortureFault {
+/**
+ * A fault that lasts for a while and ends.
+ *
+ * @param name a few words for people
+ * @param losesData whether the store may forget holds because of the fault, so that exclusion is not promised across
+ *     it. Then everything is in order when {@link #make} returns: no server that was the master still takes itself for
+ *     the master
+ * @param making begins the fault and ends it
+ */
+public record TortureFault(String name, boolean losesData, Making making) {
 
-    /** In a few words, for people. */
-    String name();
-
-    /** Lets it happen, and ends it. */
-    void make(Random random) throws IOException, InterruptedException;
-
-    /**
-     * Whether the store may forget holds by it, so that exclusion is not promised across it. Then everything is in order
-     * again when {@link #make} returns: no server that was the master takes itself for it any more.
-     */
-    default boolean losesData() {
-        return false;
-    }
-
-    /** What is done to make a fault. */
+    /** What makes a fault. */
     @FunctionalInterface
-    interface Making {
+    public interface Making {
         void make(Random random) throws IOException, InterruptedException;
     }
 
-    /** A fault by which nothing is forgotten that a lease rests on. */
-    static TortureFault of(String name, Making making) {
-        return new NamedFault(name, false, making);
+    /** Begins the fault and ends it. */
+    public void make(Random random) throws IOException, InterruptedException {
+        making.make(random);
     }
 
-    /** A fault by which holds may be forgotten. */
-    static TortureFault withLoss(String name, Making making) {
-        return new NamedFault(name, true, making);
+    /** Returns a fault by which the store forgets nothing that a lease rests on. */
+    public static TortureFault of(String name, Making making) {
+        return new TortureFault(name, false, making);
+    }
+
+    /** Returns a fault by which the store may forget holds. */
+    public static TortureFault withLoss(String name, Making making) {
+        return new TortureFault(name, true, making);
     }
 }

@@ -4,27 +4,27 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The lock that is tortured, as one worker process sees it. Thread-safe. */
+/** The lock under torture, in one worker process. Thread-safe. */
 public interface TortureLock {
 
     /**
-     * Waits for a lease. Anything thrown counts as a failure of the store.
+     * Waits for a lease. Every exception counts as a failure of the store.
      *
      * @param lease a fixed length, or null for a lease that is renewed
-     * @return empty if the wait was in vain
+     * @return empty if the wait ended without a lease
      */
     Optional<Grip> acquire(String name, Duration wait, @Nullable Duration lease) throws InterruptedException;
 
     /** A lease. Used by the thread that acquired it. */
     interface Grip {
 
-        /** Its fencing token, or -1 if the lock has none. */
+        /** Returns the fencing token, or -1 if the lock has none. */
         long token();
 
-        /** Whether it is valid now. */
+        /** Returns whether the lease is valid now. */
         boolean isValid();
 
-        /** Gives it up. False, or anything thrown: it had been lost, or that is not known. */
+        /** Releases the lease. Returns false or throws if the lease was lost, or if that is not known. */
         boolean release();
     }
 }

@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What the locks guard: for each lock a register that refuses fencing tokens smaller than any it has seen, and a counter
- * that refuses nothing. Behind a socket of this machine, one thread for each connection.
+ * The resources that the locks guard, behind a socket of this machine with one thread for each connection: for each
+ * lock a register that refuses fencing tokens smaller than any it has seen, and a counter that refuses nothing.
  */
 final class TortureResource implements AutoCloseable {
 
@@ -41,7 +41,7 @@ final class TortureResource implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** How many connections there have been: one for each thread that has begun its work. */
+    /** Returns how many connections there have been: one for each thread that has begun its work. */
     int connections() {
         return connections.get();
     }
@@ -80,11 +80,14 @@ final class TortureResource implements AutoCloseable {
                 out.flush();
             }
         } catch (IOException e) {
-            // The process at the other end was killed: part of the torture.
+            // A fault killed the process at the other end.
         }
     }
 
-    /** verb, who, lock, token, value. Answers the value read, or 1 for done and 0 for refused. */
+    /**
+     * Executes a request (verb, operation, lock, token, value). Returns the value read, or 1 for done and 0 for
+     * refused.
+     */
     private long answer(List<String> request) {
         String who = request.get(1);
         String name = request.get(2);
@@ -103,7 +106,7 @@ final class TortureResource implements AutoCloseable {
         }
     }
 
-    /** Reading shows the token, too: a holder that has read must not be overtaken by an older one. */
+    /** Reads with the token, too: an older holder must not overtake a holder that has read. */
     private long read(String who, String name, long token) {
         if (!fresh(name, token)) {
             return -1;

@@ -3,10 +3,10 @@ package io.holdfast.testkit.torture;
 import java.util.List;
 import java.util.Locale;
 
-/** Servers of a torture's own, and what can happen to them. */
+/** The servers of a torture, and their faults. */
 public interface TortureServers extends AutoCloseable {
 
-    /** Which servers there are to torture. */
+    /** The kinds of servers. */
     enum Kind {
         /** One Redis server, which loses its data when it is killed. */
         SINGLE,
@@ -20,9 +20,9 @@ public interface TortureServers extends AutoCloseable {
         ZOOKEEPER;
 
         /**
-         * Starts them.
+         * Starts the servers.
          *
-         * @throws IllegalStateException if that is not possible here; the message says why
+         * @throws IllegalStateException if this machine cannot run them; the message says why
          */
         public TortureServers start() {
             return switch (this) {
@@ -34,20 +34,20 @@ public interface TortureServers extends AutoCloseable {
             };
         }
 
-        /** As it is written in commands. */
+        /** Returns the name that commands use. */
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
         }
     }
 
-    /** The store, as workers reach it. */
+    /** Returns the store URI for the workers. */
     String uri();
 
-    /** For people. */
+    /** Returns a description for people. */
     String describe();
 
-    /** Everything that can happen to them. */
+    /** Returns all faults of these servers. */
     List<TortureFault> faults();
 
     /** Ends the servers and removes their data. */

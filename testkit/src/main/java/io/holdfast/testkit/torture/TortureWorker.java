@@ -17,18 +17,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process of the torture: threads that use the locks at random, and write down what they see. Its settings come on
- * standard input, one line; it ends when that is closed.
+ * A process of the torture: threads that use the locks at random and record what they see. It reads its settings from
+ * standard input, one line, and ends when standard input is closed.
  */
 public final class TortureWorker {
 
     private static final int LOCKS = 3;
 
     /**
-     * What a worker is told.
+     * The settings of a worker.
      *
-     * @param uri the store; on standard input because it may have a password in it
-     * @param lease for leases that are renewed
+     * @param uri the store; on standard input because the URI may contain a password
+     * @param lease the length of leases that are renewed
      */
     public record Setup(
             String uri, Duration lease, String process, int port, String history, String prefix, int threads) {
@@ -62,7 +62,7 @@ public final class TortureWorker {
         this.recorder = recorder;
     }
 
-    /** What the main method of a worker process does. */
+    /** Runs a worker; the main method of a worker process calls this. */
     public static void run(Function<Setup, TortureLock> opener) throws IOException, InterruptedException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         Setup setup = Setup.parse(in.readLine());
@@ -76,14 +76,14 @@ public final class TortureWorker {
                 threads.add(thread);
             }
             while (in.readLine() != null) {
-                // only its end means something
+                // only the end of the input has a meaning
             }
             worker.ending = true;
             for (Thread thread : threads) {
                 thread.join();
             }
         }
-        // What is left are the threads of drivers.
+        // Threads of drivers may be left.
         Runtime.getRuntime().halt(0);
     }
 
@@ -118,7 +118,7 @@ public final class TortureWorker {
         long register = grip.token() < 0 ? -1 : resource.ask("read", who, name, grip.token(), 0);
         long counter = resource.ask("look", who, name, 0, 0);
         stay(who, grip, random);
-        // Without a look at the lease: a pause just before a write could not be excluded by any.
+        // Does not look at the lease: a look could not exclude a pause just before the write.
         if (register >= 0) {
             resource.ask("write", who, name, grip.token(), register + 1);
         }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 
-/** The worker processes of a torture, and what can happen to them. */
+/** The worker processes of a torture, and their faults. */
 final class WorkerProcesses implements AutoCloseable {
 
-    /** Longer than a wait and a use take, also when the store does not answer. */
+    /** Longer than a wait and a use, even when the store does not answer. */
     private static final long END_SECONDS = 40;
 
     private record Worker(String name, Process process) {}
@@ -32,7 +32,7 @@ final class WorkerProcesses implements AutoCloseable {
         this.recorder = recorder;
     }
 
-    /** One more, with this process's Java and class path. */
+    /** Starts one more worker, with this process's Java and class path. */
     void start() throws IOException {
         String name = "w" + started++;
         Process process = new ProcessBuilder(
@@ -64,13 +64,14 @@ final class WorkerProcesses implements AutoCloseable {
     }
 
     List<TortureFault> faults() {
-        return List.of(new Pause(), new Kill());
+        return List.of(
+                TortureFault.of("process paused", this::pause), TortureFault.of("process killed", this::kill));
     }
 
     /**
-     * Lets all finish what they do. One that does not is a violation: its operations have no outcome.
+     * Lets all workers finish their operations. A worker that does not is a violation: its operations have no outcome.
      *
-     * @throws IOException if one has ended before: what it did not do proves nothing
+     * @throws IOException if a worker has ended before: the operations that it did not do prove nothing
      */
     void end() throws IOException, InterruptedException {
         for (Worker worker : workers) {
@@ -93,43 +94,27 @@ final class WorkerProcesses implements AutoCloseable {
         return workers.get(random.nextInt(workers.size()));
     }
 
-    /** As a long garbage collection, or a suspended machine. */
-    private final class Pause implements TortureFault {
-        @Override
-        public String name() {
-            return "process paused";
-        }
-
-        @Override
-        public void make(Random random) throws IOException, InterruptedException {
-            Worker worker = any(random);
-            long began = System.nanoTime();
-            signal("STOP", worker.process().pid());
-            Thread.sleep(random.nextInt(2 * (int) setup.lease().toMillis()));
-            signal("CONT", worker.process().pid());
-            recorder.record(Event.of(began, Kind.PAUSED, worker.name(), "nanos", System.nanoTime() - began));
-        }
+    /** Stops a process, as a long garbage collection or a suspended machine does. */
+    private void pause(Random random) throws IOException, InterruptedException {
+        Worker worker = any(random);
+        long began = System.nanoTime();
+        signal("STOP", worker.process().pid());
+        Thread.sleep(random.nextInt(2 * (int) setup.lease().toMillis()));
+        signal("CONT", worker.process().pid());
+        recorder.record(Event.of(began, Kind.PAUSED, worker.name(), "nanos", System.nanoTime() - began));
     }
 
-    /** And another one is started. */
-    private final class Kill implements TortureFault {
-        @Override
-        public String name() {
-            return "process killed";
-        }
-
-        @Override
-        public void make(Random random) throws IOException, InterruptedException {
-            Worker worker = any(random);
-            recorder.record(Event.of(System.nanoTime(), Kind.DIED, worker.name()));
-            worker.process().destroyForcibly().waitFor();
-            workers.remove(worker);
-            start();
-        }
+    /** Kills a process and starts another one. */
+    private void kill(Random random) throws IOException, InterruptedException {
+        Worker worker = any(random);
+        recorder.record(Event.of(System.nanoTime(), Kind.DIED, worker.name()));
+        worker.process().destroyForcibly().waitFor();
+        workers.remove(worker);
+        start();
     }
 
     private static void signal(String signal, long pid) throws IOException, InterruptedException {
-        // The shell's own kill: small images have no /bin/kill.
+        // The shell's own kill, because small images have no /bin/kill.
         new ProcessBuilder("/bin/sh", "-c", "kill -s " + signal + " " + pid)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)

@@ -1,0 +1,64 @@
+package io.holdfast;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
+
+/** The end of a lease by its user, from the call on: a thread or a stage waits for the engine's answer. */
+final class LeaseEnding {
+
+    private static final String UNKNOWN_AT_RELEASE = "at its release the store no longer knew it";
+
+    private final ActiveLease lease;
+
+    /** As {@link ActiveLease#released}; null if the lease had ended before the call. */
+    private final @Nullable CompletableFuture<Boolean> answer;
+
+    LeaseEnding(ActiveLease lease, @Nullable CompletableFuture<Boolean> answer) {
+        this.lease = lease;
+        this.answer = answer;
+    }
+
+    /** Waits for the answer, even when interrupted: the store's command timeout bounds the wait. */
+    void await() {
+        if (answer == null) {
+            if (!lease.isReleased()) {
+                throw lease.lostException();
+            }
+            return;
+        }
+        boolean wasGone;
+        try {
+            wasGone = answer.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof LockStoreException failed) {
+                throw failed;
+            }
+            throw e;
+        }
+        if (wasGone) {
+            throw lease.lostException(UNKNOWN_AT_RELEASE);
+        }
+    }
+
+    CompletionStage<Void> stage() {
+        if (answer == null) {
+            return lease.isReleased()
+                    ? CompletableFuture.completedFuture(null)
+                    : CompletableFuture.failedFuture(lease.lostException());
+        }
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        CompletionStage<Boolean> answered = answer;
+        answered.whenComplete((wasGone, failed) -> lease.hold.engine.callbacks().execute(() -> {
+            if (failed != null) {
+                done.completeExceptionally(failed);
+            } else if (wasGone) {
+                done.completeExceptionally(lease.lostException(UNKNOWN_AT_RELEASE));
+            } else {
+                done.complete(null);
+            }
+        }));
+        return done;
+    }
+}
