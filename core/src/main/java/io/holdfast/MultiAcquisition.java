@@ -71,7 +71,7 @@ final class MultiAcquisition {
         this.time = engine.settings.time;
         this.startNanos = time.nanoTime();
         this.waitNanos = Waiter.waitNanos(options, mode);
-        this.result = new CallbackStage<>(engine.callbacks());
+        this.result = new CallbackStage<>(engine.callbacks);
         TreeSet<String> sorted = new TreeSet<>();
         names.forEach(name -> sorted.add(Limits.checkName(name)));
         if (sorted.isEmpty()) {
