@@ -131,8 +131,7 @@ abstract class AcquireAllContract extends HandOffContract {
         for (int i = 0; i < names.size(); i++) {
             assertThat(second.get(i).base()).isGreaterThan(first.get(i).base());
         }
-        assertThat(a.renew(names.get(0), requests.get(0).holderId(), LONG, 0))
-                .isInstanceOf(Renewed.class);
+        assertThat(a.renew(names.get(0), requests.get(0).holderId(), LONG, 0)).isInstanceOf(Renewed.class);
         releaseAll(a, requests);
         for (String each : names) {
             assertThat(granted(a.take(each, a.newId(), SHORT)).base())

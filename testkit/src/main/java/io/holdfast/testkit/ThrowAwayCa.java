@@ -36,7 +36,8 @@ public final class ThrowAwayCa {
         try (InputStream in = Files.newInputStream(store)) {
             keys.load(in, PASSWORD.toCharArray());
         }
-        Path ca = pem(dir.resolve("ca.pem"), "CERTIFICATE", keys.getCertificate("ca").getEncoded());
+        Path ca = pem(
+                dir.resolve("ca.pem"), "CERTIFICATE", keys.getCertificate("ca").getEncoded());
         Path certificate = pem(
                 dir.resolve("server.pem"),
                 "CERTIFICATE",

@@ -2,7 +2,6 @@ package io.holdfast.testkit.torture;
 
 import static io.holdfast.testkit.torture.RedisFaults.any;
 import static io.holdfast.testkit.torture.RedisFaults.cutClients;
-import static io.holdfast.testkit.torture.RedisFaults.pause;
 import static io.holdfast.testkit.torture.RedisFaults.pauseFor;
 
 import io.holdfast.testkit.RedisCluster;

@@ -42,14 +42,12 @@ final class SentinelRedis implements TortureServers {
                 TortureFault.of("master paused for a moment", random -> {
                     pauseFor(servers.master(), random.nextInt(DOWN_AFTER_MILLIS / 2));
                 }),
-                TortureFault.of(
-                        "replica paused", random -> pause(any(servers.replicas(), random), random)),
+                TortureFault.of("replica paused", random -> pause(any(servers.replicas(), random), random)),
                 TortureFault.of("replica killed", random -> {
                     any(servers.replicas(), random).restart();
                     servers.awaitInStep();
                 }),
-                TortureFault.of(
-                        "sentinel paused", random -> pause(any(servers.sentinels(), random), random)),
+                TortureFault.of("sentinel paused", random -> pause(any(servers.sentinels(), random), random)),
                 TortureFault.withLoss("failover by order", random -> {
                     servers.failover();
                     servers.awaitInStep();

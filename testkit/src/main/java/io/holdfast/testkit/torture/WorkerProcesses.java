@@ -64,8 +64,7 @@ final class WorkerProcesses implements AutoCloseable {
     }
 
     List<TortureFault> faults() {
-        return List.of(
-                TortureFault.of("process paused", this::pause), TortureFault.of("process killed", this::kill));
+        return List.of(TortureFault.of("process paused", this::pause), TortureFault.of("process killed", this::kill));
     }
 
     /**
