@@ -108,7 +108,7 @@ class ExaminationsTest extends QuorumFixture {
     }
 
     @Test
-    void a_member_that_never_answers_who_it_is_is_asked_again() {
+    void a_member_that_never_says_its_identity_is_asked_once_more() {
         QuorumLockStore store = open();
         members.get(1).deaf = true;
         nodes.get(1).restart();

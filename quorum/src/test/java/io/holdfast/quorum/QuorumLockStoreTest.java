@@ -158,7 +158,7 @@ class QuorumLockStoreTest extends QuorumFixture {
 
     /** Found by simulation, seed 202790 with -Dbusy=3: clients that waited then did not receive the release. */
     @Test
-    void who_leaves_does_not_leave_for_another_of_its_client_who_began_to_wait_later() {
+    void a_waiter_that_leaves_does_not_leave_for_a_later_waiter_of_its_client() {
         Client holder = new Client();
         String held = holder.newId();
         holder.granted(held);
@@ -406,7 +406,7 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     @Test
-    void a_release_tells_the_first_three_who_wait_once_and_one_after_the_other() {
+    void a_release_wakes_the_first_three_waiters_once_and_one_after_the_other() {
         Client holder = new Client();
         String id = holder.newId();
         holder.granted(id);
@@ -577,7 +577,7 @@ class QuorumLockStoreTest extends QuorumFixture {
     }
 
     @Test
-    void a_split_vote_is_tried_again_and_told_as_busy_for_a_moment_only() {
+    void a_split_vote_is_tried_again_and_counts_as_busy_for_a_moment_only() {
         Client a = new Client();
         for (int i = 0; i < 2; i++) {
             nodes.get(i)

@@ -199,7 +199,9 @@ final class Contender {
                 // The write that a grant needs was made when the node became the first. If that was just now, it is
                 // enough.
                 Proof made = hold.takeProof();
-                yield made != null ? granted(now, request, made) : confirm(now, request, attempts, null);
+                yield made != null
+                        ? granted(now, request, made)
+                        : grant(now, request, attempts, node.prove(now, request.leaseMillis(), null));
             }
         };
     }
@@ -214,7 +216,7 @@ final class Contender {
                 return attempt(request, attempts - 1);
             }
             return node.place() == Place.FIRST
-                    ? confirm(now, request, attempts, line)
+                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), line))
                     : completed(node.busy(now, line));
         });
     }
@@ -246,8 +248,7 @@ final class Contender {
                 if (node.place() == Place.FIRST) {
                     return now.shows(promise)
                             ? granted(now, request, new Proof(stat, line, promise))
-                            : node.write(now, request.leaseMillis(), line)
-                                    .thenCompose(proof -> grantedUnlessGone(now, request, attempts, proof));
+                            : grant(now, request, attempts, node.write(now, request.leaseMillis(), line));
                 }
                 Busy busy = node.busy(now, line);
                 return request.queue() ? completed(busy) : delete().thenApply(deleted -> busy);
@@ -255,16 +256,11 @@ final class Contender {
         });
     }
 
-    /** @param line the queue if it was just seen, or null */
-    private CompletableFuture<AcquireReply> confirm(
-            Session now, AcquireRequest request, int attempts, @Nullable QueueSnapshot line) {
-        return node.prove(now, request.leaseMillis(), line)
-                .thenCompose(proof -> grantedUnlessGone(now, request, attempts, proof));
-    }
-
-    private CompletableFuture<AcquireReply> grantedUnlessGone(
-            Session now, AcquireRequest request, int attempts, @Nullable Proof proof) {
-        return proof == null ? attempt(request, attempts - 1) : granted(now, request, proof);
+    /** @param proving the write that a grant needs; it has null if the node is gone */
+    private CompletableFuture<AcquireReply> grant(
+            Session now, AcquireRequest request, int attempts, CompletableFuture<@Nullable Proof> proving) {
+        return proving.thenCompose(
+                proof -> proof == null ? attempt(request, attempts - 1) : granted(now, request, proof));
     }
 
     private CompletableFuture<AcquireReply> granted(Session now, AcquireRequest request, Proof proof) {

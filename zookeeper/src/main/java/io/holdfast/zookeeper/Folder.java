@@ -5,6 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The folder of one lock, whose children are the nodes that hold or wait.
@@ -26,7 +28,12 @@ record Folder(String name, String path) {
 
     /** Returns the queue as the connected server knows it; that server may not have heard the latest. */
     CompletableFuture<QueueSnapshot> look(Session session) {
-        return session.children(path, null).handle((nodes, error) -> {
+        return look(session, null);
+    }
+
+    /** @param watcher receives the next change of the queue; may be null */
+    CompletableFuture<QueueSnapshot> look(Session session, @Nullable Watcher watcher) {
+        return session.children(path, watcher).handle((nodes, error) -> {
             if (error == null) {
                 return QueueSnapshot.of(nodes);
             }

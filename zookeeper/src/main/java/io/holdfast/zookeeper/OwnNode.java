@@ -80,7 +80,7 @@ final class OwnNode {
         return place;
     }
 
-    /** Returns whether it is known to have been made, and not to be gone. */
+    /** Returns whether it was made and is not gone, as far as this client knows. */
     boolean isMade() {
         return path != null;
     }

@@ -1,11 +1,7 @@
 package io.holdfast.zookeeper;
 
-import static java.util.Objects.requireNonNull;
-
-import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
-import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
@@ -50,7 +46,6 @@ final class SuccessorWatch {
     private String watchedNext = "";
     private Runnable unwatchOwn = () -> {};
     private Runnable unwatchNext = () -> {};
-    private boolean open;
 
     /** @param onDeleted runs in turn when another client has deleted the holder's node */
     SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue turns, Runnable onDeleted) {
@@ -71,7 +66,7 @@ final class SuccessorWatch {
         if (timer.isStopped()) {
             return;
         }
-        if (open && this.node.equals(node)) {
+        if (this.session != null && this.node.equals(node)) {
             if (!looked && this.waiting == 0 && waiting > 0) {
                 // The result of the first look is known already.
                 timer.cancel();
@@ -89,12 +84,10 @@ final class SuccessorWatch {
         seenWaiters = false;
         lookedAtWaiters = waiting > 0;
         unwatch();
-        open = true;
         lookIn(waiting == 0 ? FIRST_LOOK_NANOS : NEXT_LOOK_NANOS);
     }
 
     void close() {
-        open = false;
         session = null;
         timer.cancel();
         unwatch();
@@ -120,7 +113,7 @@ final class SuccessorWatch {
     /** Does something about a node in turn, unless that node is not watched any more by then. */
     private void inTurn(int asking, Runnable work) {
         turns.addTask(() -> {
-            if (open && !timer.isStopped() && asking == which) {
+            if (session != null && !timer.isStopped() && asking == which) {
                 work.run();
             }
         });
@@ -128,23 +121,23 @@ final class SuccessorWatch {
 
     private void look() {
         Session now = session;
-        if (!open || now == null) {
+        if (now == null) {
             return;
         }
         looked = true;
         boolean watched = waiting == 0;
         int asking = which;
         Watcher onChange = Deletions.watcher(() -> inTurn(asking, this::look));
-        CompletionStage<List<String>> listed = now.children(folder.path(), watched ? onChange : null);
-        listed.whenComplete((nodes, error) -> inTurn(asking, () -> seen(now, nodes, error, watched)));
+        CompletionStage<QueueSnapshot> asked = folder.look(now, watched ? onChange : null);
+        asked.whenComplete((line, error) -> inTurn(asking, () -> seen(now, line, watched)));
     }
 
-    private void seen(Session now, @Nullable List<String> nodes, @Nullable Throwable error, boolean watched) {
-        if (nodes == null && !ZooKeeperErrors.is(requireNonNull(error), Code.NONODE)) {
+    /** @param line the queue, or null if the look failed */
+    private void seen(Session now, @Nullable QueueSnapshot line, boolean watched) {
+        if (line == null) {
             lookIn(AFTER_FAILURE_NANOS);
             return;
         }
-        QueueSnapshot line = QueueSnapshot.of(nodes == null ? List.of() : nodes);
         if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
             onDeleted.run();
             return;
@@ -174,9 +167,6 @@ final class SuccessorWatch {
     }
 
     private void watchNeighbours(Session now) {
-        if (!open || session != now || waiting == 0) {
-            return;
-        }
         int asking = which;
         if (!ownWatched) {
             ownWatched = true;

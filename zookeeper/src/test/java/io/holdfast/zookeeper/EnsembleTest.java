@@ -247,7 +247,7 @@ class EnsembleTest {
     }
 
     @Test
-    void a_forced_release_is_told_to_the_holder_at_once() throws Exception {
+    void a_holder_learns_of_a_forced_release_at_once() throws Exception {
         LockClient one = client("?sessionTimeout=60s");
         Lease lease = one.acquire(name);
         AtomicBoolean lost = new AtomicBoolean();

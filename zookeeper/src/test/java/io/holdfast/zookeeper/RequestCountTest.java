@@ -110,7 +110,7 @@ class RequestCountTest {
 
     /** They sleep: what is counted are their signs of life at the engine's interval of a second. */
     @Test
-    void those_who_wait_cost_nothing_while_they_wait() throws Exception {
+    void waiters_cost_nothing_while_they_wait() throws Exception {
         List<LockClient> all = clients(8);
         Lease lease = all.get(0).acquire("kept");
         List<CompletableFuture<Void>> served = all.subList(1, 8).stream()

@@ -16,7 +16,7 @@ class SessionClockTest {
     private final SessionClock clock = new SessionClock(time);
 
     @Test
-    void who_was_only_heard_by_pings_gets_a_quarter() {
+    void a_client_that_was_only_heard_by_pings_gets_a_quarter() {
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
         answeredNow();
         elapse(2_999);
@@ -25,7 +25,7 @@ class SessionClockTest {
     }
 
     @Test
-    void who_was_paused_and_only_heard_by_pings_gets_nothing() {
+    void a_client_that_was_paused_and_only_heard_by_pings_gets_nothing() {
         assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
         answeredNow();
         elapse(2_999);
@@ -61,7 +61,7 @@ class SessionClockTest {
     }
 
     @Test
-    void who_is_busy_all_the_time_gets_the_whole() {
+    void a_client_that_is_busy_all_the_time_gets_the_whole() {
         for (int i = 0; i < 100_000; i++) {
             answeredNow();
             time.advance(Duration.ofMillis(1));

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The thread that opens a store sees the connection, and Curator's thread reports it at the same moment. */
 @Timeout(20)
-class TwoTellOfTheConnectionTest {
+class ConnectionSeenTwiceTest {
 
     @SuppressWarnings("ReferenceEquality") // a proxy is equal to itself alone
     private final Handle handle = (Handle) Proxy.newProxyInstance(
