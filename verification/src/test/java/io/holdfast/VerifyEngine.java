@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens to the simulations what the engine keeps to its package: the steps of a waiting thread and of a thread that owns a
- * lock, what a lease knows of itself, and what a client still remembers. Each method calls one of the engine's, and decides
- * nothing.
+ * Opens to the simulations what the engine keeps to its package: the steps of a waiting thread and of a thread that
+ * owns a lock, what a lease knows of itself, and what a client still remembers. Each method calls one of the engine's,
+ * and decides nothing.
  */
 public final class VerifyEngine {
 
@@ -132,7 +132,9 @@ public final class VerifyEngine {
         }
     }
 
-    /** The steps of a {@link ThreadLock} whose threads are simulated; and what a subclass needs to take them wrongly. */
+    /**
+     * The steps of a {@link ThreadLock} whose threads are simulated; and what a subclass needs to take them wrongly.
+     */
     public static class OwnedLock {
         private final Engine engine;
         private final ThreadLock lock;

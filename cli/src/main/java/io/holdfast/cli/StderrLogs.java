@@ -7,8 +7,8 @@ import java.util.ResourceBundle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holdfast's log on the command line: only with {@code --debug}, on standard error. What a user must know a command says
- * itself, once and in a sentence; a log with times and class names beside it would say it again.
+ * Holdfast's log on the command line: only with {@code --debug}, on standard error. Each command says what a user must
+ * know in one sentence; a log with times and class names would repeat it.
  */
 public final class StderrLogs extends System.LoggerFinder {
 

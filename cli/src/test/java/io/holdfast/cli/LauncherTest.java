@@ -11,7 +11,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The script {@code ./holdfast}, in a checkout that looks as if it were built, with a Java that only tells how it was started. */
+/**
+ * The script {@code ./holdfast}, in a checkout that looks as if it were built, with a Java that only tells how it was
+ * started.
+ */
 @EnabledOnOs(OS.LINUX) // looks at /proc
 class LauncherTest {
 
@@ -19,8 +22,8 @@ class LauncherTest {
     private Path root;
 
     /**
-     * Java opens its own files under the lowest free numbers, and the command of {@code exec} inherits the first three: it would
-     * read Java's class library as its input.
+     * Java opens its own files under the lowest free numbers, and the command of {@code exec} inherits the first three:
+     * it would read Java's class library as its input.
      */
     @Test
     void aClosedStandardInputIsEmpty() throws Exception {

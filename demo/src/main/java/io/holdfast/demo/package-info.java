@@ -1,6 +1,6 @@
 /**
- * The commands {@code demo} and {@code torture}. They start servers and processes of their own, so they need the testkit;
- * the published command line does not have them.
+ * The commands {@code demo} and {@code torture}. They start servers and processes of their own, so they need the
+ * testkit; the published command line does not have them.
  */
 @NullMarked
 package io.holdfast.demo;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Opens to the verification what the quorum store keeps to its package. An object of it is the real store without threads:
- * each member has its seat at once, and is examined like a member that was reached late.
+ * Opens to the verification what the quorum store keeps to its package. An object of it is the real store without
+ * threads: each member has its seat at once, and is examined like a member that was reached late.
  */
 public final class VerifyQuorum {
 

@@ -16,8 +16,8 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens to the simulation what the ZooKeeper store keeps to its package. An object of it is the real store on a connection
- * of the simulation.
+ * Opens to the simulation what the ZooKeeper store keeps to its package. An object of it is the real store on a
+ * connection of the simulation.
  */
 public final class VerifyZooKeeper {
 

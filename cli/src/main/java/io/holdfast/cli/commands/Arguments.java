@@ -10,7 +10,7 @@ final class Arguments {
 
     private Arguments() {}
 
-    /** Refuses a lock name that cannot be one, and one that is not what was typed: another lock would be shown or taken away. */
+    /** Refuses an invalid lock name, and one that is not what the user typed: the command would act on another lock. */
     static void checkName(String name) {
         checkText(List.of(name));
         LockClient.checkName(name);

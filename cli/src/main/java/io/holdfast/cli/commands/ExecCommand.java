@@ -34,8 +34,8 @@ import picocli.CommandLine.Parameters;
         header = "Run a command while holding a lock.",
         customSynopsis = "holdfast exec [OPTIONS] NAME -- COMMAND [ARGS...]%n",
         description = {
-            "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends. The command finds the name in"
-                    + " HOLDFAST_LOCK and the fencing token in HOLDFAST_TOKEN, but not HOLDFAST_STORE, which may have a"
+            "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends."
+                    + " The command finds the name in HOLDFAST_LOCK and the fencing token in HOLDFAST_TOKEN, but not HOLDFAST_STORE, which may have a"
                     + " password in it. SIGINT, SIGTERM and SIGHUP are passed on.",
             "",
             "TIME is a number of seconds, or a number with a unit: 500ms, 10s, 2m, 1h, 1d.",
@@ -84,8 +84,7 @@ public final class ExecCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "10s",
             converter = DurationConverter.class,
-            description =
-                    "How long a command that was told to stop may take before SIGKILL; by default ${DEFAULT-VALUE}.")
+            description = "How long a command may take to stop before it gets SIGKILL; by default ${DEFAULT-VALUE}.")
     private Duration killAfter = Duration.ZERO;
 
     @Option(
@@ -168,7 +167,7 @@ public final class ExecCommand implements Callable<Integer> {
         }
     }
 
-    /** Once, by whoever finds out first: the callback, or the release after the command. */
+    /** Reports the loss once: the callback or the release after the command may find it first. */
     private void sayLost(RuntimeException reason) {
         if (!lossTold.getAndSet(true)) {
             io.complain(name + ": lease lost, the command was not protected to its end (" + reason.getMessage() + ")");

@@ -18,10 +18,8 @@ import picocli.CommandLine.Parameters;
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
-        header = "Take a lock away from whoever holds it.",
-        description = {
-            "The holder finds out at its next renewal and may work on until" + " then, together with the next one.",
-            ""
+        header = "Take a lock away from its holder.",
+        description = {"The holder finds out at its next renewal; until then it may work on beside the next holder.", ""
         })
 public final class ReleaseCommand implements Callable<Integer> {
 

@@ -80,7 +80,7 @@ final class Supervisor implements AutoCloseable {
         return started;
     }
 
-    /** Waits for the command and, if it was told to stop, for what it had started. */
+    /** Waits for the command and, after a stop, for the processes that the command started. */
     int await(Process process) throws InterruptedException {
         int status = process.waitFor();
         Thread countdown;

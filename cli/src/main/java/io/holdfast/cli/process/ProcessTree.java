@@ -13,7 +13,8 @@ import java.util.Set;
 /**
  * A process and what it has started. Thread-safe.
  *
- * <p>A stopped command must not leave its work running: a shell that is ended lets go of the program it was waiting for.
+ * <p>A stopped command must not leave its work running: a shell that is ended lets go of the program it was waiting
+ * for.
  */
 public final class ProcessTree {
 
@@ -31,8 +32,8 @@ public final class ProcessTree {
     }
 
     /**
-     * Sends the signal to all. The root first: a shell that sees its program die before it gets the signal itself goes on
-     * to the next one.
+     * Sends the signal to all. The root first: a shell that sees its program die before it gets the signal itself goes
+     * on to the next one.
      */
     public void signal(String name) throws IOException, InterruptedException {
         List<Long> pids = new ArrayList<>();

@@ -28,8 +28,9 @@ public final class Signals implements AutoCloseable {
     private Signals() {}
 
     /**
-     * Hands these signals to the receiver, each on a thread of its own, in place of what the JVM would do, until closed.
-     * A signal that this process was started to ignore ({@code nohup}, a background job of a plain shell) stays ignored.
+     * Hands these signals to the receiver, each on a thread of its own, in place of what the JVM would do, until
+     * closed. A signal that this process was started to ignore ({@code nohup}, a background job of a plain shell) stays
+     * ignored.
      */
     public static Signals receive(List<String> names, Consumer<Received> receiver) {
         Signals signals = new Signals();

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What must not outlive the demonstration. Closed at its end, or by the JVM when it is told to stop before. Thread-safe.
+ * Closes what must not outlive the demonstration: at its end, or earlier when the JVM is stopped. Thread-safe.
  */
 final class Cleanup implements AutoCloseable {
 

@@ -18,7 +18,9 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    /** Tells all where the store and the shop are. Not in their command lines: a store URI may have a password in it. */
+    /**
+     * Tells all where the store and the shop are. Not in their command lines: a store URI may have a password in it.
+     */
     List<CompletableFuture<Message>> connect(String store, int shopPort, long leaseMillis, Histories histories) {
         List<CompletableFuture<Message>> replies = new ArrayList<>();
         for (WorkerProcess worker : workers) {

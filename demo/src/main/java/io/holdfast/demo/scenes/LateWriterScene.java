@@ -54,7 +54,7 @@ final class LateWriterScene implements Scene {
         verdict.number("tokenOfPaused", first.number("token"));
         verdict.number("tokenOfNext", next.number("token"));
         verdict.number("lateWritesAccepted", refused ? 0 : 1);
-        verdict.happened("holder paused past its lease; woke up, was told of the loss, and its write was "
+        verdict.happened("holder paused past its lease; woke up, learned of the loss, and its write was "
                 + (refused ? "refused" : "accepted"));
         verdict.check("the writes in time are accepted", early && between, lines);
         verdict.check(
@@ -64,7 +64,7 @@ final class LateWriterScene implements Scene {
         verdict.check(
                 "at the first look after the pause the lease is invalid", !late.isTrue("valid"), late.text("ensure"));
         verdict.check(
-                "the paused holder is told of its loss",
+                "the paused holder learns of its loss",
                 end.isTrue("told") && end.isTrue("lost") && late.text("ensure").equals("lost"),
                 "callback " + end.text("told") + ", release says lost " + end.text("lost"));
         verdict.check("its late write is refused", refused, lines);

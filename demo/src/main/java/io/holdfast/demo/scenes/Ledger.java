@@ -3,7 +3,10 @@ package io.holdfast.demo.scenes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A resource that guards itself by fencing tokens: it refuses a write with a token smaller than it has seen. Thread-safe. */
+/**
+ * A resource that guards itself by fencing tokens: it refuses a write with a token smaller than it has seen.
+ * Thread-safe.
+ */
 final class Ledger {
 
     private final List<String> lines = new ArrayList<>(); // guarded by this

@@ -55,7 +55,7 @@ final class RefundScene implements Scene {
         verdict.happened(requests + " requests in " + workers.size() + " processes: " + paid + " refunded, " + already
                 + " told \"already refunded\"");
         verdict.check("the order is refunded exactly once", paid == 1 && refunded == 1, paid + " refunds");
-        verdict.check("all others are told so", already == requests - 1, already + " told");
+        verdict.check("all others learn so", already == requests - 1, already + " told");
         verdict.checkSection(section);
         stage.checkHistory(verdict, stage.lock("refund"), Stage.LONG_LEASE);
     }

@@ -17,7 +17,8 @@ import java.util.function.Supplier;
  *
  * @param observer a client of this process, which looks and never locks
  * @param prefix of the lock names, different in each performance
- * @param exactEnds whether the store knows to the millisecond when a hold ends by itself; ZooKeeper ends the session of a
+ * @param exactEnds whether the store knows to the millisecond when a hold ends by itself; ZooKeeper ends the session of
+ *     a
  *     dead process up to a third of it sooner than it says, and up to a tick later
  */
 record Stage(
@@ -98,7 +99,9 @@ record Stage(
         }
     }
 
-    /** When the present hold on the lock ends unless renewed, on this process's monotonic clock; not later than that. */
+    /**
+     * When the present hold on the lock ends unless renewed, on this process's monotonic clock; not later than that.
+     */
     long leaseEndNanos(String lock) {
         long asked = System.nanoTime();
         LockState state = observer.inspect(lock);

@@ -195,8 +195,8 @@ final class WorkerTasks {
     }
 
     /**
-     * Appends to a ledger, after {@code millis} of preparation, as a careless program does: without a look at its lease.
-     * Says what such a look at that moment would have told.
+     * Appends to a ledger, after {@code millis} of preparation, as a careless program does: without a look at its
+     * lease. Says what such a look at that moment would have told.
      */
     private Message append(Message request) throws Exception {
         Held mine = mine(request);

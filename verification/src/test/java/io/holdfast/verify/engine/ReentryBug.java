@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
 public enum ReentryBug {
     NONE,
 
-    /** Whoever is in the owner's process is let in again. */
+    /** Any thread of the owner's process enters the lock again. */
     ANOTHER_THREAD_IS_LET_IN,
-    /** Whoever is in the owner's process unlocks. */
+    /** Any thread of the owner's process unlocks. */
     ANOTHER_THREAD_UNLOCKS,
     /** The unlock of a nested lock is not counted. */
     UNLOCK_DOES_NOT_COUNT,
@@ -95,7 +95,7 @@ public enum ReentryBug {
                         yield super.leave(thread);
                     } catch (LeaseLostException told) {
                         while (forgetLoss(thread)) {
-                            // One more that will not be told.
+                            // One more unlock that will not throw.
                         }
                         throw told;
                     }

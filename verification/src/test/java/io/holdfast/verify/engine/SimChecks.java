@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid leases
- * on a name, none valid again after its time. At the end: nothing is left at any process or at the servers, the locks are
- * free, and the recorded history is accepted by the checker that real runs are checked with.
+ * What must be true in a simulation. After every event, with the truth at hand that no recorder has: no two valid
+ * leases on a name, none valid again after its time. At the end: nothing is left at any process or at the servers, the
+ * locks are free, and the recorded history is accepted by the checker that real runs are checked with.
  */
 public final class SimChecks {
 
@@ -94,8 +94,8 @@ public final class SimChecks {
     }
 
     /**
-     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it meanwhile: who
-     * looks ends it for good, and these checks do not look as users do.
+     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it meanwhile:
+     * who looks ends it for good, and these checks do not look as users do.
      */
     void wallsJumped() {
         given.forEach(one -> one.over = false);

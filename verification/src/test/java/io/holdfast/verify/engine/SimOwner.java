@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A simulated thread that owns what it locks, and locks it again. It takes the steps of a thread lock as a real one does
- * that calls its methods. What each step must answer is known here: the answer is compared with that, and recorded for the
- * checker.
+ * A simulated thread that owns what it locks, and locks it again. It takes the steps of a thread lock as a real one
+ * does that calls its methods. What each step must answer is known here: the answer is compared with that, and recorded
+ * for the checker.
  */
 final class SimOwner {
 
@@ -251,7 +251,7 @@ final class SimOwner {
             try {
                 toRelease = lock.leave(thread);
             } catch (LeaseLostException e) {
-                require(!held, "was told of a loss that has not happened: " + use.who);
+                require(!held, "had an exception for a loss that has not happened: " + use.who);
                 recorder.event(Kind.LOST, use.who);
                 simulation.toldOfLoss++;
                 if (last) {

@@ -63,7 +63,7 @@ public final class SimRecorder {
         events.add(Event.of(world.nanoTime(), kind, who, details));
     }
 
-    /** @param owner who may lock it again; empty if whoever has the lease */
+    /** @param owner the thread that may lock it again; empty if the lease itself is the owner */
     void asked(String who, String lock, LockOptions options, String owner) {
         List<Object> details = new ArrayList<>(List.of("lock", lock));
         options.waitAtMost().map(Duration::toNanos).ifPresent(wait -> details.addAll(List.of("wait", wait)));

@@ -13,14 +13,17 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * Plays many simulations. {@code -Dseeds=N} plays N of them, from {@code -Dfirst=M} on; {@code -Dseed=N} plays one again
- * and prints it.
+ * Plays many simulations. {@code -Dseeds=N} plays N of them, from {@code -Dfirst=M} on; {@code -Dseed=N} plays one
+ * again and prints it.
  */
 public final class SimRuns {
 
     private static final long FIRST = Long.getLong("first", 1);
 
-    /** Of all modules: a bad network is all that their warnings are about. Held, because loggers are collected otherwise. */
+    /**
+     * Of all modules: a bad network is all that their warnings are about. Held, because loggers are collected
+     * otherwise.
+     */
     private static final Logger LOG = Logger.getLogger("io.holdfast");
 
     private SimRuns() {}

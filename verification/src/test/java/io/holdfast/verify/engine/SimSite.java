@@ -57,7 +57,10 @@ public interface SimSite {
     enum Vanished {
         NOBODY,
         SOME,
-        /** Among those on it somebody waited for a lease that is shorter than what the server gives a granted client first. */
+        /**
+         * Among those on it somebody waited for a lease that is shorter than what the server gives a granted client
+         * first.
+         */
         BRIEF
     }
 

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * One history: five processes with the real engine use three locks for half a minute of virtual time, while
  * {@linkplain SimFaults much goes wrong}. Everything is decided by the seed, so a history can be played again.
  *
- * <p>Every fourth history is a quiet one: a fast network that loses nothing, and no faults but waiters that leave or die.
- * There a lock must never stay free for long while somebody waits.
+ * <p>Every fourth history is a quiet one: a fast network that loses nothing, and no faults but waiters that leave or
+ * die. There a lock must never stay free for long while somebody waits.
  *
  * <p>Checked by {@link SimChecks} after every event, and by {@link HistoryChecker} at the end.
  */
@@ -38,8 +38,8 @@ public final class Simulation {
     public static final List<String> NAMES = List.of("a", "b", "c");
 
     /**
-     * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N} makes
-     * it shorter: then as much happens in less time, and a history costs less.
+     * How long locks are asked for, and how long it takes for all that goes wrong to have gone wrong. {@code -Dbusy=N}
+     * makes it shorter: then as much happens in less time, and a history costs less.
      */
     static final Duration BUSY_TIME = Duration.ofSeconds(Long.getLong("busy", 30));
 
@@ -210,7 +210,7 @@ public final class Simulation {
     }
 
     private void ask(User user) {
-        // Not in a calm one: who waits for the second name keeps the first, which he does not use.
+        // Not in a calm history: a user that waits for the second name keeps the first one without using it.
         if (!calm && !user.thread && groups.nextInt(8) == 0) {
             askTogether(user);
             return;

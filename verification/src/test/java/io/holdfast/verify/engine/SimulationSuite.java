@@ -6,8 +6,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Plays many histories of the real engine over one kind of store under virtual time. A subclass makes the store, and adds
- * the seeded bugs that its histories must show.
+ * Plays many histories of the real engine over one kind of store under virtual time. A subclass makes the store, and
+ * adds the seeded bugs that its histories must show.
  *
  * <p>{@code -Dseeds=N} plays N histories, from {@code -Dfirst=M} on; {@code -Dseed=N} plays one again and prints it.
  */
@@ -23,7 +23,8 @@ public abstract class SimulationSuite {
     /**
      * @param share one of so many seeds of a build is played: histories over some stores take longer
      * @param grantsOfEach at least so many leases are granted in a history on average
-     * @param firstForBugs the first seed that is played to find a bug, so that a build need not play many that find nothing
+     * @param firstForBugs the first seed that is played to find a bug, so that a build need not play many that find
+     *     nothing
      * @param seedsForBugs within so many histories each seeded bug must be found
      */
     protected SimulationSuite(long share, long grantsOfEach, long firstForBugs, long seedsForBugs) {

@@ -28,8 +28,9 @@ import java.util.stream.Collectors;
 /**
  * Three or five independent servers, and the real quorum store at each process.
  *
- * <p>What goes wrong with servers, by seed, is one of {@link Harm}. In all, tokens must grow. Exclusion of valid leases is
- * promised in all of the first, and in the second where a majority beside the server whose clock jumped has the hold.
+ * <p>What goes wrong with servers, by seed, is one of {@link Harm}. In all, tokens must grow. Exclusion of valid leases
+ * is promised in all of the first, and in the second where a majority beside the server whose clock jumped has the
+ * hold.
  */
 public final class SimQuorumSite implements SimSite {
 
@@ -60,7 +61,10 @@ public final class SimQuorumSite implements SimSite {
     private static final class Election {
         final Map<SimQuorumNode, Integer> voters = new HashMap<>();
 
-        /** Whether there was a release by force between two votes: it took the first one away, and the other one's rival. */
+        /**
+         * Whether there was a release by force between two votes: it took the first one away, and the other one's
+         * rival.
+         */
         boolean isTorn() {
             return new HashSet<>(voters.values()).size() > 1;
         }
@@ -83,9 +87,9 @@ public final class SimQuorumSite implements SimSite {
         /** Any servers forget, wholly or in part, again and again; all clocks are right. */
         DATA,
         /**
-         * Clocks of a minority jump, in both directions; and either that minority forgets, or wall clocks of processes are
-         * apart and jump. Not both: where a server has forgotten a token, and another that knows it is away, only the
-         * wall clocks make the next one larger.
+         * Clocks of a minority jump, in both directions; and either that minority forgets, or wall clocks of processes
+         * are apart and jump. Not both: where a server has forgotten a token, and another that knows it is away, only
+         * the wall clocks make the next one larger.
          */
         CLOCKS,
         /** Lock keys vanish all the time, so that nothing but tokens is left to be promised; these are kept. */
@@ -374,7 +378,7 @@ public final class SimQuorumSite implements SimSite {
         return 10 * MEMBER_TIMEOUT.toNanos();
     }
 
-    /** There is no queue: those who wait may split their votes, and then ask again. */
+    /** There is no queue: waiting clients may split the votes, and then ask again. */
     @Override
     public long idleNanosMax(Vanished vanished) {
         return 150_000_000 + (vanished != Vanished.NOBODY ? 4 * SimProcess.POLL_MILLIS * 1_000_000 : 0);

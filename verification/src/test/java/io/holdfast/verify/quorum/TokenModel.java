@@ -13,23 +13,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An explicit-state model checker for the agreement on tokens: three members, two acquisitions, and every order of
- * events. The members' and the client's decisions are those of a {@link TokenScheme}; for the product's that is the very
- * code that the store runs.
+ * events. The members' and the client's decisions are those of a {@link TokenScheme}; for the product's that is the
+ * very code that the store runs.
  *
  * <p><b>What may happen at any time:</b> a request that was sent is executed at a member, for the first time or again,
  * however old it is; its answer is heard, or is not; a lock key vanishes, or is granted although somebody else had it
  * (where a scheme does not look at locks, a member may grant or refuse as it likes: more than any real one does).
  * Registers are kept. A client gives up after {@link #COMMITS} commits.
  *
- * <p>An answer is heard when it is made, or never. That leaves nothing out: a client acts only on the answer that decides,
- * and what it does then are requests, which may be late by as much as one likes.
+ * <p>An answer is heard when it is made, or never. That leaves nothing out: a client acts only on the answer that
+ * decides, and what it does then are requests, which may be late by as much as one likes.
  *
  * <p><b>What must hold:</b> no token is handed out twice; a token is larger than each that was handed out before its
  * acquisition began.
  *
- * <p>With {@linkplain #inTheOrderOfLeases exclusive locks} nothing vanishes, and a client releases when it has had the lock, or
- * has given up. Then leases follow each other, and a token must be larger than that of the lease before, also where the two
- * acquisitions went on at the same time.
+ * <p>With {@linkplain #inTheOrderOfLeases exclusive locks} nothing vanishes, and a client releases when it has had the
+ * lock, or has given up. Then leases follow each other, and a token must be larger than that of the lease before, also
+ * where the two acquisitions went on at the same time.
  */
 final class TokenModel {
 
@@ -149,7 +149,9 @@ final class TokenModel {
         return steps;
     }
 
-    /** All requests that were ever sent may be executed now; if it is one of the present round, the answer may be heard. */
+    /**
+     * All requests that were ever sent may be executed now; if it is one of the present round, the answer may be heard.
+     */
     private void executions(State state, int c, int m, List<Step> steps) {
         if (!looksAtLocks() || state.lock(m) == 0 || state.lock(m) == c + 1) {
             State next = state.copy();

@@ -27,7 +27,7 @@ interface TokenScheme {
     @Nullable
     Long decidedByTake(VerifyQuorum.Round round);
 
-    /** Whether {@link #commit} looks at who holds the lock: if not, the model need not know. */
+    /** Whether {@link #commit} looks at the holder of the lock: if not, the model need not know. */
     default boolean looksAtLocks() {
         return false;
     }
@@ -55,7 +55,9 @@ interface TokenScheme {
         }
     }
 
-    /** Each member counts up by one for each id; the token is the largest count in the answers. Nothing is written back. */
+    /**
+     * Each member counts up by one for each id; the token is the largest count in the answers. Nothing is written back.
+     */
     final class MaximumOfCounters implements TokenScheme {
         @Override
         public Answer take(TokenRegister register, long proposal, String id) {

@@ -21,7 +21,7 @@ public enum CommandsBug {
     LOCK_WITHOUT_EXPIRY,
     /** What was acquired, perhaps, is not withdrawn. */
     NOTHING_IS_WITHDRAWN,
-    /** Nobody is told of a release. */
+    /** A release sends no message. */
     RELEASE_WAKES_NOBODY,
     /** Tokens by INCR, and the server forgets. */
     TOKENS_WITHOUT_THE_CLOCK,

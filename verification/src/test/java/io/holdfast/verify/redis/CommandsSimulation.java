@@ -28,8 +28,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One process's real store of the mode "commands", with all that belongs to it but the network: opened as the product opens
- * it, without threads.
+ * One process's real store of the mode "commands", with all that belongs to it but the network: opened as the product
+ * opens it, without threads.
  */
 public final class CommandsSimulation {
 

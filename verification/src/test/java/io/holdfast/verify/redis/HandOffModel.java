@@ -12,10 +12,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hand-off between clients through the store's queue, as a formal model: the server is {@link ScriptModel}, the very
- * functions that the simulation runs; a client is the least that the engine does. Whatever is sent may be lost, may be
- * executed in any order, and once more than it was sent. A hold may run out at the server as soon as its owner's own
- * deadline has passed; that is all the model knows of time.
+ * The hand-off between clients through the store's queue, as a formal model: the server is {@link ScriptModel}, the
+ * very functions that the simulation runs; a client is the least that the engine does. Whatever is sent may be lost,
+ * may be executed in any order, and once more than it was sent. A hold may run out at the server as soon as its owner's
+ * own deadline has passed; that is all the model knows of time.
  *
  * <p>Each client takes the lock once or twice, the second time by release-and-requeue, and releases it.
  */

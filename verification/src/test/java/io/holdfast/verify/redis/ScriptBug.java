@@ -20,7 +20,7 @@ public enum ScriptBug {
     OLD_RENEWAL_COUNTS,
     /** An exact setting that is executed a second time sets once more. */
     SETTING_COUNTS_TWICE,
-    /** A released lock is granted, but nobody is told. */
+    /** A released lock is granted, but no message says so. */
     GRANT_IS_NOT_SENT,
     /** A released lock is left free although somebody waits. */
     RELEASE_GRANTS_NOBODY,
@@ -34,7 +34,7 @@ public enum ScriptBug {
     POLL_LOSES_ITS_PLACE,
     /** A poll does not stamp the entry. */
     POLL_DOES_NOT_STAMP,
-    /** A free lock goes to whoever asks, although somebody waits. */
+    /** A free lock goes to any client that asks, although another one waits. */
     ASKER_GOES_FIRST,
     /** An acquire is executed however late. */
     NO_NOT_AFTER,

@@ -18,9 +18,10 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name as a Redis server with our scripts keeps it: a twin of {@code acquire.lua} and the others, that can be copied
- * (replicas, crashes, states of a formal model) and can be made wrong ({@link ScriptBug}). {@code ScriptModelTest} compares
- * it with the in-process store, and the contract of the stores compares that one with real servers.
+ * One name as a Redis server with our scripts keeps it: a twin of {@code acquire.lua} and the others, that can be
+ * copied (replicas, crashes, states of a formal model) and can be made wrong ({@link ScriptBug}). {@code
+ * ScriptModelTest} compares it with the in-process store, and the contract of the stores compares that one with real
+ * servers.
  *
  * <p>Time is the server's, in nanoseconds, and is given with each command.
  */

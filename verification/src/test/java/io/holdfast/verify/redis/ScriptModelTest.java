@@ -31,9 +31,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The simulation's model of the scripts gives the same answers and messages as the in-process store, command by command,
- * and every seeded bug in it shows within a hundred random sequences. The same sequences are played on the in-process
- * store and on real servers by the contract of the stores.
+ * The simulation's model of the scripts gives the same answers and messages as the in-process store, command by
+ * command, and every seeded bug in it shows within a hundred random sequences. The same sequences are played on the
+ * in-process store and on real servers by the contract of the stores.
  */
 class ScriptModelTest {
 

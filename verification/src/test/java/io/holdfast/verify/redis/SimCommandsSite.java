@@ -11,7 +11,10 @@ import io.holdfast.verify.engine.Simulation;
 import java.util.Set;
 import java.util.SplittableRandom;
 
-/** One Redis server that runs no scripts, a replica behind it, and the real store of the mode without Lua at each process. */
+/**
+ * One Redis server that runs no scripts, a replica behind it, and the real store of the mode without Lua at each
+ * process.
+ */
 public final class SimCommandsSite implements SimSite {
 
     private final Simulation simulation;

@@ -195,8 +195,8 @@ final class SimServer implements SimLine.Host {
     }
 
     /**
-     * Sets the clock. Ahead: holds end early, so exclusion is not promised for them; nor for a hold that is granted after
-     * it to somebody whose last asking was stamped before it: the jump is taken for time that he waited.
+     * Sets the clock. Ahead: holds end early, so exclusion is not promised for them; nor for a hold that is granted
+     * after it to somebody whose last asking was stamped before it: the jump is taken for time that he waited.
      *
      * @param notPromised told of the name after such a grant
      */

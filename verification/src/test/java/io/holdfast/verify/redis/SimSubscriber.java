@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's connection for messages, as far as {@link ClientChannel} uses it: it comes back by itself, and subscribes
- * again to what was subscribed to.
+ * The driver's connection for messages, as far as {@link ClientChannel} uses it: it comes back by itself, and
+ * subscribes again to what was subscribed to.
  */
 final class SimSubscriber implements SimWire.Client {
 

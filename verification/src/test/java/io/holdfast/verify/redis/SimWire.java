@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to the simulated Redis, as TCP makes it: what is sent arrives late, but in its order and once, up to the
- * point where the connection ends. It ends at each point of a command that matters, and each end may learn of that later
- * than the other, or not at all.
+ * One connection to the simulated Redis, as TCP makes it: what is sent arrives late, but in its order and once, up to
+ * the point where the connection ends. It ends at each point of a command that matters, and each end may learn of that
+ * later than the other, or not at all.
  */
 final class SimWire {
 
@@ -121,7 +121,10 @@ final class SimWire {
 
     // --- how it ends ---
 
-    /** The client closes it. What was sent before still arrives: later, perhaps, than what is sent on the next connection. */
+    /**
+     * The client closes it. What was sent before still arrives: later, perhaps, than what is sent on the next
+     * connection.
+     */
     void close() {
         open = false;
         underWay.forEach(server::mayComeLate);

@@ -19,9 +19,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the place of the driver's network part under a connection of the driver's own: commands are encoded, transactions
- * kept and answers read by the real driver. Set up as {@link Driver} sets it up: nothing is sent again, nothing is kept
- * for later, a command fails when its time is over.
+ * Takes the place of the driver's network part under a connection of the driver's own: commands are encoded,
+ * transactions kept and answers read by the real driver. Set up as {@link Driver} sets it up: nothing is sent again,
+ * nothing is kept for later, a command fails when its time is over.
  */
 final class SimWriter implements RedisChannelWriter, SimWire.Client {
 

@@ -28,8 +28,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The simulated ensemble against real ones: the same random commands of three sessions on both, in bursts without waiting, must have the
- * same answers, and the same watches must be told, in the same order. Zxids are compared by their order.
+ * The simulated ensemble against real ones: the same random commands of three sessions on both, in bursts without
+ * waiting, must have the same answers, and the same watches must fire, in the same order. Zxids are compared by their
+ * order.
  */
 @Timeout(120)
 class EnsembleModelTest {
@@ -51,7 +52,7 @@ class EnsembleModelTest {
                 told += (int)
                         real.stream().filter(line -> line.contains(" hears ")).count();
             }
-            // Sequences without a watch that is told would prove little.
+            // Sequences in which no watch fires would prove little.
             assertThat(told).isGreaterThan(2 * SEQUENCES);
         }
     }
@@ -185,7 +186,7 @@ class EnsembleModelTest {
                     }
                 }
                 side.settle();
-                // What is told of the burst comes before the answer to this.
+                // Events of the burst come before the answer to this.
                 for (int i = 0; i < SESSIONS; i++) {
                     children(i, root, false);
                 }

@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** Commands that go on in the store after the engine was told that there was no answer in time; one schedule each. */
+/** Commands that go on in the store after the engine has learned that no answer came in time; one schedule each. */
 class LateCommandsTest {
 
     private static final long TIMEOUT_MILLIS = 500;

@@ -23,7 +23,7 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.Test;
 
-/** Events of the connection that are told when others have followed, as by a thread that is slow; one schedule each. */
+/** Events of the connection that arrive late, after others have followed, as from a slow thread; one schedule each. */
 class LateEventsTest {
 
     private static final long SESSION_MILLIS = 2_000;

@@ -12,16 +12,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A waiter that is paused, and gets the lock meanwhile. What tells it so waits in its socket; for that reason its connection stands
- * after the pause, however long that was.
+ * A waiter that is paused, and gets the lock meanwhile. What tells it so waits in its socket; for that reason its
+ * connection stands after the pause, however long that was.
  */
 class PausedClientTest {
 
     private static final int SESSION_MILLIS = 400;
 
     /**
-     * Seed 5797 of short histories: after a pause of 330 ms of a session of 400 ms a lease was promised for 100 ms, as if pings had
-     * been sent all the time, and the session was over 45 ms after that.
+     * Seed 5797 of short histories: after a pause of 330 ms of a session of 400 ms a lease was promised for 100 ms, as
+     * if pings had been sent all the time, and the session was over 45 ms after that.
      */
     @Test
     void a_lease_after_a_pause_is_not_promised_for_longer_than_the_session_lives() {

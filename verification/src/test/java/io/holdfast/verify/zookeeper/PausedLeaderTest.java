@@ -9,16 +9,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A leader that is paused asks its followers nothing meanwhile, and ends sessions by its clock as soon as it goes on: after, or before,
- * it has taken the writes that wait in its sockets.
+ * A leader that is paused asks its followers nothing meanwhile, and ends sessions by its clock as soon as it goes on:
+ * after, or before, it has taken the writes that wait in its sockets.
  */
 class PausedLeaderTest {
 
     private static final int SESSION_MILLIS = 400;
 
     /**
-     * Seeds 329901 and 702114 of short histories: a node was made just before its session was ended, and a lease was promised as if
-     * the leader had heard of the contacts during its pause.
+     * Seeds 329901 and 702114 of short histories: a node was made just before its session was ended, and a lease was
+     * promised as if the leader had heard of the contacts during its pause.
      */
     @Test
     void a_lease_is_not_promised_for_longer_than_the_session_lives() {

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /**
- * A node of the same name as one before: the servers remove a lock's empty folder, and in the next one they number from zero
- * again, for the same holder id in the same session, too.
+ * A node of the same name as one before: the servers remove a lock's empty folder, and in the next one they number from
+ * zero again, for the same holder id in the same session, too.
  */
 class ReusedNameTest {
 
@@ -31,9 +31,9 @@ class ReusedNameTest {
     private final RecordingListener told = new RecordingListener();
 
     /**
-     * Seed 995: a holder's look was under way when its node was deleted by force and the folder was removed. Its answer came
-     * when there was the next node of that name, and was taken for that one's end: nobody knew of that node any more, and it
-     * kept the lock for as long as the session.
+     * Seed 995: a holder's look was under way when its node was deleted by force and the folder was removed. Its answer
+     * came when there was the next node of that name, and was taken for that one's end: nobody knew of that node any
+     * more, and it kept the lock for as long as the session.
      */
     @Test
     void the_end_of_a_node_is_not_taken_for_the_end_of_the_next_one_of_that_name() {

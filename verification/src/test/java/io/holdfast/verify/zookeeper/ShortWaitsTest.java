@@ -11,7 +11,10 @@ import io.holdfast.testkit.RecordingListener.Message;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** One client holds for long, and another waits for a short time, again and again. ZooKeeper keeps a watcher until it has told it something. */
+/**
+ * One client holds for long, and another waits for a short time, again and again. ZooKeeper keeps a watcher until it
+ * has told it something.
+ */
 class ShortWaitsTest {
 
     private final SmallEnsemble ensemble = new SmallEnsemble(4_000);

@@ -7,8 +7,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What cannot go on because a server is stopped, or a way is cut: timers of servers, and what is under way. All of a server goes on at
- * one moment, also when that comes sooner than was said. A leader that commits writes and does not ping has no like among real ones.
+ * What cannot go on because a server is stopped, or a way is cut: timers of servers, and what is under way. All of a
+ * server goes on at one moment, even when that comes sooner than announced. A leader that commits writes and does not
+ * ping has no like among real ones.
  */
 final class SimBlocked {
 

@@ -13,9 +13,9 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One process: the real store on a simulated handle, with what Curator does between the two. It tells of the connection on a
- * thread of its own, so late; it replaces a handle whose session is over, also one that was disconnected for the length of a
- * session, whose session may still be there.
+ * One process: the real store on a simulated handle, with what Curator does between the two. It tells of the connection
+ * on a thread of its own, so late; it replaces a handle whose session is over, also one that was disconnected for the
+ * length of a session, whose session may still be there.
  */
 public final class SimClient implements VerifyZooKeeper.Connection {
 

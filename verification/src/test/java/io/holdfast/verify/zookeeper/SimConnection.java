@@ -9,8 +9,8 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client's connection to one server, and what that server does for it: writes go to the leader as they come; all are answered in
- * their order, reads from what this server has executed by then.
+ * A client's connection to one server, and what that server does for it: writes go to the leader as they come; all are
+ * answered in their order, reads from what this server has executed by then.
  */
 final class SimConnection {
 
@@ -24,7 +24,7 @@ final class SimConnection {
             this.command = command;
         }
 
-        /** Some server has executed it; the client is told by its own. */
+        /** Some server has executed it; the client learns of it from its own server. */
         void committedAt(SimMember member, Answer committed, long at) {
             if (member == server) {
                 answer = committed;
@@ -207,7 +207,7 @@ final class SimConnection {
     /**
      * The server lets go of it.
      *
-     * @param tells whether the client is told, behind what was sent to it before
+     * @param tells whether the client gets an answer, behind what was sent to it before
      */
     void closedByServer(boolean tells) {
         if (!openAtServer) {

@@ -14,8 +14,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ZooKeeper ensemble as its clients see it, with all that can go wrong between its servers, and between them and clients. Elections
- * are done by somebody who knows all; what a leader and its followers do is theirs.
+ * A ZooKeeper ensemble as its clients see it, with all that can go wrong between its servers, and between them and
+ * clients. Elections are done by somebody who knows all; what a leader and its followers do is theirs.
  */
 public final class SimEnsemble {
 

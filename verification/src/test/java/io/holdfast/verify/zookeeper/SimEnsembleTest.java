@@ -18,8 +18,8 @@ class SimEnsembleTest {
             new SimEnsemble.Shape(3, 100, 400, 1_000_000, 500_000, 0, 0, 5_000_000_000L));
 
     /**
-     * Seeds 1013, 3397, 5307 and 7925 had two valid leases because it did not: it took writes and ended sessions, but asked
-     * no follower whom it had heard of until the time at which the stop would have ended.
+     * Seeds 1013, 3397, 5307 and 7925 had two valid leases because it did not: it took writes and ended sessions, but
+     * asked no follower whom it had heard of until the time at which the stop would have ended.
      */
     @Test
     void a_stopped_leader_does_everything_again_when_all_is_well() {

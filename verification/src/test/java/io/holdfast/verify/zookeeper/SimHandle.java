@@ -30,9 +30,9 @@ import org.apache.zookeeper.proto.DeleteRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ZooKeeper's handle, as {@code ClientCnxn} does it: one session, connected to one server after the other; pings; watches that are
- * set again after a reconnection; an event thread of its own. What is under way fails when the connection ends, and what is
- * sent without one waits for the next attempt to connect.
+ * ZooKeeper's handle, as {@code ClientCnxn} does it: one session, connected to one server after the other; pings;
+ * watches that are set again after a reconnection; an event thread of its own. What is under way fails when the
+ * connection ends, and what is sent without one waits for the next attempt to connect.
  */
 final class SimHandle implements VerifyZooKeeper.Commands {
 

@@ -12,8 +12,8 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server does while it takes itself for the leader: puts writes into their order, commits those that a majority has, and
- * ends sessions that it has not heard of, by its own clock.
+ * What a server does while it takes itself for the leader: puts writes into their order, commits those that a majority
+ * has, and ends sessions that it has not heard of, by its own clock.
  */
 final class SimLeadership {
 

@@ -16,7 +16,7 @@ import java.util.function.Consumer;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
-/** One server: its log, what of it was executed, and those who are connected to it. */
+/** One server: its log, what of it was executed, and the clients that are connected to it. */
 final class SimMember {
 
     private enum Role {

@@ -21,7 +21,8 @@ final class SimPipe {
     /**
      * A pipe with nothing in it.
      *
-     * @param blockedUntilNanos until when nothing arrives, as it is known now; a time that has passed if nothing is in the way
+     * @param blockedUntilNanos until when nothing arrives, as it is known now; a time that has passed if nothing is in
+     *     the way
      */
     SimPipe(VirtualTime world, SimBlocked blocked, LongSupplier delayNanos, LongSupplier blockedUntilNanos) {
         this.world = world;

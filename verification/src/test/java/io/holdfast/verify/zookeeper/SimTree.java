@@ -15,15 +15,15 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes and sessions, as the transactions up to some zxid left them. All servers execute the same transactions, so this is
- * the state machine that is replicated. What the store does not use throws.
+ * The nodes and sessions, as the transactions up to some zxid left them. All servers execute the same transactions, so
+ * this is the state machine that is replicated. What the store does not use throws.
  */
 final class SimTree {
 
     /** A node that was created; its name has the sequence number at its end. */
     record Created(String path, Stat stat) {}
 
-    /** What those who watch are told. */
+    /** An event for watchers. */
     record Change(EventType type, String path) {}
 
     private static final class Node {
@@ -118,7 +118,7 @@ final class SimTree {
         return run(session, command);
     }
 
-    /** What the last transaction changed, in the order in which watchers are told. */
+    /** What the last transaction changed, in the order in which watchers learn of it. */
     List<Change> changes() {
         return changes;
     }

@@ -16,8 +16,8 @@ import java.util.SplittableRandom;
 import java.util.TreeSet;
 
 /**
- * An ensemble of three or five ZooKeeper servers, and the real store at each process. Nothing is excused: exclusion and tokens
- * are promised whatever happens to servers, network and processes, except for a lock that is released by force.
+ * An ensemble of three or five ZooKeeper servers, and the real store at each process. Nothing is excused: exclusion and
+ * tokens are promised whatever happens to servers, network and processes, except for a lock that is released by force.
  */
 public final class SimZooKeeperSite implements SimSite {
 
@@ -175,9 +175,9 @@ public final class SimZooKeeperSite implements SimSite {
     }
 
     /**
-     * A process that holds something loses its server and its way to all others, for longer than its session: what it was
-     * promised must be over before. This comes when the servers know least of it, just after a write, and after a pause of less
-     * than half a session. Or its server loses the others, and goes on to answer.
+     * A process that holds something loses its server and its way to all others, for longer than its session: what it
+     * was promised must be over before. This comes when the servers know least of it, just after a write, and after a
+     * pause of less than half a session. Or its server loses the others, and goes on to answer.
      */
     private void harmAHolder() {
         List<ZooKeeperLink> holders = links.stream()

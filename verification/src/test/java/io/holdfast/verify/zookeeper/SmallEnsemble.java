@@ -63,8 +63,8 @@ final class SmallEnsemble {
     }
 
     /**
-     * Asks for the lock, and then cuts the client off and lets its server die: its lease must not be promised for longer than the
-     * leader lets the session live.
+     * Asks for the lock, and then cuts the client off and lets its server die: its lease must not be promised for
+     * longer than the leader lets the session live.
      *
      * @return false if the session was over before there was a grant
      */

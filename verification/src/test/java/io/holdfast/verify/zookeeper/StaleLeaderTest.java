@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A leader that has been replaced and does not know it yet: it answers a {@code sync}, and its followers what is read, without what the
- * others have committed since.
+ * A leader that has been replaced and does not know it yet: it answers a {@code sync}, and its followers what is read,
+ * without what the others have committed since.
  */
 class StaleLeaderTest {
 
