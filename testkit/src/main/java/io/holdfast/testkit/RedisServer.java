@@ -17,11 +17,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A private Redis or Valkey server: a real one, in a process of its own, on a free port of the loopback interface,
- * without persistence. It accepts commands when {@link #start} returns. It ends with {@link #close} or with this JVM,
- * however the JVM ends, and leaves no process and no file.
- *
- * <p>Thread-safe. Needs {@code sh}, which every Linux and macOS has, and no test library.
+ * A private Redis or Valkey server: a real process on a free port of the loopback interface, without persistence. It
+ * accepts commands when {@link #start} returns, ends with {@link #close} or with this JVM, and leaves no process and no
+ * file. Thread-safe. Needs {@code sh}, which every Linux and macOS has, and no test library.
  */
 public final class RedisServer implements AutoCloseable {
 
@@ -58,9 +56,7 @@ public final class RedisServer implements AutoCloseable {
 
         private Builder() {}
 
-        /**
-         * Sets the server's program. By default it is the one bundled in embedded-redis, or otherwise one of the PATH.
-         */
+        /** Sets the server's program; by default the one bundled in embedded-redis, or one of the PATH. */
         public Builder executable(Path executable) {
             this.executable = executable;
             return this;
