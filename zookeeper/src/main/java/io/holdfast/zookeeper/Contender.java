@@ -174,8 +174,7 @@ final class Contender {
     }
 
     /**
-     * If a later step was refused, the acquire was executed in part: there is a node. Its outcome is unknown then, so
-     * that the engine withdraws the id.
+     * If there is a node, only a later step was refused. The outcome is unknown then, so the engine withdraws the id.
      */
     private <T> T throwHalfDone(Throwable error) {
         StoreException why = store.failure(error);
@@ -196,8 +195,7 @@ final class Contender {
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
             case FIRST -> {
-                // The write that a grant needs was made when the node became the first. If that was just now, it is
-                // enough.
+                // The write from when the node became the first is enough for a grant, if that was just now.
                 Proof made = hold.takeProof();
                 yield made != null
                         ? granted(now, request, made)
