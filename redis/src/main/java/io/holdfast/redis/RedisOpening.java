@@ -232,7 +232,7 @@ final class RedisOpening {
         String[] probed = probed(keys);
         RedisProbe.Found found;
         try {
-            found = new RedisProbe(scripts, connections, commandErrors, steps::await)
+            found = new RedisProbe(scripts, connections, commandErrors, steps)
                     .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         } catch (StoreException failure) {
             if (failure.outcome() == StoreException.Outcome.FATAL

@@ -1,6 +1,7 @@
 package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -53,12 +54,12 @@ public final class DedicatedConnections {
     }
 
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
-    private final Function<String, Object> servers;
+    private final Function<String, ServerId> servers;
     private final TimeSource time;
     private final Duration timeout;
     private final RedisErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Object, Pool> pools = new HashMap<>(); // by lock
+    private final Map<ServerId, Pool> pools = new HashMap<>(); // by lock
     private boolean closed; // by lock
 
     /**
@@ -68,7 +69,7 @@ public final class DedicatedConnections {
      */
     public DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
-            Function<String, Object> servers,
+            Function<String, ServerId> servers,
             TimeSource time,
             Duration timeout,
             RedisErrors errors) {
@@ -82,7 +83,7 @@ public final class DedicatedConnections {
     /** Lends a connection to the key's server until the stage that the user returns is complete. */
     public <T> CompletionStage<T> with(
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
-        Object server = servers.apply(key);
+        ServerId server = servers.apply(key);
         return take(server, key)
                 .thenCompose(connection -> StageGuard.begin(() -> user.apply(connection))
                         .whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null)));
@@ -91,7 +92,7 @@ public final class DedicatedConnections {
     /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
     public void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        Map<Idle, Object> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
+        Map<Idle, ServerId> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
         lock.lock();
         try {
             // Not in a cluster: a pool whose node serves no slot any more would never end.
@@ -154,7 +155,7 @@ public final class DedicatedConnections {
         }
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> take(Object server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> take(ServerId server, String key) {
         List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
         Waiter waiter = null;
         Pool pool;
@@ -198,7 +199,7 @@ public final class DedicatedConnections {
         return waiter.turn;
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> connect(Object server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> connect(ServerId server, String key) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
         CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
         connector.apply(key).whenComplete((connection, error) -> {
@@ -212,7 +213,7 @@ public final class DedicatedConnections {
         return connecting;
     }
 
-    private void giveBack(Object server, Idle idle, boolean usable) {
+    private void giveBack(ServerId server, Idle idle, boolean usable) {
         StatefulRedisConnection<String, String> connection = idle.connection;
         if (!usable || !connection.isOpen()) {
             close(connection);
@@ -251,7 +252,7 @@ public final class DedicatedConnections {
      * There is one less, so somebody who waits may have a new one: to where the own key is now, which need not be where
      * others' keys are. One that leads elsewhere than its pool says is refused (MOVED) to the next user, and closed.
      */
-    private void gone(Object server) {
+    private void gone(ServerId server) {
         Waiter next;
         lock.lock();
         try {
@@ -275,7 +276,7 @@ public final class DedicatedConnections {
         }
     }
 
-    private void connectFor(Object server, Waiter next) {
+    private void connectFor(ServerId server, Waiter next) {
         connect(server, next.key).whenComplete((connection, error) -> {
             if (error != null) {
                 next.turn.completeExceptionally(error);
