@@ -10,7 +10,10 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Two clients on a real server that are as if restored from one image: one id, the same numbers. Their connections are cut. */
+/**
+ * Two clients on a real server that are as if restored from one image: one id, the same numbers. Their connections are
+ * cut.
+ */
 class RestoredImageOnRedisTest {
 
     private static final LockOptions TEN_SECONDS = LockOptions.defaults().waitAtMost(Duration.ofSeconds(10));

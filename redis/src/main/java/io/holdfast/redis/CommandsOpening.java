@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongUnaryOperator;
 
-/** Opens the store without scripts, and chooses its commands again when the server may be another one. */
+/** Opens a store in the mode "commands", and chooses its commands again when the server may be another one. */
 final class CommandsOpening {
 
     private final RedisSettings settings;
@@ -32,7 +32,7 @@ final class CommandsOpening {
     /** Whether the present choice was tried on the server that is connected now. */
     private volatile boolean tried;
 
-    /** Made from the first finding; refuses to be made if no way is safe. */
+    /** Takes the first finding; throws if no way is safe. */
     CommandsOpening(
             RedisSettings settings,
             StoreContext context,
@@ -48,13 +48,13 @@ final class CommandsOpening {
         this.dedicated = dedicated;
         this.probe = probe;
         if (!first.missing().isEmpty()) {
-            throw new OpeningErrors(settings).noPlainCommands(String.join(" ", first.missing()));
+            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, String.join(" ", first.missing()));
         }
         if (!first.isSafe()) {
             throw new OpeningErrors(settings).noSafeWay();
         }
         if (!first.hasTokens()) {
-            throw new OpeningErrors(settings).noPlainCommands("+xadd +xrevrange");
+            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, "+xadd +xrevrange");
         }
         this.tried = first.tried();
         this.ways = new CompareWays(new NativeWays(connections), dedicated, first.choice());
@@ -65,7 +65,9 @@ final class CommandsOpening {
     }
 
     /**
-     * @param random a number below the one it is given, by chance
+     * Creates the store.
+     *
+     * @param random returns a random number below its argument
      * @param closing closes the connections
      */
     CommandsLockStore store(RedisKeys keys, RedisMessages messages, LongUnaryOperator random, Runnable closing) {
@@ -86,13 +88,13 @@ final class CommandsOpening {
                 });
     }
 
-    /** The connection was lost and is back: perhaps to another server. */
+    /** Chooses again: a lost connection is back, perhaps to another server. */
     void reconnected() {
         tried = false;
         chooseAgain();
     }
 
-    /** Called at intervals. */
+    /** Keeps the dedicated connections alive, and repeats a choice that failed. Called at intervals. */
     void beat() {
         dedicated.beat();
         if (!tried) {
@@ -108,7 +110,7 @@ final class CommandsOpening {
         try {
             finding = probe.run();
         } catch (RuntimeException e) {
-            // Not connected, or closed: the next beat tries again, if there is one.
+            // Not connected, or closed: the next beat tries again if the store is still open.
             probing.set(false);
             return;
         }
@@ -122,7 +124,7 @@ final class CommandsOpening {
 
     private void choose(CompareProbe.Finding found) {
         if (!found.isSafe() || !found.hasTokens()) {
-            // The old choice stays: what the server refuses fails, and says so.
+            // The old choice stays: commands that the server refuses fail with its error.
             Log.LOG.log(
                     System.Logger.Level.WARNING,
                     new OpeningErrors(settings).noSafeWay().getMessage());

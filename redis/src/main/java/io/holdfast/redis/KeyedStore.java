@@ -16,7 +16,6 @@ import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -24,10 +23,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * The border between lock names and Redis keys. The engine above speaks of names. The store below takes the key of a lock
- * for its name, in every command, message and error, so that slots, tags and channels follow from the key alone.
+ * Translates between lock names and Redis keys. The engine above knows names. The store below takes the key of a lock
+ * for its name in every command, message and error, so that slots, tags and channels follow from the key alone.
  */
-public final class KeyedStore implements LockStore {
+final class KeyedStore implements LockStore {
 
     private final LockStore below;
     private final LockKeys keys;
@@ -37,7 +36,7 @@ public final class KeyedStore implements LockStore {
         this.keys = keys;
     }
 
-    /** For tests. */
+    /** Returns the translated store, for tests. */
     LockStore below() {
         return below;
     }
@@ -49,16 +48,12 @@ public final class KeyedStore implements LockStore {
 
     @Override
     public boolean canAcquireAll(List<String> names) {
-        List<String> keyed = new ArrayList<>(names.size());
         try {
-            for (String name : names) {
-                keyed.add(keys.of(name));
-            }
+            return below.canAcquireAll(names.stream().map(keys::of).toList());
         } catch (StoreException refused) {
-            // The engine asks for one after the other then, and is refused.
+            // The engine then acquires the names one by one, and the refused name fails.
             return false;
         }
-        return below.canAcquireAll(keyed);
     }
 
     @Override
@@ -78,7 +73,8 @@ public final class KeyedStore implements LockStore {
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        below.renewAll(keyed(requests), answers);
+        // Refuses none: no hold has a name that was refused.
+        below.renewAll(requests.stream().map(this::keyed).toList(), answers);
     }
 
     @Override
@@ -143,16 +139,7 @@ public final class KeyedStore implements LockStore {
         return request.named(keys.of(request.name()));
     }
 
-    /** Refuses none: no hold has a name that was refused. */
-    private List<RenewRequest> keyed(List<RenewRequest> requests) {
-        List<RenewRequest> keyed = new ArrayList<>(requests.size());
-        for (RenewRequest request : requests) {
-            keyed.add(keyed(request));
-        }
-        return keyed;
-    }
-
-    /** A name that is refused fails its command's stage. */
+    /** Runs a command; a name that is refused fails the command's stage. */
     private static <T> CompletionStage<T> refusing(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();
@@ -161,7 +148,7 @@ public final class KeyedStore implements LockStore {
         }
     }
 
-    /** Passes messages about keys on by the names. Other clients may publish any text: what no name has is no message. */
+    /** Translates keys in messages to names. Other clients may publish any text, so a key without a name is dropped. */
     private final class Named implements StoreListener {
 
         private final StoreListener listener;

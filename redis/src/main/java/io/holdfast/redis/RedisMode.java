@@ -1,10 +1,13 @@
 package io.holdfast.redis;
 
-/** How the locks are kept at the server. All clients that share locks must use the same mode. */
+/**
+ * How a store keeps locks at the server. Clients in different modes exclude each other on a name; clients in the mode
+ * {@link #LUA} then come first.
+ */
 public enum RedisMode {
-    /** What is best with this server and user. At present always {@link #LUA}. */
+    /** {@link #LUA} where the server runs scripts for this user, otherwise {@link #COMMANDS}. */
     AUTO,
-    /** By scripts: the fastest, with a fair queue at the server, and sharing locks with Redisson. */
+    /** By scripts. This is the fastest mode, with a fair queue at the server, and shares locks with Redisson. */
     LUA,
     /** By commands alone, for servers that forbid scripts. */
     COMMANDS

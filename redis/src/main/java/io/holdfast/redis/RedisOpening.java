@@ -24,10 +24,13 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisNoScriptException;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -35,7 +38,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Connects a store and finds out whether the server can be used. */
+/** Connects a store, and finds out in which mode the server can be used. */
 final class RedisOpening {
 
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
@@ -51,24 +54,8 @@ final class RedisOpening {
     private final RedisErrors commandErrors;
     private final RedisConnections connections;
 
-    /** Once the store is open, if it is the one without scripts. */
-    private volatile @Nullable CommandsOpening withoutScripts;
-
-    /** The server refused to run the first script. */
-    private static final class NoScriptsException extends Exception {
-        private static final long serialVersionUID = 1;
-
-        final String said;
-        final boolean keysForbidden;
-        final RedisCommandExecutionException cause;
-
-        NoScriptsException(String said, RedisCommandExecutionException cause) {
-            super(cause);
-            this.said = said;
-            this.cause = cause;
-            this.keysForbidden = OpeningErrors.isAboutKeys(said);
-        }
-    }
+    /** The opening of the mode "commands"; null until that mode is chosen, and in the mode "lua". */
+    private volatile @Nullable CommandsOpening modeCommands;
 
     private RedisOpening(RedisSettings settings, StoreContext context) {
         this.settings = settings;
@@ -99,8 +86,8 @@ final class RedisOpening {
     }
 
     /**
-     * Sentinels close all connections of a server to which they give another role: who opens in that moment is cut off, or
-     * told of a master that is none any more. For other servers, whoever opens wants to know at once that they are away.
+     * Whether a failure may pass soon. Sentinels close all connections of a server to which they give another role, so
+     * a client that connects at that moment is cut off, or is sent to a former master.
      */
     private boolean mayPass(RuntimeException failure, long tookNanos) {
         return settings.topology() == Topology.SENTINEL
@@ -115,18 +102,18 @@ final class RedisOpening {
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(() -> {
-            CommandsOpening opened = withoutScripts;
+            CommandsOpening opened = modeCommands;
             if (opened != null) {
                 opened.reconnected();
             }
             messages.missed();
         }));
-        connections.servers().forEach(this::look);
+        connections.servers().forEach(this::checkServer);
         Publishing publishing = publishing(keys);
         Scripts scripts = new Scripts(connections, publishing, commandErrors, context.time());
         String whyCommands = whyCommands(scripts, keys);
         CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
-        withoutScripts = commands;
+        modeCommands = commands;
         steps.subscribe(
                 connections.subscribe(keys, context.clientId(), publishing, messages),
                 "waiting clients only poll, and are served late",
@@ -145,11 +132,11 @@ final class RedisOpening {
         };
         return commands != null
                 ? commands.store(
-                        keys, messages, below -> ThreadLocalRandom.current().nextLong(below), closing)
+                        keys, messages, bound -> ThreadLocalRandom.current().nextLong(bound), closing)
                 : new LuaLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
     }
 
-    /** Sharded messages only where every node knows them: otherwise some grants would reach nobody. */
+    /** Returns sharded messages only where every node takes them: otherwise some grants would reach no client. */
     private Publishing publishing(RedisKeys keys) {
         if (settings.topology() != Topology.CLUSTER) {
             return Publishing.PLAIN;
@@ -158,9 +145,8 @@ final class RedisOpening {
             try {
                 steps.await(server.spublish(keys.clientChannels() + context.clientId(), ""));
             } catch (ExecutionException e) {
-                // Whatever else it says (a redirection, that it is loading) tells nothing about the command.
-                String said = String.valueOf(e.getMessage());
-                if (said.contains("unknown command") || said.contains("NOPERM")) {
+                // Other errors (a redirection, a server that is loading its data) do not concern the command.
+                if (commandErrors.of(e).outcome() == StoreException.Outcome.FATAL) {
                     Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
                     return Publishing.PLAIN;
                 }
@@ -169,31 +155,54 @@ final class RedisOpening {
         return Publishing.sharded(settings.redissonChannels());
     }
 
-    /** Why locks are kept without scripts; null if they are kept by scripts. */
+    /** Returns the reason for using the mode "commands"; null for the mode "lua". */
     private @Nullable String whyCommands(Scripts scripts, RedisKeys keys) {
         if (settings.mode() == RedisMode.COMMANDS) {
             return "as configured";
         }
         try {
             probe(scripts, keys);
-        } catch (NoScriptsException e) {
-            if (settings.mode() == RedisMode.LUA || e.keysForbidden) {
-                throw errors.noScripts(e.said, e.cause);
+        } catch (StoreException failure) {
+            if (failure.outcome() != StoreException.Outcome.FATAL
+                    || !(failure.getCause() instanceof RedisCommandExecutionException refusal)) {
+                throw failure;
             }
-            // Some servers go on with all arguments.
-            return "because it runs no scripts for this user: " + e.said.split(",", 2)[0];
+            String said = String.valueOf(refusal.getMessage());
+            if (settings.mode() == RedisMode.LUA || (said.startsWith("NOPERM") && runsScripts())) {
+                throw errors.noScripts(said, refusal);
+            }
+            // Some servers append all arguments.
+            return "because the server runs no scripts for this user: " + said.split(",", 2)[0];
         }
         steps.load(LuaScript.OF_STORES, scripts, connections.servers());
         Log.LOG.log(
                 System.Logger.Level.INFO,
-                settings.describe() + ": locks are kept by scripts (mode lua), "
-                        + (settings.mode() == RedisMode.LUA ? "as configured" : "because it runs them for this user"));
+                settings.describe() + ": using Lua scripts (mode lua), "
+                        + (settings.mode() == RedisMode.LUA
+                                ? "as configured"
+                                : "because the server runs them for this user"));
         return null;
+    }
+
+    /** Whether this user may run a script without keys, by its text or its digest: then the keys were refused. */
+    private boolean runsScripts() {
+        RedisClusterAsyncCommands<String, String> commands = connections.commands();
+        return isAllowed(commands.eval("return 1", ScriptOutputType.INTEGER))
+                || isAllowed(commands.evalsha("0".repeat(40), ScriptOutputType.INTEGER));
+    }
+
+    private boolean isAllowed(CompletionStage<?> script) {
+        try {
+            steps.await(script);
+            return true;
+        } catch (ExecutionException e) {
+            return RedisErrors.unwrap(e) instanceof RedisNoScriptException;
+        }
     }
 
     private CommandsOpening commands(RedisKeys keys, String why) {
         if (settings.minReplicas() > 0) {
-            throw errors.noReplicasWithoutScripts(why);
+            throw errors.noReplicasInModeCommands(why);
         }
         DedicatedConnections dedicated = new DedicatedConnections(
                 connections::dedicated, connections::server, context.time(), settings.timeout(), commandErrors);
@@ -203,8 +212,7 @@ final class RedisOpening {
                     settings, context, connections, commandErrors, dedicated, compare, steps.await(compare.run()));
             Log.LOG.log(
                     System.Logger.Level.INFO,
-                    settings.describe() + ": locks are kept without scripts (mode commands), " + why + "; "
-                            + opened.choice());
+                    settings.describe() + ": using no scripts (mode commands), " + why + "; " + opened.choice());
             return opened;
         } catch (ExecutionException e) {
             throw commandErrors.of(e);
@@ -212,12 +220,12 @@ final class RedisOpening {
     }
 
     /** Refuses a server that is too old, and warns of settings that endanger locks. */
-    private void look(RedisClusterAsyncCommands<String, String> commands) {
+    private void checkServer(RedisClusterAsyncCommands<String, String> commands) {
         ServerInfo info;
         try {
             info = new ServerInfo(steps.await(commands.info()));
         } catch (ExecutionException e) {
-            // Not everybody is allowed to ask; what the server cannot do will show.
+            // This user may not ask; the probe finds out what the server cannot do.
             return;
         }
         Matcher version = VERSION.matcher(info.version());
@@ -227,25 +235,16 @@ final class RedisOpening {
         info.warnings().forEach(said -> Log.LOG.log(System.Logger.Level.WARNING, settings.describe() + " " + said));
     }
 
-    /** Reads the server's time, and makes sure that no script will be stopped half-way for want of a right. */
-    private void probe(Scripts scripts, RedisKeys keys) throws NoScriptsException {
+    /** Reads the server's time, and makes sure that no script will be stopped half-way for lack of a right. */
+    private void probe(Scripts scripts, RedisKeys keys) {
         String[] probed = probed(keys);
-        RedisProbe.Found found;
-        try {
-            found = new RedisProbe(scripts, connections, commandErrors, steps)
-                    .find(probed, batch(keys), keys.clientChannels() + context.clientId());
-        } catch (StoreException failure) {
-            if (failure.outcome() == StoreException.Outcome.FATAL
-                    && failure.getCause() instanceof RedisCommandExecutionException said) {
-                throw new NoScriptsException(String.valueOf(said.getMessage()), said);
-            }
-            throw failure;
-        }
+        RedisProbe.Found found = new RedisProbe(scripts, connections, commandErrors, steps)
+                .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         connections.clock(probed[0]).observe(found.serverMillis());
-        // A replica, say, or a full server: that may pass.
+        // A replica or a full server refuses, too, but that may pass.
         if (!found.said().isEmpty()
                 && commandErrors.refused(found.said(), null).outcome() == StoreException.Outcome.FATAL) {
-            throw errors.noCommands(found.missingRights());
+            throw errors.noCommands(RedisMode.LUA, found.missingRights());
         }
         if (!found.allowed().pushes()) {
             Log.LOG.log(
@@ -255,7 +254,7 @@ final class RedisOpening {
         }
     }
 
-    /** Keys that nobody uses: in a cluster, of one that can be reached now. Others may be failing over. */
+    /** Returns keys that no lock uses; in a cluster, keys of a connected master, as others may be failing over. */
     private String[] probed(RedisKeys keys) {
         for (int i = 1; i < PROBED_SLOTS_MAX; i++) {
             String[] probed = keys.probe(context.clientId() + "." + i);
@@ -267,8 +266,8 @@ final class RedisOpening {
     }
 
     /**
-     * Names of different slots, where one server serves them all; so many that a proxy in front of several has hardly put all
-     * of them on the same.
+     * Returns keys of different slots, where one server serves them all. They are so many that a proxy in front of
+     * several servers would hardly have put all of them on one.
      */
     private String[] batch(RedisKeys keys) {
         if (settings.topology() == Topology.CLUSTER) {

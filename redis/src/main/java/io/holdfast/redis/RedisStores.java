@@ -17,7 +17,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens Redis stores that are configured in code, where a URI cannot say it all:
+ * Opens Redis stores that are configured in code, for settings that a URI cannot carry:
  *
  * <pre>{@code
  * RedisURI uri = RedisURI.Builder.redis("lock-server").withAuthentication(credentialsProvider).build();
@@ -26,14 +26,14 @@ import org.jspecify.annotations.Nullable;
  *     .build();
  * }</pre>
  *
- * <p>What a {@link RedisURI} says of login, TLS, database and client name is used; its timeout is not, see
+ * <p>The store uses the login, TLS, database and client name of a {@link RedisURI}, but not its timeout, see
  * {@link Builder#timeout}. The URIs are copied.
  */
 public final class RedisStores {
 
     private RedisStores() {}
 
-    /** One server. If it has replicas, this must be the master, or a name that leads to it. */
+    /** Returns a builder for one server. If the server has replicas, the URI must lead to the master. */
     public static Builder standalone(RedisURI server) {
         if (!server.getSentinels().isEmpty()) {
             throw new IllegalArgumentException(
@@ -43,10 +43,10 @@ public final class RedisStores {
     }
 
     /**
-     * The server that Sentinels call the master; after a failover, the new one.
+     * Returns a builder for the server that Sentinels call the master; after a failover, the new one.
      *
-     * @param sentinels a URI with the Sentinels in it and the master's name, as {@link RedisURI.Builder#sentinel} makes
-     *     it. Its login is the one for the servers; each Sentinel's own URI has the one for that Sentinel
+     * @param sentinels a URI with the Sentinels and the master's name, as {@link RedisURI.Builder#sentinel} makes it.
+     *     Its login is for the servers; the URI of each Sentinel has the login for that Sentinel
      */
     public static Builder sentinel(RedisURI sentinels) {
         if (sentinels.getSentinels().isEmpty() || sentinels.getSentinelMasterId() == null) {
@@ -57,17 +57,17 @@ public final class RedisStores {
     }
 
     /**
-     * A Redis Cluster.
+     * Returns a builder for a Redis Cluster.
      *
-     * @param nodes some of its nodes, of which one must be reachable to learn the others from. The login, TLS and client
-     *     name of the first are used for all. None names a database other than 0
+     * @param nodes some of its nodes; one of them must be reachable, and knows the others. The login, TLS and client
+     *     name of the first node are used for all. None may name a database other than 0
      */
     public static Builder cluster(Collection<RedisURI> nodes) {
         if (nodes.isEmpty()) {
             throw new IllegalArgumentException("cluster: no node (expected: at least one)");
         }
         for (RedisURI node : nodes) {
-            // The driver's cluster ignores it; connections to a node would ask for it, and be refused.
+            // The driver's cluster ignores the database, but connections to a node would select it and be refused.
             if (node.getDatabase() != 0) {
                 throw new IllegalArgumentException("cluster: database " + node.getDatabase()
                         + " (expected: none; Holdfast uses database 0 of a cluster)");
@@ -76,7 +76,7 @@ public final class RedisStores {
         return new Builder(Topology.CLUSTER, nodes);
     }
 
-    /** What a store is opened with. Not thread-safe; {@link #open} may be called more than once. */
+    /** The settings of a store. Not thread-safe; {@link #open} may be called more than once. */
     public static final class Builder {
 
         private final Topology topology;
@@ -98,20 +98,20 @@ public final class RedisStores {
             this.nodes = List.copyOf(nodes);
         }
 
-        /** Threads to share with other users of Lettuce. They are not shut down with the store. */
+        /** Sets threads to share with other users of Lettuce. The store does not shut them down. */
         public Builder clientResources(ClientResources shared) {
             this.resources = shared;
             return this;
         }
 
-        /** How TLS is done, for URIs with TLS. Without this, as the JVM does it. */
+        /** Sets the TLS options for URIs with TLS; the JVM's defaults otherwise. */
         public Builder sslOptions(SslOptions options) {
             this.ssl = options;
             return this;
         }
 
         /**
-         * How long to wait for the answer to a command, and for a connection; 3 seconds by default.
+         * Sets the longest wait for the answer to a command, and for a connection; 3 seconds by default.
          *
          * @throws IllegalArgumentException if it is not from 10 milliseconds to 60 seconds
          */
@@ -121,7 +121,7 @@ public final class RedisStores {
         }
 
         /**
-         * How long to wait for a connection, if not as long as for an answer; longer than that counts as equally long.
+         * Sets the longest wait for a connection; by default, and at most, the {@link #timeout}.
          *
          * @throws IllegalArgumentException if it is not from 10 milliseconds to 60 seconds
          */
@@ -131,11 +131,11 @@ public final class RedisStores {
         }
 
         /**
-         * Sets what the Redis keys of locks begin with; {@code lock:} by default. The key of a lock is this prefix and its
-         * name, so that no lock meets a key of the application. Empty to share locks by name with Redisson or with
-         * hand-written {@code SET NX} locks. It must be the same for all clients that share locks.
+         * Sets the beginning of the Redis keys of locks; {@code lock:} by default. The key of a lock is this prefix and
+         * the lock's name, so that no lock has a key of the application. An empty prefix shares locks by name with
+         * Redisson or with hand-written {@code SET NX} locks. All clients that share locks must have the same prefix.
          *
-         * @param start in a Redis Cluster, braces in it that are a hash tag put all locks into one slot
+         * @param start in a Redis Cluster, a hash tag (in braces) in it puts all locks into one slot
          * @throws IllegalArgumentException if it is not 0 to 64 ASCII characters without spaces
          */
         public Builder namePrefix(String start) {
@@ -144,9 +144,8 @@ public final class RedisStores {
         }
 
         /**
-         * Sets what the names of Holdfast's internal keys (queues, tokens) and channels begin with; {@code holdfast} by
-         * default. It must be the same for all clients that share locks. The keys of locks begin with
-         * {@link #namePrefix}.
+         * Sets the beginning of Holdfast's internal keys (queues, tokens) and channels; {@code holdfast} by default.
+         * All clients that share locks must have the same prefix. The keys of locks begin with {@link #namePrefix}.
          *
          * @throws IllegalArgumentException if it is not 1 to 64 ASCII characters without spaces and braces
          */
@@ -155,15 +154,15 @@ public final class RedisStores {
             return this;
         }
 
-        /** How the locks are kept; {@link RedisMode#AUTO} by default. */
+        /** Sets how locks are kept; {@link RedisMode#AUTO} by default. */
         public Builder mode(RedisMode how) {
             this.mode = how;
             return this;
         }
 
         /**
-         * How many replicas must have a new hold before its lease is handed out; by default 0: they are not asked. If too
-         * few have it in time, the hold is given back, and tried again within the caller's wait time.
+         * Sets the number of replicas that must have a new hold before its lease is handed out; 0 by default. If too
+         * few confirm it in time, the hold is given back, and tried again within the caller's wait time.
          *
          * @throws IllegalArgumentException if it is not from 0 to 100
          */
@@ -173,15 +172,14 @@ public final class RedisStores {
         }
 
         /**
-         * What an error message tells a person to do where the server wants a password and there is none, such as "set
-         * spring.data.redis.password".
+         * Sets the advice in the error message of a missing password, such as "set spring.data.redis.password".
          */
         public Builder passwordAdvice(String advice) {
             this.passwordAdvice = Objects.requireNonNull(advice, "advice");
             return this;
         }
 
-        /** How locks are shared with Redisson in a cluster; {@link RedissonChannels#BOTH} by default. */
+        /** Sets how locks are shared with Redisson in a cluster; {@link RedissonChannels#BOTH} by default. */
         public Builder redissonChannels(RedissonChannels channels) {
             this.redissonChannels = channels;
             return this;

@@ -12,27 +12,27 @@ import java.net.URI;
 import java.util.Set;
 
 /**
- * Opens {@code redlock://[user:password@]host1[:port],host2[:port],host3[:port][/database][?option=value&…]}: a quorum of
- * independent Redis servers, each a single one. What must hold for it is said at {@link QuorumStores}.
+ * Opens {@code redlock://[user:password@]host1[:port],host2[:port],host3[:port][/database][?option=value&…]}: a quorum
+ * of independent single Redis servers. {@link QuorumStores} states the conditions.
  *
- * <p>User, password and database are the same for all. Options, beside those of {@code redis://} except
- * {@code minReplicas} and {@code mode}:
+ * <p>User, password and database are the same for all servers. The options are those of {@code redis://}, without
+ * {@code minReplicas} and {@code mode}, and these:
  *
  * <ul>
- *   <li>{@code memberTimeout}: how long to wait for one member; {@code 100ms} by default
- *   <li>{@code longestLease}: the longest lease that any client asks for, {@code 60s} by default. So long a server that was
- *       restarted does not vote. The same for all clients
- *   <li>{@code clockDrift}: by how much the rates of two clocks may differ, {@code 0.01} by default
- *   <li>{@code bootstrap=true}: let servers that are all new vote at once; for the first start
- *   <li>{@code tls=true}: TLS to all of them
+ *   <li>{@code memberTimeout}: the longest wait for one member; {@code 100ms} by default
+ *   <li>{@code longestLease}: the longest lease that any client asks for; {@code 60s} by default. A restarted server
+ *       does not vote for this time. All clients must have the same value
+ *   <li>{@code clockDrift}: the largest difference between the rates of two clocks; {@code 0.01} by default
+ *   <li>{@code bootstrap=true}: lets servers that are all new vote at once; for the first start
+ *   <li>{@code tls=true}: uses TLS to all servers
  * </ul>
  *
- * <p>A lock is a string key at each server, made of the name prefix and its name. With an empty prefix it is the key that
- * other RedLock libraries and a hand-written {@code SET NX PX} have. The servers must run Lua scripts.
+ * <p>A lock is a string key at each server: the name prefix and the lock's name. With an empty prefix, other RedLock
+ * libraries and hand-written {@code SET NX PX} locks use the same key. The servers must run Lua scripts.
  */
 public final class RedlockProvider implements LockStoreProvider {
 
-    /** For the service loader. */
+    /** Creates a provider; for the service loader. */
     public RedlockProvider() {}
 
     @Override

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract without scripts, on every server that runs on this machine, by the commands that each offers. Scripts are
- * taken away on the server, so whoever tried to run one would fail.
+ * Runs the contract in the mode "commands" on every server of this machine, with the commands that each server offers.
+ * The user may not run scripts, so a store that tried to run one would fail.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("servers")

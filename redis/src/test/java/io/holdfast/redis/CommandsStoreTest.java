@@ -141,8 +141,7 @@ class CommandsStoreTest {
     // --- a write of unknown outcome ---
 
     /**
-     * A renewal that was given up can still be executed, after one that was sent later: it must not shorten what that one
-     * was promised.
+     * A renewal that was given up may be executed after a later one. It must not shorten what the later one promised.
      */
     @Test
     void aSettingThatComesLateChangesNothing() {
@@ -161,7 +160,7 @@ class CommandsStoreTest {
         assertThat(a.release("n", holder)).isTrue();
     }
 
-    /** So that the one that was given up compares in vain if it is executed now, and cannot shorten what comes after it. */
+    /** A renewal that was given up then finds another value, so it cannot shorten a later one. */
     @Test
     void afterARenewalOfUnknownOutcomeTheValueChanges() {
         try (FaultProxy proxy = FaultProxy.to(server.host(), server.port());
@@ -184,8 +183,9 @@ class CommandsStoreTest {
     // --- a server that is out of memory ---
 
     /**
-     * It refuses SET, also the native comparison's; not the native deletion; and of transactions Redis 6.2 and 7.0 refuse all,
-     * Valkey 9.1 none that writes nothing new. What is refused, a renewal or a release by WATCH, names the cause.
+     * It refuses SET, also the native comparison's; not the native deletion; and of transactions Redis 6.2 and 7.0
+     * refuse all, Valkey 9.1 none that writes nothing new. What is refused, a renewal or a release by WATCH, names the
+     * cause.
      */
     @Test
     void outOfMemoryOnlyNativeReleasesGoOn() {
@@ -394,7 +394,10 @@ class CommandsStoreTest {
         }
     }
 
-    /** The key changes its type all the time, also between a command that is refused for it and the question which it is. */
+    /**
+     * The key changes its type all the time, also between a command that is refused for it and the question which it
+     * is.
+     */
     @Test
     void bothModesPassALockToAndFroWithoutAnError() throws Exception {
         OverlapDetector detector = new OverlapDetector("n");
@@ -540,7 +543,7 @@ class CommandsStoreTest {
                         StoreException.class,
                         () -> new TestClient("redis://poor:pw@127.0.0.1:" + server.port()).close()))
                 .hasMessage("redis://127.0.0.1:" + server.port() + "/0 does not let the user poor run all commands that"
-                        + " locks without scripts need (grant them: ACL SETUSER poor +pttl)");
+                        + " the mode commands uses (grant them: ACL SETUSER poor +pttl)");
     }
 
     private static String nativeDelete() {

@@ -35,8 +35,8 @@ class CommandsTopologyTest {
     private static final String RIGHTS = "~* &* +@all -@scripting";
 
     /**
-     * The hold was replicated. The next master offers less, so the way of releasing is chosen again there: a transaction
-     * with PUBLISH in it would be refused.
+     * The hold was replicated. The next master offers less, so the way of releasing is chosen again there: a
+     * transaction with PUBLISH in it would be refused.
      */
     @Test
     void afterAFailoverBehindSentinelsTheWayIsChosenAgain() {

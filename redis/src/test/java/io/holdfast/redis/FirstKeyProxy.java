@@ -17,8 +17,8 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A proxy in front of several servers that know nothing of each other, as Envoy is one: what has a key goes to the server of its
- * first, and nobody may subscribe.
+ * A proxy in front of several servers that know nothing of each other, as Envoy is one: what has a key goes to the
+ * server of its first, and nobody may subscribe.
  */
 final class FirstKeyProxy implements AutoCloseable {
 
@@ -26,7 +26,9 @@ final class FirstKeyProxy implements AutoCloseable {
     private final List<RedisServer> servers;
     private final AtomicInteger connected = new AtomicInteger();
 
-    /** Whether a client keeps its connection when a server ends: the command is sent again, to the server that comes. */
+    /**
+     * Whether a client keeps its connection when a server ends: the command is sent again, to the server that comes.
+     */
     volatile boolean keepsClients;
 
     /** The number of a server that HSET cannot be sent to now. */

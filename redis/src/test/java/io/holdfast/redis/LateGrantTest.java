@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A message of a grant that comes while the owner releases, on the driver's I/O thread: a command that is sent there goes to
- * the server before the commands that callers' threads have sent.
+ * A message of a grant that comes while the owner releases, on the driver's I/O thread: a command that is sent there
+ * goes to the server before the commands that callers' threads have sent.
  */
 @Timeout(60)
 class LateGrantTest {

@@ -29,8 +29,8 @@ import org.redisson.config.Config;
 
 /**
  * Two clients of each library, at one name: a client that waits behind another Holdfast client is served soon after
- * Redisson, and neither library starves the other. {@code -Dholdfast.mixed.seconds=10} measures for longer than a test needs;
- * the shares are printed.
+ * Redisson, and neither library starves the other. {@code -Dholdfast.mixed.seconds=10} measures for longer than a test
+ * needs; the shares are printed.
  */
 @Timeout(180)
 class MixedFleetTest {

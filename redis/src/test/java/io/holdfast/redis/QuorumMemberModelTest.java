@@ -29,7 +29,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A member that is a server does the same as the member in memory, which the simulation and the tests of the quorum use. */
+/**
+ * A member that is a server does the same as the member in memory, which the simulation and the tests of the quorum
+ * use.
+ */
 class QuorumMemberModelTest {
 
     private static final int CLIENTS = 3;
@@ -191,7 +194,10 @@ class QuorumMemberModelTest {
                 .toList();
     }
 
-    /** Its first waiting has ended unnoticed: it was given up at the client, say, while this server could not be reached. */
+    /**
+     * Its first waiting has ended unnoticed: it was given up at the client, say, while this server could not be
+     * reached.
+     */
     @Test
     void a_client_that_waits_again_is_told_of_the_next_release() throws Exception {
         QuorumMember lua = connect("hf-r");

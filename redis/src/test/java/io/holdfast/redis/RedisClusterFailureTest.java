@@ -102,8 +102,8 @@ class RedisClusterFailureTest {
     }
 
     /**
-     * The master of the client's own channel is away. The channel only says that somebody waits: the store opens, works at
-     * the other masters, and listens as soon as the slot has a master again.
+     * The master of the client's own channel is away. That channel only announces waiting clients, so the store opens,
+     * works at the other masters, and subscribes as soon as the slot has a master again.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -131,7 +131,7 @@ class RedisClusterFailureTest {
                     TestClient b = new TestClient(uri.toString())) {
                 System.out.println("opened two stores beside a master that was " + (killed ? "killed" : "stopped")
                         + " after " + (System.nanoTime() - began) / 1_000_000 + " ms");
-                // As long as slots of nobody are served, by those who are left.
+                // The others serve their slots while the slots of the lost master have no master.
                 String held = a.newHolder();
                 assertThat(RedisSentinelTest.eventually(a, here, held)).isInstanceOf(Granted.class);
                 String first = b.newHolder();

@@ -160,7 +160,10 @@ class RedisClusterStoreTest {
         }
     }
 
-    /** The first wait in a slot takes several steps: who gives up in between leaves no entry, and listens to nothing. */
+    /**
+     * The first wait in a slot takes several steps. A waiter that gives up in between leaves no entry and no
+     * subscription.
+     */
     @Test
     void aWithdrawalDuringTheFirstWaitInASlotLeavesNothing() {
         String name = "first-wait";
@@ -320,12 +323,12 @@ class RedisClusterStoreTest {
     }
 
     /**
-     * From 7.0 on the node that a slot leaves ends the subscriptions there, and who waits follows at once. Before, nobody is
-     * told: the waiter goes on listening at the old node, NUMSUB at the new one does not count it, and so a release passes
-     * it over. It finds the lock by its next poll, the one that moves its subscription, too.
+     * From 7.0 on, the node that a slot leaves ends the subscriptions there, and the waiter follows at once. Before
+     * 7.0, the waiter keeps its subscription at the old node. NUMSUB at the new node does not count it, so a release
+     * passes it over. It finds the lock by its next poll, which also moves its subscription.
      */
     @Test
-    void whoWaitsWhileTheSlotMovesIsToldOrFindsTheLockByItsNextPoll() {
+    void aWaiterOfAMovingSlotFindsTheLockByItsNextPollAtTheLatest() {
         try (TestClient a = new TestClient(cluster.uri());
                 TestClient b = new TestClient(cluster.uri())) {
             String name = "moved" + (sharded ? "-s" : "");
@@ -355,8 +358,8 @@ class RedisClusterStoreTest {
     }
 
     /**
-     * The slot is leaving, and no key has moved yet: a script can delete the lock key there, and not write it again. Who is
-     * next must not be told that he has it.
+     * The slot is leaving, and no key has moved yet: a script can delete the lock key there, but not write it again.
+     * The next waiter must not receive a grant.
      */
     @Test
     void aGrantThatCannotBeWrittenIsNotTold() {
@@ -376,7 +379,7 @@ class RedisClusterStoreTest {
             SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
 
             StoreException half = TestClient.failure(a.store.release(new ReleaseRequest(name, held, null)));
-            // Released or not: the engine asks again, and is told that it does not hold it any more.
+            // The outcome is unknown: the engine asks again, and learns that it does not hold the lock any more.
             assertThat(half.outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
             assertThat(half.getMessage()).contains("its slots are being moved");
             assertThat(migration.remainingKeys()).doesNotContain(name);
@@ -411,7 +414,7 @@ class RedisClusterStoreTest {
         }
     }
 
-    /** Polls, as whoever waits does: the message of a grant may have been lost with the old subscription. */
+    /** Polls as a waiting client does: the message of a grant may have been lost with the old subscription. */
     private static Granted awaitTurn(TestClient waiting, String name, String holderId) {
         return (Granted) await().atMost(Duration.ofSeconds(10))
                 .until(() -> waiting.acquire(name, holderId, 30_000, true), Granted.class::isInstance);

@@ -21,6 +21,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
@@ -181,8 +182,9 @@ class RedisOpeningTest {
         server.command("ACL", "SETUSER", "app", "on", ">s3cret", "~*", "&*", "+@all", "-@scripting");
         StoreException error = failure("redis://app:s3cret@127.0.0.1:" + server.port() + "?mode=lua");
         assertThat(error.getMessage())
-                .startsWith("redis://127.0.0.1:" + server.port() + "/0 does not let the user app run scripts: NOPERM")
-                .endsWith("(grant them, for example: ACL SETUSER app +@scripting)");
+                .startsWith("redis://127.0.0.1:" + server.port()
+                        + "/0 does not let the user app run scripts with keys that begin with holdfast: NOPERM")
+                .endsWith("(grant both, for example: ACL SETUSER app +@scripting ~holdfast:*)");
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
     }
 
@@ -208,8 +210,21 @@ class RedisOpeningTest {
         server.command("ACL", "SETUSER", "app3", "on", ">s3cret", "~app:*", "&*", "+@all");
         assertThat(failure("redis://app3:s3cret@127.0.0.1:" + server.port()).getMessage())
                 .startsWith("redis://127.0.0.1:" + server.port()
-                        + "/0 does not let the user app3 use keys that begin with holdfast: NOPERM")
-                .endsWith("(grant them, for example: ACL SETUSER app3 ~holdfast:*)");
+                        + "/0 does not let the user app3 run scripts with keys that begin with holdfast: NOPERM")
+                .endsWith("(grant both, for example: ACL SETUSER app3 +@scripting ~holdfast:*)");
+    }
+
+    /**
+     * Whether the scripts or their keys are refused is found out by a script without keys, not from an error's text.
+     */
+    @Test
+    void keysForbiddenInOtherWords() throws Exception {
+        try (FakeServer silent = new FakeServer("redis_version:7.0.0")) {
+            assertThat(failure("redis://127.0.0.1:" + silent.port()).getMessage())
+                    .startsWith(
+                            "redis://127.0.0.1:" + silent.port()
+                                    + "/0 does not let the default user run scripts with keys that begin with holdfast: NOPERM");
+        }
     }
 
     /** Found out now, not when a lock has been written and its expiry is refused. */
@@ -218,7 +233,7 @@ class RedisOpeningTest {
         server.command("ACL", "SETUSER", "app4", "on", ">s3cret", "~*", "&*", "+@all", "-pexpire", "-zadd", "-zrank");
         assertThat(failure("redis://app4:s3cret@127.0.0.1:" + server.port()))
                 .hasMessage("redis://127.0.0.1:" + server.port() + "/0 does not let the user app4 run all commands that"
-                        + " the scripts use (grant them: ACL SETUSER app4 +pexpire +zrank)");
+                        + " the mode lua uses (grant them: ACL SETUSER app4 +pexpire +zrank)");
         server.command("ACL", "SETUSER", "app4", "+pexpire", "+zrank");
         assertThat(failure("redis://app4:s3cret@127.0.0.1:" + server.port()).getMessage())
                 .endsWith("(grant them: ACL SETUSER app4 +zadd)");
@@ -291,7 +306,7 @@ class RedisOpeningTest {
         }
     }
 
-    /** Locks work; those who wait poll. */
+    /** Locks work, and waiting clients poll. */
     @Test
     void messagesForbidden() {
         server.command("ACL", "SETUSER", "deaf", "on", ">pw", "~*", "resetchannels", "+@all");
@@ -372,7 +387,7 @@ class RedisOpeningTest {
         return all.toString();
     }
 
-    /** Answers as a server from before HELLO: knows PING, INFO and nothing else. */
+    /** Answers as a server from before HELLO. Knows PING, INFO and scripts without keys, and forbids all others. */
     private static final class FakeServer implements AutoCloseable {
 
         private final ServerSocket socket = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
@@ -403,14 +418,20 @@ class RedisOpeningTest {
                         new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.UTF_8));
                 for (String line = in.readLine(); line != null; line = in.readLine()) {
                     int parts = Integer.parseInt(line.substring(1));
-                    String command = "";
+                    List<String> words = new ArrayList<>();
                     for (int i = 0; i < parts; i++) {
+                        char[] word = new char[Integer.parseInt(in.readLine().substring(1))];
+                        int length = 0;
+                        while (length < word.length) {
+                            length += in.read(word, length, word.length - length);
+                        }
                         in.readLine();
-                        String part = in.readLine();
-                        command = i == 0 ? part : command;
+                        words.add(new String(word));
                     }
+                    String command = words.get(0);
                     String answer = switch (command) {
                         case "PING" -> "+PONG\r\n";
+                        case "EVAL", "EVALSHA" -> words.get(2).equals("0") ? ":1\r\n" : "-NOPERM not for you\r\n";
                         case "INFO" -> "$" + (info.length() + 2) + "\r\n" + info + "\r\n\r\n";
                         default -> "-ERR unknown command '" + command + "'\r\n";
                     };

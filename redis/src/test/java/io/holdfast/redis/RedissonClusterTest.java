@@ -33,8 +33,8 @@ import org.redisson.config.Config;
 import org.redisson.config.ShardedSubscriptionMode;
 
 /**
- * A real Redisson in a real cluster: with sharded subscriptions, as 3.22 and later do on servers 7.0 and newer, and with
- * plain ones, as earlier versions do. Each side's release wakes the other's waiters, at once.
+ * A real Redisson in a real cluster: with sharded subscriptions, as 3.22 and later do on servers 7.0 and newer, and
+ * with plain ones, as earlier versions do. Each side's release wakes the other's waiters, at once.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.redis.RedisClusterContractTest#servers")

@@ -177,7 +177,7 @@ class RedissonWireTest {
                 TestClient to = clients[(handOffs + 1) % 2];
                 String next = to.queue("n");
                 from.release("n", holder);
-                // Granted to the next one, or left free: then whoever asks first has it.
+                // The lock was granted to the next one, or left free for the first to ask.
                 while (!locked.isDone() && !(to.acquire("n", next, 30_000, true) instanceof Granted)) {
                     Thread.sleep(1);
                 }

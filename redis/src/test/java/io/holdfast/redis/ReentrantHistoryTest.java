@@ -23,8 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The model of a reentrant mutex with fencing tokens, on a real server whose connections are cut and whose holds are lost now and
- * then: only the owner is let in again, the token stays the same while it is, and the count goes up and down by one.
+ * The model of a reentrant mutex with fencing tokens, on a real server whose connections are cut and whose holds are
+ * lost now and then: only the owner is let in again, the token stays the same while it is, and the count goes up and
+ * down by one.
  */
 @Timeout(120)
 class ReentrantHistoryTest {

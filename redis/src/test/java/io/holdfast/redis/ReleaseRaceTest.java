@@ -36,9 +36,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Two clients, and leases that run out while the first client's release is on its way through a proxy that holds it back:
- * the second takes the lock at that moment, and must keep it. A release by GET and then DEL takes it away now and then,
- * which shows that the moment is met. {@code -Dholdfast.race.rounds=10000} for more rounds.
+ * Two clients, and leases that run out while the first client's release is on its way through a proxy that holds it
+ * back: the second takes the lock at that moment, and must keep it. A release by GET and then DEL takes it away now and
+ * then, which shows that the moment is met. {@code -Dholdfast.race.rounds=10000} for more rounds.
  */
 class ReleaseRaceTest {
 

@@ -50,7 +50,7 @@ class ReplicatedHoldsTest {
         }
     }
 
-    /** One WAIT for those who came while another was under way. */
+    /** One WAIT serves all acquires that came while another WAIT was under way. */
     @Test
     void aGroupWaitsOnce() {
         try (TestClient a = new TestClient(master.uri() + "?minReplicas=2")) {

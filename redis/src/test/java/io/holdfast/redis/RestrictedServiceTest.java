@@ -145,7 +145,7 @@ class RestrictedServiceTest {
         }
     }
 
-    /** A client that died at the head of the queue delays nobody who asks. */
+    /** A client that died at the head of the queue does not delay a client that asks. */
     @Test
     void theDeadAtTheHeadOfTheQueueHoldNobodyUp() throws Exception {
         try (RedisServer server = RedisServer.builder().args(without("PUBLISH")).start();

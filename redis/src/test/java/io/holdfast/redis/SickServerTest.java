@@ -48,8 +48,8 @@ class SickServerTest {
     }
 
     /**
-     * A full server grants nothing new, but what is held can be renewed, released and passed on, and nothing is left that
-     * never ends.
+     * A full server grants nothing new, but what is held can be renewed, released and passed on, and nothing is left
+     * that never ends.
      */
     @Test
     void aFullServerRefusesOnlyWhatNeedsMemory() {
@@ -74,7 +74,10 @@ class SickServerTest {
         }
     }
 
-    /** A setting notes its number in the hold, which takes memory: neither it nor what is renewed beside it may fail by that. */
+    /**
+     * A setting notes its number in the hold, which takes memory: neither it nor what is renewed beside it may fail by
+     * that.
+     */
     @Test
     void aFullServerStillSetsALength() {
         try (TestClient a = new TestClient(server.uri())) {

@@ -14,8 +14,8 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
 import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockType;
 
 /**
- * Spring Integration's registry keeps a lock in a string key, {@code <registry key>:<name>}: a lock with that very name is
- * the same lock in the mode without scripts.
+ * Spring Integration's registry keeps a lock in a string key, {@code <registry key>:<name>}: a lock with that very name
+ * is the same lock in the mode without scripts.
  */
 class SpringRegistryInteropTest {
 

@@ -3,7 +3,6 @@ package io.holdfast.redis.commands;
 import io.holdfast.redis.commands.ConditionalDelete.Deletion;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
-import io.holdfast.redis.connect.SpreadListener;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.AcquireReply;
@@ -293,7 +292,7 @@ public final class CommandsLockStore implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        parts.messages().listen(new SpreadListener(listener, parts.time(), parts.random()));
+        parts.messages().listenSpread(listener, parts.random());
     }
 
     @Override

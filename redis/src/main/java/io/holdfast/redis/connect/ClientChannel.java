@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to one server for messages, always subscribed to the client's own channel. The driver subscribes again
+ * Keeps a connection for messages to one server subscribed to the client's own channel. The driver subscribes again
  * after a reconnect.
  */
 public abstract class ClientChannel extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
@@ -22,14 +22,14 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
     /** Whether the connection was lost since the subscription was last confirmed. */
     private volatile boolean missed;
 
-    public ClientChannel(String ownChannel) {
+    protected ClientChannel(String ownChannel) {
         this.ownChannel = ownChannel;
     }
 
-    /** Messages may have been lost; from now on they arrive again. Runs on an I/O thread. */
+    /** Called when messages arrive again after some may have been lost. Runs on an I/O thread. */
     public abstract void resubscribed();
 
-    /** Begins to receive on this connection. The stage completes when the subscription is confirmed. */
+    /** Starts to receive on this connection. The stage completes when the subscription is confirmed. */
     public CompletionStage<Void> attach(StatefulRedisPubSubConnection<String, String> connection) {
         connection.addListener((RedisPubSubListener<String, String>) this);
         connection.addListener((RedisConnectionStateListener) this);
@@ -42,14 +42,14 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
     }
 
     /**
-     * Subscribes again, which changes nothing where the subscription stands: a sign of life that also mends a
-     * subscription which failed after a reconnect.
+     * Subscribes again: keeps the connection alive, and repairs a subscription that failed after a reconnect.
+     * Idempotent.
      */
     public final void subscribeAgain() {
         var unused = subscribeToOwn();
     }
 
-    /** Never completes before there is a connection, and after {@link #detach}. */
+    /** Subscribes to a channel. The stage never completes if there is no connection yet, or after {@link #detach}. */
     final CompletionStage<Void> subscribe(String channel) {
         RedisPubSubAsyncCommands<String, String> connected = commands;
         return connected == null ? new CompletableFuture<>() : connected.subscribe(channel);

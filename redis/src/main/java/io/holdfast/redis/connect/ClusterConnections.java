@@ -1,6 +1,5 @@
 package io.holdfast.redis.connect;
 
-import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
@@ -32,22 +31,22 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 
 /**
- * A Redis Cluster: one connection for commands to each master, which the driver chooses by the key's slot, and one for
- * messages to each master at whose slots somebody waits ({@link ClusterSubscriptions}).
+ * The connections to a Redis Cluster: one for commands to each master, which the driver chooses by the key's slot, and
+ * one for messages to each master at whose slots this client waits ({@link ClusterSubscriptions}).
  *
- * <p>A master that does not answer holds up the commands on its own slots and no others.
+ * <p>A master that does not answer delays the commands on its own slots and no others.
  *
  * <p><b>Moved slots and failovers</b>: a node that redirects (MOVED, ASK) has done nothing, and the driver sends the
- * command to the node that it names. The map of slots is read again after each redirection, and after each failure that
- * may come from a changed map; reading it takes as long as the slowest node, at most the timeout. A command to a node
- * that is being connected to, or that answers TRYAGAIN (its slot is half moved), is repeated for {@link #patience}.
+ * command to the node that it names. This class reads the map of slots again after each redirection, and after each
+ * failure that may come from a changed map; that takes as long as the slowest node, at most the timeout. A command is
+ * repeated for {@link #patience} while its node is being connected to, or answers TRYAGAIN because the slot is half
+ * moved.
  */
 public final class ClusterConnections implements RedisConnections, ClusterSubscriptions.Nodes {
 
@@ -59,11 +58,11 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     private final Driver driver;
     private final RedisClusterClient cluster;
 
-    /** For connections to one node that the driver's cluster does not know of. */
+    /** Makes the connections to one node that the driver's cluster does not manage. */
     private final RedisClient nodes;
 
-    /** The same for connections that are given up when they are lost. */
-    private final RedisClient faithful;
+    /** Makes the connections that must never lead to another server. */
+    private final RedisClient dedicated;
 
     private final ConcurrentHashMap<String, ServerClock> clocks = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<String, StatefulRedisConnection<String, String>> connected =
@@ -89,7 +88,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
                 .build());
         nodes = RedisClient.create(driver.resources());
         nodes.setOptions(Driver.options(ClientOptions.builder(), settings).build());
-        faithful = Driver.withoutReconnect(driver, settings);
+        dedicated = driver.clientWithoutReconnect(settings);
         topologyEvents = driver.resources()
                 .eventBus()
                 .get()
@@ -98,8 +97,9 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     }
 
     /**
-     * Lettuce 7 reads the cluster's map anew at each sign of a change, and says by a deprecation that this need not be asked for; Lettuce 6,
-     * which Boot 3.5 brings, reads it each minute unless told, too late after a failover.
+     * Returns when to read the cluster's map again: at each sign of a change. Lettuce 7 does so by itself, so it
+     * deprecates the setting. Lettuce 6, which Spring Boot 3.5 brings, reads it each minute by default: too late after
+     * a failover.
      */
     @SuppressWarnings("deprecation")
     private static ClusterTopologyRefreshOptions whenToReadTheMap() {
@@ -118,7 +118,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     @Override
     public CompletionStage<Void> connect(Runnable whenReconnected) {
         reconnected = whenReconnected;
-        return Handshakes.heard(() ->
+        return Handshakes.connect(() ->
                         cluster.refreshPartitionsAsync().thenCompose(read -> cluster.connectAsync(StringCodec.UTF8)))
                 .thenCompose(made -> {
                     connection = made;
@@ -149,7 +149,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
         if (node == null) {
             return CompletableFuture.failedFuture(uncovered(key));
         }
-        return Handshakes.heard(() -> faithful.connectAsync(StringCodec.UTF8, uri(node)));
+        return Handshakes.connect(() -> dedicated.connectAsync(StringCodec.UTF8, uri(node)));
     }
 
     @Override
@@ -192,22 +192,18 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
 
     @Override
     public void failed(String key, Throwable error) {
-        Throwable cause = RedisErrors.unwrap(error);
-        String said = cause == null ? "" : String.valueOf(cause.getMessage());
-        if (!(cause instanceof RedisCommandExecutionException)
-                || said.contains("MOVED ")
-                || said.contains("CLUSTERDOWN ")
-                || said.contains("READONLY ")) {
+        if (!(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)
+                || RedisErrors.hasCode(error, "MOVED", "CLUSTERDOWN", "READONLY")) {
             refresh();
         }
     }
 
-    /** Not one after the other: a node that hangs must not keep the others' connections silent. */
+    /** Does not wait for one node before the next: a node that hangs must not keep the other connections silent. */
     @Override
     public void beat() {
         CompletionStage<Void> unused = connectMasters();
         List<RedisClusterAsyncCommands<String, String>> connections = new ArrayList<>(servers());
-        // The connection for commands without a key is one of its own.
+        // Commands without a key have a connection of their own.
         connections.add(commands());
         connections.forEach(each -> {
             var unusedAnswer = each.ping();
@@ -222,20 +218,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     public void close() {
         closed = true;
         topologyEvents.dispose();
-        try {
-            CompletableFuture.allOf(
-                            nodes.shutdownAsync(0, 1, TimeUnit.SECONDS),
-                            faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
-                            cluster.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                    .orTimeout(2, TimeUnit.SECONDS)
-                    // Whether or not anybody waits for the end of this: else threads are left.
-                    .whenComplete((ended, error) -> driver.shutdown())
-                    .get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (Exception e) {
-            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
-        }
+        driver.close(nodes, dedicated, cluster);
     }
 
     @Override
@@ -246,21 +229,15 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
 
     @Override
     public List<String> masters() {
-        List<String> masters = new ArrayList<>();
-        for (RedisClusterNode node : cluster.getPartitions()) {
-            if (node.getRole() == RedisNodeDescription.Role.UPSTREAM && !node.hasNoSlots()) {
-                masters.add(RedisSettings.address(node.getUri()));
-            }
-        }
-        return masters;
+        return masterUris().stream().map(RedisSettings::address).toList();
     }
 
     @Override
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
-        return Handshakes.heard(() -> nodes.connectPubSubAsync(StringCodec.UTF8, uri(node)));
+        return Handshakes.connect(() -> nodes.connectPubSubAsync(StringCodec.UTF8, uri(node)));
     }
 
-    /** Reads the map of slots again, but not at each of a thousand failures. */
+    /** Reads the map of slots again, at most once in each interval, however many commands fail. */
     @Override
     public void refresh() {
         long now = time.nanoTime();
@@ -289,21 +266,28 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
         }
     }
 
-    /** Commands are refused, not kept, while a node is being connected to: so it is done before there are any. */
+    private List<RedisURI> masterUris() {
+        List<RedisURI> masters = new ArrayList<>();
+        for (RedisClusterNode node : cluster.getPartitions()) {
+            if (node.getRole() == RedisNodeDescription.Role.UPSTREAM && !node.hasNoSlots()) {
+                masters.add(node.getUri());
+            }
+        }
+        return masters;
+    }
+
+    /** Connects to all masters ahead of the first command: the driver refuses commands to a node while it connects. */
     private CompletionStage<Void> connectMasters() {
         StatefulRedisClusterConnection<String, String> made = connection();
         List<CompletableFuture<?>> steps = new ArrayList<>();
-        for (RedisClusterNode node : cluster.getPartitions()) {
-            if (node.getRole() == RedisNodeDescription.Role.UPSTREAM && !node.hasNoSlots()) {
-                RedisURI uri = node.getUri();
-                steps.add(made.getConnectionAsync(uri.getHost(), uri.getPort(), ConnectionIntent.WRITE)
-                        .handle((one, error) -> {
-                            if (one != null) {
-                                watch(RedisSettings.address(uri), one);
-                            }
-                            return one;
-                        }));
-            }
+        for (RedisURI uri : masterUris()) {
+            steps.add(made.getConnectionAsync(uri.getHost(), uri.getPort(), ConnectionIntent.WRITE)
+                    .handle((one, error) -> {
+                        if (one != null) {
+                            watch(RedisSettings.address(uri), one);
+                        }
+                        return one;
+                    }));
         }
         return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
     }

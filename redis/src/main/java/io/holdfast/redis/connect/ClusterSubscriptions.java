@@ -4,45 +4,42 @@ import io.holdfast.redis.connect.WantedChannel.ChannelKey;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
-import io.holdfast.redis.server.SlotTags;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channels of one client in a cluster, each subscribed to at the master of its slot, and again at the next one when the
- * slot moves: the number of receivers that PUBLISH and SPUBLISH answer counts only those at the node that publishes, and
- * sharded messages go nowhere else.
+ * Keeps the channels of one client in a cluster subscribed, each at the master of its slot, and at the next master when
+ * the slot moves: PUBLISH and SPUBLISH count only the receivers at the node that publishes, and sharded messages reach
+ * only those.
  *
  * <ul>
- *   <li>Grants: one channel for the client and slot, {@code <prefix>:c:{<tag of the slot>}:<client id>}; sharded on
- *       servers 7.0 and newer. Subscribed to before this client waits in the slot, and until nobody has for a minute.
- *   <li>"Somebody waits behind you": one plain channel for the client, {@code <prefix>:c:<client id>}. A holder, who knows
- *       not whether anybody will ever wait, need not subscribe in each slot where it holds something; the message is rare,
- *       so it may go to all nodes.
- *   <li>Redisson's, see {@code RedissonChannels}.
+ *   <li>Grants have one channel for each client and slot, {@code <prefix>:c:{<tag of the slot>}:<client id>}, sharded
+ *       on servers 7.0 and newer. It is subscribed to before this client waits in the slot, and until this client has
+ *       not waited there for a minute.
+ *   <li>"A client waits behind you" has one plain channel for each client, {@code <prefix>:c:<client id>}. So a holder
+ *       need not subscribe in each slot where it holds a lock; the message is rare, so it may go to all nodes.
+ *   <li>Redisson's channels: see {@code RedissonChannels}.
  * </ul>
  *
- * <p>The driver's own repetition of subscriptions is not relied upon: it names all sharded channels in one command, which
- * a cluster refuses if they are of several slots.
+ * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one
+ * command, which a cluster refuses if they belong to several slots.
  */
-public final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
+final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
-    /** The cluster as this class needs it. */
+    /** What this class needs of the cluster. */
     interface Nodes {
-        /** The address of a slot's master; null if nobody serves the slot. */
+        /** Returns the address of a slot's master; null if no node serves the slot. */
         @Nullable
         String masterOf(int slot);
 
@@ -50,11 +47,11 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
 
         CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node);
 
-        /** The map of slots may have changed. */
+        /** Reads the map of slots again, because it may have changed. */
         void refresh();
     }
 
-    /** Messages of several slots that move together are missed once, not a thousand times. */
+    /** The time for which losses of messages are collected: slots that move together are one loss. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
@@ -69,8 +66,8 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<ChannelKey, WantedChannel> wanted = new HashMap<>(); // by lock
-    private final Map<String, NodeMessages> links = new HashMap<>(); // by lock; of nodes
-    private boolean missedSoon; // by lock
+    private final Map<String, NodeMessages> links = new HashMap<>(); // by lock; by node
+    private final AtomicBoolean missedSoon = new AtomicBoolean();
     private volatile boolean stopped;
 
     ClusterSubscriptions(
@@ -91,21 +88,20 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
     }
 
     /**
-     * Subscribes to the client's channel. Completes also if that cannot be done now, because nobody serves its slot, or its
-     * master does not answer: it is done later then, and until then a holder learns at its renewals that others wait. Fails
-     * only if the server refuses.
+     * Subscribes to the client's channel. Fails only if the server refuses. Completes normally even when no node serves
+     * the channel's slot, or its master does not answer: the subscription follows later, and until then holders learn
+     * from their renewals that other clients wait.
      */
     CompletionStage<Void> start() {
         String channel = clientChannels + clientId;
-        return soon(want(new ChannelKey(channel, false), RedisKeys.slot(channel), false))
+        return bounded(want(new ChannelKey(channel, false), RedisKeys.slot(channel), false))
                 .handle((ok, error) -> {
                     Throwable cause = RedisErrors.unwrap(error);
                     if (cause instanceof RedisCommandExecutionException refusal) {
                         throw refusal;
                     }
                     if (cause != null) {
-                        Log.LOG.log(
-                                System.Logger.Level.DEBUG, "The channel " + channel + " is subscribed to later", cause);
+                        Log.LOG.log(System.Logger.Level.DEBUG, "Subscribes to " + channel + " later", cause);
                     }
                     return null;
                 });
@@ -130,24 +126,16 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
     @Override
     public CompletionStage<Void> prepare(String name) {
         int slot = RedisKeys.slot(name);
-        return soon(want(grants(slot), slot, true));
+        return bounded(want(grants(slot), slot, true));
     }
 
-    /** Fails after the timeout: a subscription that is lost on its way stays wanted, but nobody shall wait for it. */
-    private CompletionStage<Void> soon(CompletableFuture<Void> step) {
-        CompletableFuture<Void> bounded = new CompletableFuture<>();
+    /** Returns a stage that fails after the timeout, while the channel stays wanted: no caller waits for ever. */
+    private CompletionStage<Void> bounded(CompletableFuture<Void> confirmation) {
+        CompletableFuture<Void> bounded = confirmation.copy();
         TimeSource.Timer timer = time.schedule(
                 timeout.toNanos(),
                 () -> bounded.completeExceptionally(new IllegalStateException("not subscribed within " + timeout)));
-        CompletionStage<Void> stage = step;
-        stage.whenComplete((ok, error) -> {
-            timer.cancel();
-            if (error == null) {
-                bounded.complete(null);
-            } else {
-                bounded.completeExceptionally(error);
-            }
-        });
+        var unused = bounded.whenComplete((ok, error) -> timer.cancel());
         return bounded;
     }
 
@@ -166,14 +154,11 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
 
     @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
-        List<CompletableFuture<Void>> steps = new ArrayList<>();
-        // Always: clients that keep locks without scripts, and hints, use plain messages, which go to all nodes.
-        steps.add(want(new ChannelKey(channel, false), RedisKeys.slot(name), false));
-        if (publishing == Publishing.SHARDED_AND_REDISSON_BOTH
-                || publishing == Publishing.SHARDED_AND_REDISSON_SHARDED) {
-            steps.add(want(new ChannelKey(channel, true), RedisKeys.slot(channel), false));
-        }
-        return CompletableFuture.allOf(steps.toArray(new CompletableFuture<?>[0]));
+        // Hints and clients in the mode "commands" use plain messages, which go to all nodes.
+        CompletableFuture<Void> plain = want(new ChannelKey(channel, false), RedisKeys.slot(name), false);
+        return publishing.releasesSharded()
+                ? CompletableFuture.allOf(plain, want(new ChannelKey(channel, true), RedisKeys.slot(channel), false))
+                : plain;
     }
 
     @Override
@@ -188,13 +173,11 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
         lock.lock();
         try {
             long now = time.nanoTime();
-            List<ChannelKey> unused = new ArrayList<>();
-            for (WantedChannel one : wanted.values()) {
+            for (WantedChannel one : List.copyOf(wanted.values())) {
                 if (one.ends && now - one.usedNanos > UNUSED_NANOS) {
-                    unused.add(one.key);
+                    drop(one.key);
                 }
             }
-            unused.forEach(this::drop);
             alive = new ArrayList<>(links.values());
         } finally {
             lock.unlock();
@@ -208,26 +191,25 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
         stopped = true;
     }
 
-    /** Subscribes whatever is not subscribed to where it should be. */
+    /** Subscribes each channel at its slot's master, and closes the links that no channel uses any more. */
     void mapChanged() {
         if (stopped) {
             return;
         }
-        Set<String> masters = new HashSet<>(nodes.masters());
+        List<String> masters = nodes.masters();
         List<NodeMessages> left = new ArrayList<>();
         lock.lock();
         try {
             for (WantedChannel one : wanted.values()) {
                 var unused = place(one);
             }
-            links.values().removeIf(link -> {
-                boolean gone = !masters.contains(link.node)
-                        && wanted.values().stream().noneMatch(one -> link.node.equals(one.node));
-                if (gone) {
+            for (NodeMessages link : links.values()) {
+                if (!masters.contains(link.node)
+                        && wanted.values().stream().noneMatch(one -> link.node.equals(one.node))) {
                     left.add(link);
                 }
-                return gone;
-            });
+            }
+            links.values().removeAll(left);
         } finally {
             lock.unlock();
         }
@@ -235,7 +217,7 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
     }
 
     private String grantChannels(int slot) {
-        return clientChannels + "{" + SlotTags.of(slot) + "}:";
+        return clientChannels + "{" + RedisKeys.slotTag(slot) + "}:";
     }
 
     private ChannelKey grants(int slot) {
@@ -259,111 +241,88 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
             WantedChannel one = wanted.remove(key);
             NodeMessages link = one == null || one.node == null ? null : links.get(one.node);
             if (link != null) {
-                link.send(key, false);
+                link.unsubscribe(key);
             }
         } finally {
             lock.unlock();
         }
     }
 
-    /** By lock. Sends the subscription to the slot's master, unless it was sent there before. Completes when it stands. */
+    /** By lock. Sends the subscription to the slot's master, unless it was sent there. Completes when confirmed. */
     private CompletableFuture<Void> place(WantedChannel one) {
         String master = nodes.masterOf(one.slot);
         if (master != null && master.equals(one.node)) {
-            return one.heard;
+            return one.confirmation;
         }
         String before = one.node;
-        lost(one);
-        CompletableFuture<Void> heard = one.heard;
+        one.lost();
+        CompletableFuture<Void> confirmation = one.confirmation;
         if (master == null || stopped) {
-            failed(one, new IllegalStateException("nobody serves slot " + one.slot));
-            return heard;
+            one.failed(new IllegalStateException("no node serves slot " + one.slot), time);
+            return confirmation;
         }
         NodeMessages old = before == null ? null : links.get(before);
         if (old != null && !one.key.sharded()) {
-            old.send(one.key, false);
+            old.unsubscribe(one.key);
         }
         one.node = master;
         NodeMessages link =
                 links.computeIfAbsent(master, node -> new NodeMessages(node, nodes.connectMessages(node), this, time));
-        link.send(one.key, true).whenComplete((ok, error) -> answered(one, master, error));
-        return heard;
+        link.subscribe(one.key).whenComplete((ok, error) -> answered(one, master, error));
+        return confirmation;
     }
 
     private void answered(WantedChannel one, String node, @Nullable Throwable error) {
-        CompletableFuture<Void> heard = null;
+        CompletableFuture<Void> confirmation = null;
         lock.lock();
         try {
             if (!node.equals(one.node) || wanted.get(one.key) != one) {
-                return; // Sent elsewhere meanwhile, or not wanted any more.
+                return; // It was sent to another node meanwhile, or is not wanted any more.
             }
             if (error != null) {
-                one.node = null;
-                failed(one, error);
+                one.failed(error, time);
             } else {
-                one.confirmed = true;
-                one.confirmedNanos = time.nanoTime();
-                if (one.interrupted) {
-                    one.interrupted = false;
+                if (one.confirm(time.nanoTime())) {
                     missed();
                 }
-                heard = one.heard;
+                confirmation = one.confirmation;
             }
         } finally {
             lock.unlock();
         }
-        if (heard != null) {
-            heard.complete(null);
+        if (confirmation != null) {
+            confirmation.complete(null);
         } else {
             nodes.refresh();
         }
     }
 
-    /** By lock. It is tried again at the next beat, or when somebody asks. */
-    private void failed(WantedChannel one, Throwable error) {
-        CompletableFuture<Void> heard = one.heard;
-        one.heard = new CompletableFuture<>();
-        // Not under the lock, and not by whoever asks just now.
-        time.schedule(0, () -> heard.completeExceptionally(new CompletionException(error)));
-    }
-
-    /** By lock. */
-    private void lost(WantedChannel one) {
-        if (one.confirmed) {
-            one.confirmed = false;
-            one.interrupted = true;
-            one.heard = new CompletableFuture<>();
-        }
-        one.node = null;
-    }
-
-    /** By lock. */
+    /** Tells the receiver, soon, that messages may have been missed. */
     private void missed() {
-        if (!missedSoon) {
-            missedSoon = true;
+        if (missedSoon.compareAndSet(false, true)) {
             time.schedule(MISSED_DELAY_NANOS, () -> {
-                lock.lock();
-                try {
-                    missedSoon = false;
-                } finally {
-                    lock.unlock();
-                }
+                missedSoon.set(false);
                 receiver.missed();
             });
         }
     }
 
+    /** By lock. Returns the channel if it is wanted at this node; otherwise null. */
+    private @Nullable WantedChannel wantedAt(NodeMessages link, ChannelKey key) {
+        WantedChannel one = wanted.get(key);
+        return one != null && link.node.equals(one.node) ? one : null;
+    }
+
     /**
-     * A reconnect repeats what nobody wants any more, if our UNSUBSCRIBE was not sent, or was lost. It has to end: scripts take
-     * whoever listens to Redisson's channel for one who waits.
+     * Ends a subscription that is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
+     * because scripts take each subscriber of Redisson's channel for a waiting client.
      */
     @Override
     public void subscribed(NodeMessages at, ChannelKey key) {
         lock.lock();
         try {
-            WantedChannel one = wanted.get(key);
-            if (one == null || !at.node.equals(one.node)) {
-                at.send(key, false);
+            if (wantedAt(at, key) == null) {
+                at.unsubscribe(key);
             }
         } finally {
             lock.unlock();
@@ -372,32 +331,31 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
 
     @Override
     public void message(NodeMessages from, ChannelKey key, String message) {
-        // A plain subscription does not end when the slot moves: its grants are confirmed.
-        long since = key.sharded() ? sameClockSince(from, key) : time.nanoTime() + UNUSED_NANOS;
-        receiver.message(key.channel(), message, since);
-    }
-
-    private long sameClockSince(NodeMessages from, ChannelKey key) {
-        lock.lock();
-        try {
-            WantedChannel one = wanted.get(key);
-            return one != null && one.confirmed && from.node.equals(one.node)
-                    ? one.confirmedNanos
-                    : time.nanoTime() + UNUSED_NANOS;
-        } finally {
-            lock.unlock();
+        long sameClockSinceNanos = time.nanoTime() + UNUSED_NANOS;
+        // A plain subscription stays when its slot moves, so its grants are dated by no clock.
+        if (key.sharded()) {
+            lock.lock();
+            try {
+                WantedChannel one = wantedAt(from, key);
+                if (one != null && one.confirmed) {
+                    sameClockSinceNanos = one.confirmedNanos;
+                }
+            } finally {
+                lock.unlock();
+            }
         }
+        receiver.message(key.channel(), message, sameClockSinceNanos);
     }
 
     @Override
     public void ended(NodeMessages at, String channel) {
         lock.lock();
         try {
-            WantedChannel one = wanted.get(new ChannelKey(channel, true));
-            if (one == null || !at.node.equals(one.node) || !one.confirmed) {
+            WantedChannel one = wantedAt(at, new ChannelKey(channel, true));
+            if (one == null || !one.confirmed) {
                 return;
             }
-            lost(one);
+            one.lost();
         } finally {
             lock.unlock();
         }
@@ -421,7 +379,7 @@ public final class ClusterSubscriptions implements Subscriptions, NodeMessages.O
         try {
             for (WantedChannel one : wanted.values()) {
                 if (at.node.equals(one.node)) {
-                    lost(one);
+                    one.lost();
                 }
             }
         } finally {

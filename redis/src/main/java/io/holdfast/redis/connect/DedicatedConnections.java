@@ -18,11 +18,11 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * A few connections to each server, each lent to one user at a time. Who comes when all are lent waits for one,
- * at most for the timeout: else those who wait for a server that hangs would wait for all the timeouts before theirs.
+ * Lends connections, a few to each server, each to one user at a time. When all are lent, a user waits for one, at most
+ * for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
  *
- * <p>A connection that failed at anything is closed: what it watches, or whether a transaction is open on it, is not
- * known then. So is one that was idle from one beat to the next, except the last.
+ * <p>A connection on which a command failed is closed: it may still watch keys, or have an open transaction. A
+ * connection that was idle from one beat to the next is closed, too, unless it is the last one.
  */
 public final class DedicatedConnections {
 
@@ -30,7 +30,7 @@ public final class DedicatedConnections {
 
     /** The connections to one server. All fields by lock. */
     private static final class Pool {
-        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // the last used first, the beaten last
+        final ArrayDeque<Idle> idle = new ArrayDeque<>(); // most recently used first, unused since the last beat last
         final ArrayDeque<Waiter> waiting = new ArrayDeque<>();
         int open;
     }
@@ -44,14 +44,8 @@ public final class DedicatedConnections {
         }
     }
 
-    private static final class Waiter {
-        final String key;
-        final CompletableFuture<StatefulRedisConnection<String, String>> turn = new CompletableFuture<>();
-
-        Waiter(String key) {
-            this.key = key;
-        }
-    }
+    /** A user that waits for a connection to the server of a key. */
+    private record Waiter(String key, CompletableFuture<StatefulRedisConnection<String, String>> turn) {}
 
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
     private final Function<String, ServerId> servers;
@@ -63,9 +57,9 @@ public final class DedicatedConnections {
     private boolean closed; // by lock
 
     /**
-     * @param connector connects to the server of a key; the connection must not connect again by itself
-     * @param servers says which server has the key now; equal for the same server
-     * @param timeout how long to wait for one that is lent to others
+     * @param connector connects to the server of a key; the connection must not reconnect by itself
+     * @param servers returns the server that has the key now; equal for the same server
+     * @param timeout the longest wait for a connection that is lent to others
      */
     public DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
@@ -89,20 +83,20 @@ public final class DedicatedConnections {
                         .whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null)));
     }
 
-    /** Keeps idle connections alive, and closes those not used since the last beat: with a single server, all but one. */
+    /** Keeps idle connections alive, and closes those unused since the last beat, except one at a single server. */
     public void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
         Map<Idle, ServerId> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
         lock.lock();
         try {
-            // Not in a cluster: a pool whose node serves no slot any more would never end.
+            // Keeps none in a cluster, where the pool of a node without slots would never end.
             int kept = pools.size() == 1 ? 1 : 0;
             pools.forEach((server, pool) -> {
                 while (pool.idle.size() > kept && pool.idle.getLast().beaten) {
                     superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
-                // Nobody may have them meanwhile: PING would get into that one's transaction.
+                // Not lent meanwhile: otherwise PING would get into a user's transaction.
                 pool.idle.forEach(idle -> {
                     idle.beaten = true;
                     pinged.put(idle, server);
@@ -115,7 +109,7 @@ public final class DedicatedConnections {
         }
         superfluous.forEach(DedicatedConnections::close);
         pinged.forEach((idle, server) -> {
-            // A refusal is a sign of life, too.
+            // A refusal also shows that the connection is alive.
             var unused = idle.connection
                     .async()
                     .ping()
@@ -126,7 +120,7 @@ public final class DedicatedConnections {
         });
     }
 
-    /** Closes what is idle; what is lent is closed when it comes back. */
+    /** Closes idle connections now, and lent ones when they come back. */
     public void close() {
         List<Idle> idle = new ArrayList<>();
         List<CompletableFuture<?>> waiting = new ArrayList<>();
@@ -135,7 +129,7 @@ public final class DedicatedConnections {
             closed = true;
             for (Pool pool : pools.values()) {
                 idle.addAll(pool.idle);
-                pool.waiting.forEach(waiter -> waiting.add(waiter.turn));
+                pool.waiting.forEach(waiter -> waiting.add(waiter.turn()));
             }
             pools.clear();
         } finally {
@@ -145,7 +139,7 @@ public final class DedicatedConnections {
         idle.forEach(each -> close(each.connection));
     }
 
-    /** For tests: how many are open. */
+    /** Returns the number of open connections, for tests. */
     public int size() {
         lock.lock();
         try {
@@ -173,7 +167,7 @@ public final class DedicatedConnections {
                 dead.add(idle.connection);
             }
             if (pool.open >= CONNECTIONS_MAX) {
-                waiter = new Waiter(key);
+                waiter = new Waiter(key, new CompletableFuture<>());
                 pool.waiting.add(waiter);
             } else {
                 pool.open++;
@@ -193,10 +187,10 @@ public final class DedicatedConnections {
             } finally {
                 lock.unlock();
             }
-            waiter.turn.completeExceptionally(errors.noConnection());
+            waiter.turn().completeExceptionally(errors.noConnection());
         });
-        var unused = waiter.turn.whenComplete((connection, error) -> timer.cancel());
-        return waiter.turn;
+        var unused = waiter.turn().whenComplete((connection, error) -> timer.cancel());
+        return waiter.turn();
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> connect(ServerId server, String key) {
@@ -240,17 +234,18 @@ public final class DedicatedConnections {
             } finally {
                 lock.unlock();
             }
-            if (next.turn.complete(connection)) {
+            if (next.turn().complete(connection)) {
                 return;
             }
-            // That one has just given up waiting.
+            // That user has just given up waiting.
         }
         close(connection);
     }
 
     /**
-     * There is one less, so somebody who waits may have a new one: to where the own key is now, which need not be where
-     * others' keys are. One that leads elsewhere than its pool says is refused (MOVED) to the next user, and closed.
+     * Replaces a closed connection if a user waits. The new one leads to where that user's key is now, which may be
+     * another server than the pool's; the next user's command is then refused there (MOVED), and the connection is
+     * closed.
      */
     private void gone(ServerId server) {
         Waiter next;
@@ -271,16 +266,16 @@ public final class DedicatedConnections {
             lock.unlock();
         }
         if (next != null) {
-            // Not from here: where connecting fails at once, each of thousands who wait would be one step deeper.
+            // Not on this stack: where connecting fails at once, each of thousands of waiters would be one call deeper.
             time.schedule(0, () -> connectFor(server, next));
         }
     }
 
     private void connectFor(ServerId server, Waiter next) {
-        connect(server, next.key).whenComplete((connection, error) -> {
+        connect(server, next.key()).whenComplete((connection, error) -> {
             if (error != null) {
-                next.turn.completeExceptionally(error);
-            } else if (!next.turn.complete(connection)) {
+                next.turn().completeExceptionally(error);
+            } else if (!next.turn().complete(connection)) {
                 giveBack(server, new Idle(connection), true);
             }
         });

@@ -1,6 +1,8 @@
 package io.holdfast.redis.connect;
 
+import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisSettings;
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
@@ -13,6 +15,7 @@ import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
 import io.lettuce.core.resource.Delay;
 import io.lettuce.core.resource.EventLoopGroupProvider;
 import io.lettuce.core.resource.NettyCustomizer;
+import io.lettuce.core.resource.ThreadFactoryProvider;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -20,45 +23,52 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver, set up as the store needs it: its threads and options, and a hold on its channels.
+ * Sets up the driver as the store needs it: its threads, its options, and the set of its open channels.
  *
- * <p>Lettuce by itself keeps commands while it is disconnected and sends again what was in flight. Here it does neither:
- * the engine knows better what to do about a command that failed, and it must know that it failed.
+ * <p>By default Lettuce keeps commands while it is disconnected, and sends again what was in flight. Here it does
+ * neither: the engine must learn that a command failed, and it knows best what to do then.
  */
 public final class Driver {
+
+    /** Names threads {@code holdfast-redis-…}, so that they differ from those of the application's own connections. */
+    static final ThreadFactoryProvider THREADS =
+            pool -> new DefaultThreadFactory("holdfast-redis-" + pool.replaceFirst("^lettuce-", ""), true);
 
     private static final Duration RECONNECT_MAX = Duration.ofSeconds(1);
 
     /**
-     * The driver writes each command to the socket by itself, which costs more than all else that it does. So those that are
-     * ready go together; none waits for one that is not. With many more than this at once, the client and the server take turns
-     * instead of working at the same time: a quarter less with 64 threads.
+     * How many ready commands go to the socket in one write, the driver's most expensive step; no command waits for
+     * another to become ready. With a much larger number, client and server take turns instead of working at the same
+     * time.
      */
     private static final int WRITTEN_TOGETHER = 8;
 
     private final ClientResources resources;
 
-    /** Null on the user's threads. */
+    /** The I/O threads; null on the user's threads. */
     private final @Nullable EventLoopGroupProvider ownLoops;
 
-    /** What the driver reconnects by, one for each connection, of those that were connected once. */
+    /** The watchdogs, one for each connection, of the connections that were established before. */
     private final Set<ConnectionWatchdog> connectedBefore =
             Collections.newSetFromMap(Collections.synchronizedMap(new WeakHashMap<>()));
 
     private volatile Runnable connecting = () -> {};
 
-    /** The open channels of this store, also when the threads are shared with others. */
+    /** The open channels of this store alone, even when the threads are shared. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
     Driver(RedisSettings settings) {
@@ -66,13 +76,12 @@ public final class Driver {
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
         ClientResources shared = settings.resources();
         if (shared == null) {
-            ThreadNames names = new ThreadNames();
-            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), names);
-            builder.threadFactoryProvider(names)
+            ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), THREADS);
+            builder.threadFactoryProvider(THREADS)
                     .eventLoopGroupProvider(ownLoops)
                     .computationThreadPoolSize(2);
         } else {
-            // What is given to the builder is not shut down with what it builds.
+            // The built resources do not shut down what the builder was given.
             ownLoops = null;
             builder.eventLoopGroupProvider(shared.eventLoopGroupProvider())
                     .eventExecutorGroup(shared.eventExecutorGroup())
@@ -88,18 +97,18 @@ public final class Driver {
     }
 
     /**
-     * One for one server: answers and messages of a hand-off wake one thread then, not two, and save a fifth of its work. But
-     * where names are resolved or logins are fetched on that thread, a slow answer there would hold up all.
+     * Returns one for a single server, so that the answer and the message of a hand-off wake one thread instead of two.
+     * Returns two where that thread would resolve names or fetch logins, which may take long.
      */
     private static int ioThreads(RedisSettings settings) {
         return settings.topology() == RedisSettings.Topology.CLUSTER
-                        || !HostNames.resolvedWithoutBlocking()
+                        || !DriverVersion.resolvesNamesWithoutBlocking()
                         || !settings.hasLoginAtHand()
                 ? 2
                 : 1;
     }
 
-    /** Sets what runs on an I/O thread before a connection for commands that was lost takes commands again. */
+    /** Sets the action that runs on an I/O thread before a lost connection for commands takes commands again. */
     void onConnecting(Runnable action) {
         connecting = action;
     }
@@ -117,7 +126,7 @@ public final class Driver {
                         .connectTimeout(settings.connectTimeout())
                         .keepAlive(true)
                         .build());
-        MaintNotifications.disable(options);
+        DriverVersion.disableMaintNotifications(options);
         SslOptions ssl =
                 settings.ssl() != null ? settings.ssl() : settings.files().options(settings.timeout());
         if (ssl != null) {
@@ -126,15 +135,15 @@ public final class Driver {
         return options;
     }
 
-    /** A client whose connections fail for good when they are lost, instead of leading to another server one day. */
-    static RedisClient withoutReconnect(Driver driver, RedisSettings settings) {
-        RedisClient client = RedisClient.create(driver.resources());
+    /** Returns a client whose lost connections stay lost, so that none ever leads to another server. */
+    RedisClient clientWithoutReconnect(RedisSettings settings) {
+        RedisClient client = RedisClient.create(resources);
         client.setOptions(
                 options(ClientOptions.builder(), settings).autoReconnect(false).build());
         return client;
     }
 
-    /** Closes the channels to some addresses. The driver then connects anew, to wherever the name leads by then. */
+    /** Closes the channels to some addresses. The driver then resolves the name again and reconnects. */
     void cut(Predicate<InetSocketAddress> addresses) {
         for (Channel channel : channels) {
             if (channel.remoteAddress() instanceof InetSocketAddress address && addresses.test(address)) {
@@ -143,8 +152,25 @@ public final class Driver {
         }
     }
 
-    /** Ends the threads, unless they are the user's. Does not wait: that thread may be running this. */
-    void shutdown() {
+    /** Closes the clients' connections and ends the threads. Waits for two seconds at most; does not throw. */
+    void close(AbstractRedisClient... clients) {
+        try {
+            CompletableFuture.allOf(Stream.of(clients)
+                            .map(client -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
+                            .toArray(CompletableFuture<?>[]::new))
+                    .orTimeout(2, TimeUnit.SECONDS)
+                    // Runs even when the wait below is interrupted: otherwise threads would be left.
+                    .whenComplete((ended, error) -> endThreads())
+                    .get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (Exception e) {
+            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
+        }
+    }
+
+    /** Ends the threads, unless they are the user's. Does not wait: one of them may be running this. */
+    private void endThreads() {
         var unused = resources.shutdown(0, 1, TimeUnit.SECONDS);
         if (ownLoops != null) {
             var unusedToo = ownLoops.shutdown(0, 1, TimeUnit.SECONDS);
@@ -178,8 +204,9 @@ public final class Driver {
     }
 
     /**
-     * Sees a connection that comes back before the driver does: it is the first in the pipeline, and the driver writes no command to a
-     * channel before it has seen the channel active. A server that does not accept connections is no reason for anything.
+     * Notices a connection that is back before the driver does: this handler is the first in the pipeline, and the
+     * driver writes no command to a channel before it has seen the channel active. A failed attempt to connect has no
+     * effect.
      */
     private final class BeforeCommands extends ChannelInboundHandlerAdapter {
 
@@ -195,8 +222,8 @@ public final class Driver {
     }
 
     /**
-     * Closes a connection on which nothing has arrived for longer than the heartbeat and its answer take: it is dead,
-     * though TCP may not find out for many minutes. The driver then makes a new one.
+     * Closes a connection on which nothing has arrived for longer than a heartbeat and its answer take: it is dead, and
+     * TCP may take many minutes to find out. The driver then makes a new one.
      */
     private static final class CloseWhenSilent extends IdleStateHandler {
 

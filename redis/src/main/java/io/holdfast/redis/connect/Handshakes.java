@@ -5,22 +5,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
-/** Connects so that a server that refuses is heard. */
-public final class Handshakes {
-
-    /** What the driver says when it looks for the outcome of a handshake on a channel that is closed already. */
-    private static final String LOST = "RedisHandshakeHandler not registered";
+/** Retries a connect whose refusal the driver swallowed. */
+final class Handshakes {
 
     private static final int TRIES_MAX = 8;
 
     private Handshakes() {}
 
     /**
-     * What {@code connecting} begins. A server that is full, say, answers and hangs up within microseconds, which may be before
-     * the driver's calling thread asks for what was answered; the driver knows only then that nothing is there, so the server
-     * is asked again.
+     * Connects. A server that refuses a connection (because it is full, say) may answer and hang up before the driver's
+     * calling thread looks for the answer. The driver then fails with an {@link IllegalStateException} and knows no
+     * reason, so this method asks the server again.
      */
-    static <T> CompletionStage<T> heard(Supplier<CompletionStage<T>> connecting) {
+    static <T> CompletionStage<T> connect(Supplier<CompletionStage<T>> connecting) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
         CompletableFuture<T> outcome = new CompletableFuture<>();
         connect(connecting, TRIES_MAX, outcome);
@@ -31,7 +28,7 @@ public final class Handshakes {
         StageGuard.begin(connecting).whenComplete((connection, error) -> {
             if (error == null) {
                 outcome.complete(connection);
-            } else if (tries > 1 && OpeningErrors.says(LOST, error)) {
+            } else if (tries > 1 && OpeningErrors.find(IllegalStateException.class, error) != null) {
                 connect(connecting, tries - 1, outcome);
             } else {
                 outcome.completeExceptionally(error);

@@ -4,7 +4,7 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Does something small at intervals until it is stopped. */
+/** Runs a short action at intervals until it is stopped. */
 public final class Heartbeat {
 
     private final TimeSource time;
@@ -24,12 +24,12 @@ public final class Heartbeat {
             if (stopped) {
                 return;
             }
-            // First the next one, so that a beat that fails is not the last.
+            // Schedules the next beat first, so that a beat that fails is not the last.
             start();
             try {
                 beat.run();
             } catch (RuntimeException e) {
-                // Else it was stopped meanwhile, and what it uses was closed.
+                // If it was stopped meanwhile, its connections were closed, and the failure means nothing.
                 if (!stopped) {
                     throw e;
                 }

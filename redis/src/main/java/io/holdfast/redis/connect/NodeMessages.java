@@ -11,25 +11,28 @@ import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletionStage;
 
-/** A connection for messages to one node of a cluster. It reconnects by itself, and subscribes to nothing by itself. */
-public final class NodeMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
+/**
+ * A connection for messages to one node of a cluster. It reconnects by itself, and its owner decides what to subscribe
+ * to.
+ */
+final class NodeMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
 
-    /** Who decides what is subscribed to where. Called on I/O threads. */
+    /** Decides which channels are subscribed to at which node. Called on I/O threads. */
     interface Owner {
 
         void message(NodeMessages from, ChannelKey key, String message);
 
-        /** A subscription stands: asked for, or because the driver repeated it after a reconnect. */
+        /** A subscription stands: requested, or repeated by the driver after a reconnect. */
         void subscribed(NodeMessages at, ChannelKey key);
 
-        /** A sharded subscription has ended: asked for, or because the slot has moved away. */
+        /** A sharded subscription has ended: requested, or because the slot has moved away. */
         void ended(NodeMessages at, String channel);
 
         void disconnected(NodeMessages from);
 
         void connected(NodeMessages to);
 
-        /** There was never a connection. */
+        /** The first connect failed. */
         void unreachable(NodeMessages link);
     }
 
@@ -50,19 +53,23 @@ public final class NodeMessages extends RedisPubSubAdapter<String, String> imple
                 connection.addListener((RedisPubSubListener<String, String>) this);
                 connection.addListener((RedisConnectionStateListener) this);
             } else {
-                // Not here: whoever made this link is still putting it into the map.
+                // Not here: the owner may still be putting this link into its map.
                 time.schedule(0, () -> owner.unreachable(this));
             }
         });
     }
 
-    CompletionStage<Void> send(ChannelKey key, boolean subscribe) {
+    CompletionStage<Void> subscribe(ChannelKey key) {
         return connecting.thenCompose(connection -> {
             RedisPubSubAsyncCommands<String, String> commands = connection.async();
-            if (subscribe) {
-                return key.sharded() ? commands.ssubscribe(key.channel()) : commands.subscribe(key.channel());
-            }
-            return key.sharded() ? commands.sunsubscribe(key.channel()) : commands.unsubscribe(key.channel());
+            return key.sharded() ? commands.ssubscribe(key.channel()) : commands.subscribe(key.channel());
+        });
+    }
+
+    void unsubscribe(ChannelKey key) {
+        connecting.thenAccept(connection -> {
+            RedisPubSubAsyncCommands<String, String> commands = connection.async();
+            var unused = key.sharded() ? commands.sunsubscribe(key.channel()) : commands.unsubscribe(key.channel());
         });
     }
 

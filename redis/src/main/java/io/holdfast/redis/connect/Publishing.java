@@ -3,17 +3,17 @@ package io.holdfast.redis.connect;
 import io.holdfast.redis.RedissonChannels;
 
 /**
- * How scripts send messages. Each way is a version of the scripts of its own: one that named a command which its server
- * does not know would have to find out at every release.
+ * The ways in which scripts send messages. Each way is a version of the scripts: a common version would have to find
+ * out at every release which commands the server knows.
  */
 public enum Publishing {
-    /** Not in a cluster, or in one before 7.0. */
+    /** Plain messages: on a single server, and in a cluster before 7.0. */
     PLAIN("'PUBLISH'", "{{'PUBLISH', 'NUMSUB'}}"),
-    /** Redisson of any version hears that a lock has become free. */
+    /** Sharded grants; every version of Redisson hears of a release. */
     SHARDED_AND_REDISSON_BOTH("'SPUBLISH'", "{{'SPUBLISH', 'SHARDNUMSUB'}, {'PUBLISH', 'NUMSUB'}}"),
-    /** Only Redisson 3.22 and later, with its sharded subscriptions, does. */
+    /** Sharded grants; only Redisson 3.22 and later, with its sharded subscriptions, hears of a release. */
     SHARDED_AND_REDISSON_SHARDED("'SPUBLISH'", "{{'SPUBLISH', 'SHARDNUMSUB'}}"),
-    /** Only Redisson before 3.22, or with sharded subscriptions off, does. */
+    /** Sharded grants; only Redisson before 3.22, or with sharded subscriptions off, hears of a release. */
     SHARDED_AND_REDISSON_PLAIN("'SPUBLISH'", "{{'PUBLISH', 'NUMSUB'}}");
 
     private final String grants;
@@ -24,7 +24,7 @@ public enum Publishing {
         this.releases = releases;
     }
 
-    /** What a script begins with. */
+    /** Returns the first line of each script. */
     public String head() {
         return "local GRANT, RELEASES = " + grants + ", " + releases + "\n";
     }
@@ -33,12 +33,12 @@ public enum Publishing {
         return this != PLAIN;
     }
 
-    /** Whether Redisson's clients with plain subscriptions are told of a release. */
+    /** Whether Redisson's clients with plain subscriptions hear of a release. */
     public boolean releasesPlain() {
         return releases.contains("'PUBLISH'");
     }
 
-    /** Whether Redisson's clients with sharded subscriptions are. */
+    /** Whether Redisson's clients with sharded subscriptions hear of a release. */
     public boolean releasesSharded() {
         return releases.contains("'SPUBLISH'");
     }

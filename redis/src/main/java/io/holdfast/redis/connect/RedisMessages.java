@@ -3,114 +3,89 @@ package io.holdfast.redis.connect;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
+import java.util.Objects;
+import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Understands the messages for this client, and passes them on to the engine.
  *
- * <p>On the client's channels there are {@code g <holder id> …}: granted, see {@code passOn} in common.lua, {@code c <holder
- * id> <name>}: somebody waits behind this holder, and {@code r <holder id> <name>}: released, and this id is the first
- * that waits, and {@code y <holder id> <ms> <name>}: left free for the clients that wait at Redisson, for this time. All other
- * channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
+ * <p>The client's channels carry these messages:
+ *
+ * <ul>
+ *   <li>{@code g <holder id> …}: the lock was granted to this holder; see {@code passOn} in common.lua
+ *   <li>{@code c <holder id> <name>}: a client waits behind this holder
+ *   <li>{@code r <holder id> <name>}: the lock was released, and this holder waits first
+ *   <li>{@code y <holder id> <ms> <name>}: the lock was left free, for this time, for the clients that wait at Redisson
+ * </ul>
+ *
+ * <p>All other channels are Redisson's. Without subscriptions nothing arrives, and waiters poll.
  */
-public final class RedisMessages implements Subscriptions.Receiver, RedissonReleases.Channels {
+public final class RedisMessages implements Subscriptions.Receiver {
 
     /** Longer than any turn that a script gives. */
     private static final int TURN_MAX_MILLIS = 1_000;
 
+    /** The time over which {@link #listenSpread} spreads releases. */
+    private static final long SPREAD_NANOS = 2_000_000;
+
     private final String clientChannels;
     private final boolean confirmsGrants;
     private final TimeSource time;
-    private final RedissonReleases redisson;
+    private volatile @Nullable LongUnaryOperator spread;
     private volatile @Nullable StoreListener listener;
     private volatile @Nullable Subscriptions subscriptions;
+    private volatile @Nullable RedissonReleases redisson;
 
     /**
-     * For one client.
+     * Creates the messages of one client.
      *
-     * @param clientChannels what the names of all channels begin with that are not Redisson's
-     * @param confirmsGrants whether the receiver of a grant must ask again before it uses it: replicas may not have it
+     * @param clientChannels the beginning of the names of all channels that are not Redisson's
+     * @param confirmsGrants whether the receiver of a grant must ask again before using it, because replicas may lack
+     *     it
      */
     public RedisMessages(String clientChannels, boolean confirmsGrants, TimeSource time) {
         this.clientChannels = clientChannels;
         this.confirmsGrants = confirmsGrants;
         this.time = time;
-        this.redisson = new RedissonReleases(this, this::released);
+    }
+
+    /** Sets the subscriptions that the messages come from. To be called once, before a store uses this. */
+    public void from(Subscriptions source) {
+        redisson = new RedissonReleases(source, this::released);
+        subscriptions = source;
+    }
+
+    public Subscriptions subscriptions() {
+        return Objects.requireNonNull(subscriptions);
+    }
+
+    public RedissonReleases redisson() {
+        return Objects.requireNonNull(redisson);
     }
 
     public void listen(StoreListener receiver) {
         listener = receiver;
     }
 
-    /** Where they come from. */
-    public void from(Subscriptions source) {
-        subscriptions = source;
+    /**
+     * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
+     * hears it, and they should not all ask at the same instant.
+     *
+     * @param random returns a random number below its argument
+     */
+    public void listenSpread(StoreListener receiver, LongUnaryOperator random) {
+        spread = random;
+        listener = receiver;
     }
 
-    /** Nothing is told, and nothing sent, from now on. */
+    /** Passes on nothing, and sends nothing, from now on. */
     public void stop() {
         listener = null;
-        Subscriptions source = subscriptions;
-        if (source != null) {
-            source.stop();
-        }
+        subscriptions().stop();
     }
 
-    /** See {@link Subscriptions#grantChannels}. */
-    public String grantChannels(String name) {
-        Subscriptions source = subscriptions;
-        return source == null ? clientChannels : source.grantChannels(name);
-    }
-
-    /** See {@link Subscriptions#ready}. */
-    public boolean ready(String name) {
-        Subscriptions source = subscriptions;
-        return source == null || source.ready(name);
-    }
-
-    /** See {@link Subscriptions#prepare}. */
-    public CompletionStage<Void> prepare(String name) {
-        Subscriptions source = subscriptions;
-        return source == null ? CompletableFuture.completedFuture(null) : source.prepare(name);
-    }
-
-    /** See {@link Subscriptions#waiting}. */
-    public void waiting(String name) {
-        Subscriptions source = subscriptions;
-        if (source != null) {
-            source.waiting(name);
-        }
-    }
-
-    public RedissonReleases redisson() {
-        return redisson;
-    }
-
-    @Override
-    public CompletionStage<Void> subscribe(String name, String channel) {
-        Subscriptions source = subscriptions;
-        return source == null ? new CompletableFuture<>() : source.subscribe(name, channel);
-    }
-
-    @Override
-    public void unsubscribe(String channel) {
-        Subscriptions source = subscriptions;
-        if (source != null) {
-            source.unsubscribe(channel);
-        }
-    }
-
-    /** Passes on that a waiter for this name should ask now. */
-    private void released(String name) {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            receiver.released(name);
-        }
-    }
-
-    /** A lost connection for commands is about to take commands again. */
+    /** Reports that a lost connection for commands is about to take commands again. */
     public void connecting() {
         StoreListener receiver = listener;
         if (receiver != null) {
@@ -129,7 +104,7 @@ public final class RedisMessages implements Subscriptions.Receiver, RedissonRele
     @Override
     public void message(String channel, String message, long sameClockSinceNanos) {
         if (!channel.startsWith(clientChannels)) {
-            redisson.message(channel);
+            redisson().message(channel);
             return;
         }
         StoreListener receiver = listener;
@@ -142,7 +117,7 @@ public final class RedisMessages implements Subscriptions.Receiver, RedissonRele
             if (grant == null) {
                 return;
             }
-            redisson.unwatch(grant.name(), grant.holderId());
+            redisson().unwatch(grant.name(), grant.holderId());
             if (confirmsGrants) {
                 receiver.granted(grant.name(), grant.holderId());
             } else {
@@ -151,14 +126,31 @@ public final class RedisMessages implements Subscriptions.Receiver, RedissonRele
         } else if (message.startsWith("c ")) {
             receiver.contended(message.substring(space + 1), message.substring(2, space));
         } else if (message.startsWith("r ")) {
-            receiver.released(message.substring(space + 1));
+            released(message.substring(space + 1));
         } else if (message.startsWith("y ")) {
-            left(message, space + 1);
+            leftForRedisson(message, space + 1);
         }
     }
 
-    /** The waiter asks when Redisson's turn is over. Were it to ask now, it would take what was left for others. */
-    private void left(String message, int at) {
+    /** Lets a waiter ask now, or after its share of the spread. */
+    private void released(String name) {
+        LongUnaryOperator random = spread;
+        if (random == null) {
+            tellReleased(name);
+        } else {
+            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tellReleased(name));
+        }
+    }
+
+    private void tellReleased(String name) {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            receiver.released(name);
+        }
+    }
+
+    /** Lets the waiter ask when Redisson's turn is over: earlier it would take what was left for Redisson's clients. */
+    private void leftForRedisson(String message, int at) {
         int space = message.indexOf(' ', at);
         if (space < 0) {
             return;
@@ -168,13 +160,13 @@ public final class RedisMessages implements Subscriptions.Receiver, RedissonRele
             String name = message.substring(space + 1);
             time.schedule(Math.max(0, Math.min(millis, TURN_MAX_MILLIS)) * 1_000_000L, () -> released(name));
         } catch (NumberFormatException e) {
-            // It is none of ours: anybody may publish anything.
+            // Not a message of ours: any program may publish any text.
         }
     }
 
-    /** Null if it is none of ours: anybody may publish anything. */
+    /** Returns the grant; null if the message is not one of ours: any program may publish any text. */
     private static @Nullable PushedGrant grant(String message, long sameClockSinceNanos) {
-        // The name comes last, because there may be spaces in it.
+        // The name comes last, because it may contain spaces.
         String[] parts = message.split(" ", 8);
         if (parts.length < 8) {
             return null;

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Listens to Redisson's channel of a lock while one of our holder ids waits for a lock that Redisson holds: Redisson
- * knows nothing of our queue, so its release tells nobody else.
+ * does not know our queue, so its release is announced only there.
  *
- * <p>One subscription for each channel, for as long as some id needs it. Without it, or if it fails, waiters poll.
+ * <p>There is one subscription for each channel, for as long as an id needs it. If it fails, waiters poll.
  */
 public final class RedissonReleases {
 
@@ -31,7 +31,7 @@ public final class RedissonReleases {
         void unsubscribe(String channel);
     }
 
-    /** A channel listened to. Two lock names can share one: {@code x} and <code>{x}</code>. */
+    /** The subscription to one channel. Two lock names can share a channel: {@code x} and <code>{x}</code>. */
     private static final class Subscription {
         final Map<String, Set<String>> idsByName = new HashMap<>();
         boolean sent;
@@ -42,16 +42,16 @@ public final class RedissonReleases {
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Subscription> byChannel = new HashMap<>(); // by lock
 
-    /** Whether there is any; read without the lock, because most calls find none. */
+    /** Whether there is a subscription; read without the lock, because most calls find none. */
     private volatile boolean active;
 
-    /** @param released is given the name of a lock that may have become free */
+    /** @param released receives the name of a lock that may have become free */
     RedissonReleases(Channels channels, Consumer<String> released) {
         this.channels = channels;
         this.released = released;
     }
 
-    /** The id waits for this name, which Redisson holds. */
+    /** Takes note that the id waits for this name, which Redisson holds. */
     public void watch(String name, String holderId) {
         String channel = RedisKeys.redissonChannel(name);
         CompletionStage<Void> subscribing = null;
@@ -73,7 +73,7 @@ public final class RedissonReleases {
         }
     }
 
-    /** The id does not wait for Redisson any more. */
+    /** Takes note that the id does not wait for Redisson any more. */
     public void unwatch(String name, String holderId) {
         if (!active) {
             return;
@@ -97,7 +97,7 @@ public final class RedissonReleases {
         }
     }
 
-    /** A message on some channel. */
+    /** Receives a message on one of Redisson's channels. */
     void message(String channel) {
         List<String> names;
         lock.lock();

@@ -14,11 +14,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Listens at each Sentinel for the announcement that there is a new master, and cuts the connections to all other
- * servers then, which makes the driver ask for the master again. A help for the case that the old master neither answers
- * nor ends its connections; everything works without it, later.
+ * Listens at each Sentinel for the announcement of a new master, and then cuts the connections to all other servers, so
+ * that the driver asks for the master again. It helps when the old master neither answers nor ends its connections;
+ * without it the same happens later.
  */
-public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
+final class SentinelWatch extends RedisPubSubAdapter<String, String> {
 
     private static final String CHANNEL = "+switch-master";
 
@@ -26,7 +26,7 @@ public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
     private final RedisSettings settings;
     private final Driver driver;
 
-    /** By Sentinel; one that could not be reached is not in it. */
+    /** The connections by Sentinel, without the Sentinels that could not be reached. */
     private final Map<RedisURI, CompletionStage<StatefulRedisPubSubConnection<String, String>>> links =
             new ConcurrentHashMap<>();
 
@@ -36,7 +36,7 @@ public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
         this.driver = driver;
     }
 
-    /** Connects to the Sentinels that are not, and gives a sign of life to the others. Does not block. */
+    /** Connects to the Sentinels that are not connected, and keeps the other connections alive. Does not block. */
     void beat() {
         for (RedisURI sentinel : settings.node().getSentinels()) {
             CompletionStage<StatefulRedisPubSubConnection<String, String>> link = links.get(sentinel);
@@ -60,7 +60,7 @@ public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
         driver.cut(address -> !settings.isSentinel(address) && !isAt(address, parts[3], parts[4]));
     }
 
-    /** Does not resolve anything: this is an I/O thread. */
+    /** Compares without resolving names, because this runs on an I/O thread. */
     private static boolean isAt(InetSocketAddress address, String host, String port) {
         InetAddress resolved = address.getAddress();
         return String.valueOf(address.getPort()).equals(port)
@@ -86,7 +86,7 @@ public final class SentinelWatch extends RedisPubSubAdapter<String, String> {
     private void subscribe(StatefulRedisPubSubConnection<String, String> connection) {
         connection.async().subscribe(CHANNEL).whenComplete((ok, error) -> {
             if (error != null) {
-                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel tells nothing of switches: " + error);
+                Log.LOG.log(System.Logger.Level.DEBUG, "A Sentinel refuses the subscription to new masters: " + error);
             }
         });
     }

@@ -1,6 +1,6 @@
 package io.holdfast.redis.connect;
 
-import io.holdfast.redis.server.Log;
+import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
@@ -18,26 +18,24 @@ import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server: one connection for commands, one for messages.
+ * The connections to one server: one for commands, one for messages.
  *
- * <p>With {@code redis://}, the server of that address; its name is resolved again at each reconnect. With Sentinels, the
- * one that they call the master when a connection is made.
+ * <p>With {@code redis://} that is the server at the address; each reconnect resolves its name again. With Sentinels it
+ * is the server that they call the master when a connection is made.
  *
- * <p><b>A failover is noticed</b> because the connections to the old master end: it dies, or Sentinel closes them when it
- * demotes it, or it does not answer for a heartbeat and the timeout; or because it refuses a command as a replica, or a
- * Sentinel announces the switch: then the connections are cut here. What was on its way fails as unknown. Reconnecting
- * asks the Sentinels (or the name server) again, at least every second.
+ * <p><b>A failover is noticed</b> when the connections to the old master end. They end by themselves if it dies, if
+ * Sentinel demotes it, or if it does not answer for a heartbeat and the timeout. This class cuts them if the server
+ * refuses a command as a replica, or if a Sentinel announces a new master. Commands in flight then fail as unknown.
+ * Each reconnect asks the Sentinels (or the name server) again, at least every second.
  */
 public final class ServerConnections implements RedisConnections {
 
-    /** Between two cuts: enough to reconnect and to be refused again. */
+    /** The time between two cuts: enough to reconnect and to be refused again. */
     private static final long CUT_INTERVAL_NANOS = 250_000_000;
 
     private static final ServerId SERVER = new ServerId("the server");
@@ -47,8 +45,8 @@ public final class ServerConnections implements RedisConnections {
     private final Driver driver;
     private final RedisClient client;
 
-    /** For connections that must not become connections to another server. */
-    private final RedisClient faithful;
+    /** Makes the connections that must never lead to another server. */
+    private final RedisClient dedicated;
 
     private final ServerClock clock;
     private final @Nullable SentinelWatch sentinels;
@@ -64,7 +62,7 @@ public final class ServerConnections implements RedisConnections {
         driver = new Driver(settings);
         client = RedisClient.create(driver.resources(), settings.node());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
-        faithful = Driver.withoutReconnect(driver, settings);
+        dedicated = driver.clientWithoutReconnect(settings);
         sentinels = settings.topology() == Topology.SENTINEL ? new SentinelWatch(client, settings, driver) : null;
     }
 
@@ -79,12 +77,12 @@ public final class ServerConnections implements RedisConnections {
         if (watch != null) {
             watch.beat();
         }
-        return Handshakes.heard(() -> client.connectAsync(StringCodec.UTF8, settings.node()))
+        return Handshakes.connect(() -> client.connectAsync(StringCodec.UTF8, settings.node()))
                 .thenAccept(connected -> {
                     connected.addListener(new RedisConnectionStateListener() {
                         @Override
                         public void onRedisConnected(RedisChannelHandler<?, ?> handler, SocketAddress address) {
-                            // Perhaps another server, or this one after its clock was set.
+                            // This may be another server, or the same one after its clock was set.
                             clock.forget();
                             reconnected.run();
                         }
@@ -109,7 +107,7 @@ public final class ServerConnections implements RedisConnections {
 
     @Override
     public CompletionStage<StatefulRedisConnection<String, String>> dedicated(String key) {
-        return Handshakes.heard(() -> faithful.connectAsync(StringCodec.UTF8, settings.node()));
+        return Handshakes.connect(() -> dedicated.connectAsync(StringCodec.UTF8, settings.node()));
     }
 
     @Override
@@ -121,9 +119,9 @@ public final class ServerConnections implements RedisConnections {
         return connectMessages().thenCompose(created::attach);
     }
 
-    /** A connection for messages, which comes back by itself. For who subscribes otherwise than {@link #subscribe} does. */
+    /** Makes a connection for messages, which reconnects by itself, for callers with subscriptions of their own. */
     public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages() {
-        return Handshakes.heard(() -> client.connectPubSubAsync(StringCodec.UTF8, settings.node()));
+        return Handshakes.connect(() -> client.connectPubSubAsync(StringCodec.UTF8, settings.node()));
     }
 
     @Override
@@ -147,7 +145,7 @@ public final class ServerConnections implements RedisConnections {
         return clock;
     }
 
-    /** None: there is nowhere else to go, and the engine repeats by itself. */
+    /** Returns zero: there is no other server to try, and the engine repeats by itself. */
     @Override
     public Duration patience() {
         return Duration.ZERO;
@@ -155,8 +153,7 @@ public final class ServerConnections implements RedisConnections {
 
     @Override
     public void failed(String key, Throwable error) {
-        String said = String.valueOf(error.getMessage());
-        if (said.contains("READONLY ") || said.contains("MASTERDOWN ")) {
+        if (RedisErrors.hasCode(error, "READONLY", "MASTERDOWN")) {
             long now = time.nanoTime();
             long last = lastCut.get();
             if (now - last >= CUT_INTERVAL_NANOS && lastCut.compareAndSet(last, now)) {
@@ -179,18 +176,6 @@ public final class ServerConnections implements RedisConnections {
 
     @Override
     public void close() {
-        try {
-            CompletableFuture.allOf(
-                            faithful.shutdownAsync(0, 1, TimeUnit.SECONDS),
-                            client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                    .orTimeout(2, TimeUnit.SECONDS)
-                    // Whether or not anybody waits for the end of this: else threads are left.
-                    .whenComplete((ended, error) -> driver.shutdown())
-                    .get();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (Exception e) {
-            Log.LOG.log(System.Logger.Level.DEBUG, "Closing the connections failed", e);
-        }
+        driver.close(dedicated, client);
     }
 }

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * One connection for the messages of all locks, subscribed to the client's own channel and, now and then, to some of
- * Redisson's.
+ * The subscriptions at one server: one connection carries the messages of all locks. It is subscribed to the client's
+ * own channel and, at times, to some of Redisson's.
  */
 public final class ServerSubscriptions extends ClientChannel implements Subscriptions {
 
@@ -28,8 +28,8 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
     private final TimeSource time;
 
     /**
-     * Since when the connection has been unbroken; in the future while there is none. What arrives on it comes from one
-     * run of one server, which was a master when it ran the script that sent it.
+     * The time since which the connection has been unbroken; in the future while there is none. Its messages come from
+     * one run of one server, which was a master when it ran the scripts that sent them.
      */
     private volatile long connectedNanos;
 
@@ -48,8 +48,8 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
     }
 
     /**
-     * A connection that is lost as soon as it is made (a server with too much to do) is made again by the driver, but what was to be
-     * sent on it is refused.
+     * Subscribes again if the connection was lost at once, as an overloaded server does: the driver reconnects, but it
+     * refuses the command.
      */
     private CompletionStage<Void> patiently(CompletionStage<Void> subscribing, int attemptsLeft) {
         return subscribing.exceptionallyCompose(error -> {

@@ -6,25 +6,26 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The driver's threads for the members of one quorum: made for the first who joins, ended when the last has left.
+ * The driver's threads for the members of one quorum. They start when the first member joins, and end when the last one
+ * has left.
  *
- * <p>Thread-safe. Nothing that runs on them blocks, so a member that hangs does not hold up another: Lettuce 7 resolves
+ * <p>Thread-safe. No task on these threads blocks, so a member that hangs does not delay another: Lettuce 7 resolves
  * host names without blocking (Lettuce 6 only with {@code netty-resolver-dns} on the class path).
  */
 public final class SharedThreads {
 
     private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable ClientResources resources; // by lock; there is one while there are users
+    private @Nullable ClientResources resources; // by lock; present while there are users
     private int users; // by lock
 
-    /** To be followed by one {@link #leave}. */
+    /** Returns the threads. Each call must be followed by one {@link #leave}. */
     public ClientResources join() {
         lock.lock();
         try {
             ClientResources present = resources;
             if (present == null) {
                 present = ClientResources.builder()
-                        .threadFactoryProvider(new ThreadNames())
+                        .threadFactoryProvider(Driver.THREADS)
                         .ioThreadPoolSize(2)
                         .computationThreadPoolSize(2)
                         .build();
@@ -37,7 +38,7 @@ public final class SharedThreads {
         }
     }
 
-    /** Does not wait for the threads to end: one of them may be running this. */
+    /** Leaves the threads. Does not wait for them to end: one of them may be running this. */
     public void leave() {
         ClientResources ended = null;
         lock.lock();

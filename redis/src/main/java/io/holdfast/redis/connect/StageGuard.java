@@ -5,12 +5,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Begins commands so that whatever they throw fails their stage. */
+/** Starts commands so that a thrown exception fails their stage. */
 public final class StageGuard {
 
     private StageGuard() {}
 
-    /** Returns the stage of the command; a failed one if the command throws anything, even an error, so that no waiter hangs. */
+    /**
+     * Returns the command's stage; a failed one if the command throws, even an {@link Error}, so that no waiter hangs.
+     */
     public static <T> CompletionStage<T> begin(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();

@@ -3,40 +3,39 @@ package io.holdfast.redis.connect;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Where the messages for this client come from: the pub/sub connections of one store, and the channels on them. The
- * subscriptions are kept through lost connections, failovers and moved slots. Where the servers do not let this user
- * subscribe, nothing arrives, and those who wait poll.
+ * The subscriptions of one store, and their connections. They survive lost connections, failovers and moved slots.
+ * Where this user may not subscribe, no message arrives, and waiting clients poll.
  */
 public interface Subscriptions extends RedissonReleases.Channels {
 
-    /** What arrives. Runs on an I/O thread. */
+    /** Receives the messages, on an I/O thread. */
     interface Receiver {
 
         /**
-         * A message.
+         * Receives a message.
          *
-         * @param sameClockSinceNanos since when all that was stamped for this channel, and this message, come from one
-         *     run of one server; see {@link io.holdfast.spi.PushedGrant}
+         * @param sameClockSinceNanos the time since which this message and all stamps for its channel come from one run
+         *     of one server; see {@link io.holdfast.spi.PushedGrant}
          */
         void message(String channel, String message, long sameClockSinceNanos);
 
-        /** Messages may have been lost; from now on they arrive again. */
+        /** Called when messages arrive again after some may have been lost. */
         void missed();
     }
 
-    /** What the channel begins with on which grants of a name are sent; the client's id follows. */
+    /** Returns the channel for grants of a name, without the client's id at its end. */
     String grantChannels(String name);
 
-    /** Whether grants of a name would be heard now. */
+    /** Whether grants of a name arrive now. */
     boolean ready(String name);
 
-    /** Takes care that grants of a name are heard. Completes when they are, fails if they cannot be now. */
+    /** Subscribes to the grants of a name. Completes when they arrive; fails if that is not possible now. */
     CompletionStage<Void> prepare(String name);
 
-    /** Takes note that somebody waits for a name. */
+    /** Takes note that this client waits for a name. */
     void waiting(String name);
 
-    /** A sign of life on each connection, and a repair of what is not as it should be. */
+    /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
     void beat();
 
     /** Sends nothing from now on. */

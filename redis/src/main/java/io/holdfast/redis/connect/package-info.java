@@ -1,5 +1,6 @@
 /**
- * Connections and messages: one server, Sentinel and Cluster; subscriptions, heartbeats, and the set-up of the driver. Knows no lock.
+ * Connections and messages: one server, Sentinel and Cluster; subscriptions, heartbeats, and the set-up of the driver.
+ * This package knows no locks.
  */
 @NullMarked
 package io.holdfast.redis.connect;

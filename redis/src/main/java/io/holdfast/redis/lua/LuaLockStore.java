@@ -103,14 +103,15 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
-        if (!request.queue() || messages.ready(request.name())) {
+        if (!request.queue() || messages.subscriptions().ready(request.name())) {
             return acquireNow(request);
         }
         // A client that waits must hear the grant; a client that gets the lock at once need not listen at all.
         return acquireNow(request.unqueued())
                 .thenCompose(reply -> reply instanceof AcquireReply.Granted
                         ? CompletableFuture.completedFuture(reply)
-                        : messages.prepare(request.name())
+                        : messages.subscriptions()
+                                .prepare(request.name())
                                 .handle((ok, error) -> error)
                                 .thenCompose(ignored -> acquireNow(request)));
     }
@@ -193,7 +194,7 @@ public final class LuaLockStore implements LockStore {
     private CompletionStage<ReleaseReply> releaseAndQueue(ReleaseRequest request, AcquireRequest requeue) {
         String name = request.name();
         if (replicated != null
-                || !messages.ready(name)
+                || !messages.subscriptions().ready(name)
                 || !connections.clock(name).isKnown()) {
             // By two commands: replicas must have the hold before its lease is handed out, or the grant would not be
             // heard.
@@ -321,7 +322,7 @@ public final class LuaLockStore implements LockStore {
     /** Returns the arguments that all scripts about one holder id begin with, and after them more. */
     private String[] args(String name, String holderId, String... more) {
         String[] args = new String[3 + more.length];
-        args[0] = messages.grantChannels(name);
+        args[0] = messages.subscriptions().grantChannels(name);
         args[1] = RedisKeys.redissonChannel(name);
         args[2] = holderId;
         System.arraycopy(more, 0, args, 3, more.length);
@@ -339,7 +340,7 @@ public final class LuaLockStore implements LockStore {
         int kind = reply.integer();
         String holder = reply.text();
         if (request.queue()) {
-            messages.waiting(name);
+            messages.subscriptions().waiting(name);
             if (!scripts.allowed().pushes() && ahead == 0 && kind == OURS) {
                 hints.contended(name, holder);
             }

@@ -4,25 +4,25 @@ import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says which Redis key a lock name stands for: the name prefix, followed by the name. The prefix keeps locks apart from the
- * keys of the application and of other libraries.
+ * Maps lock names to Redis keys: the key is the name prefix, followed by the name. The prefix keeps locks apart from
+ * the keys of the application and of other libraries.
  *
- * <p>Part of the stored format: clients that share locks have the same prefix.
+ * <p>The prefix is part of the stored format: clients that share locks have the same one.
  *
- * @param namePrefix what the keys of locks begin with; may be empty, and may contain braces
- * @param internalPrefix what Holdfast's internal keys begin with, before a colon
+ * @param namePrefix the beginning of the keys of locks; may be empty, and may contain braces
+ * @param internalPrefix the beginning of Holdfast's internal keys, before a colon
  */
 public record LockKeys(String namePrefix, String internalPrefix) {
 
     /**
      * Returns the key of a lock.
      *
-     * @throws StoreException if that is where Holdfast's internal keys are: the lock would make other locks unusable
+     * @throws StoreException if the key is among Holdfast's internal keys: the lock would make other locks unusable
      */
     public String of(String name) {
         String key = namePrefix.isEmpty() ? name : namePrefix + name;
         if (isInternal(key, internalPrefix)) {
-            // All of the name prefix is in it: a prefix that is internal itself is refused when a store is configured.
+            // The internal prefix is longer: a name prefix that contains it is refused when a store is configured.
             String beginning = (internalPrefix + ":").substring(namePrefix.length());
             throw new StoreException(
                     StoreException.Outcome.FATAL,
@@ -39,7 +39,7 @@ public record LockKeys(String namePrefix, String internalPrefix) {
         return key.startsWith(namePrefix) ? key.substring(namePrefix.length()) : null;
     }
 
-    /** Whether a key is, or every key that begins so is, among the internal ones. */
+    /** Whether a key, or each key with this beginning, is among the internal keys. */
     static boolean isInternal(String key, String internalPrefix) {
         return key.startsWith(internalPrefix)
                 && key.length() > internalPrefix.length()

@@ -3,21 +3,25 @@ package io.holdfast.redis.server;
 import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 
+import io.holdfast.redis.RedisMode;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.protocol.RedisProtocolException;
 import java.net.UnknownHostException;
+import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Says why a store could not be opened: one sentence each, with the way out. */
+/** Explains why a store could not be opened: one sentence for each reason, with the way out. */
 public final class OpeningErrors {
 
-    /** Of what the driver says, which has no types for it. */
+    /**
+     * Beginnings of the driver's messages, which has no types for these failures. They choose words, never an outcome.
+     */
     private static final String SENTINEL_NOT_CONNECTED = "Cannot connect Redis Sentinel";
 
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
@@ -31,25 +35,25 @@ public final class OpeningErrors {
         this.server = settings.describe();
     }
 
-    /** No connection, or none that the server lets us use. */
+    /** Returns the failure to connect, or to log in. */
     public StoreException notConnected(Throwable error) {
         RedisCommandExecutionException refusal = find(RedisCommandExecutionException.class, error);
         if (refusal != null) {
             String said = String.valueOf(refusal.getMessage());
-            return isOfASentinel(error) ? refusedByASentinel(said, refusal) : loginRefused(said, refusal);
+            return says(SENTINEL_NOT_CONNECTED, error) || says(SENTINEL_NOT_ASKED, error)
+                    ? refusedByASentinel(said, refusal)
+                    : loginRefused(said, refusal);
         }
         SSLException tls = find(SSLException.class, error);
         if (tls != null && String.valueOf(tls.getMessage()).contains("certificate_required")) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "No TLS connection to " + server + ": " + tls.getMessage()
-                            + " (it wants a certificate from its clients; name it with"
+                            + " (the server requires a client certificate; name it with"
                             + " ?cert=/path/client.pem&key=/path/client.key)",
                     error);
         }
         if (tls != null) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "No TLS connection to " + server + ": " + tls.getMessage() + " (the certificate must be for "
                             + settings.hosts() + " and from "
                             + (settings.ca() == null
@@ -58,8 +62,7 @@ public final class OpeningErrors {
                     error);
         }
         if (find(RedisProtocolException.class, error) != null) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     server + " is no Redis: it does not answer in Redis's protocol (correct host and port"
                             + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
                     error);
@@ -102,69 +105,44 @@ public final class OpeningErrors {
     }
 
     public StoreException tooOld(String version) {
-        return new StoreException(
-                FATAL,
-                server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)",
-                null);
+        return fatal(
+                server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)", null);
     }
 
-    /** Whether keys were refused, and not the command. */
-    public static boolean isAboutKeys(String said) {
-        return said.startsWith("NOPERM") && said.contains(" key");
-    }
-
-    /** No script at all, or none with our keys. */
+    /** Returns the failure of a user that may run no scripts, or none with the store's keys. */
     public StoreException noScripts(String said, Throwable error) {
-        boolean keys = isAboutKeys(said);
-        return new StoreException(
-                FATAL,
-                server + " does not let " + userName()
-                        + (keys ? " use keys that begin with " + settings.internalPrefix() + ": " : " run scripts: ")
-                        + said
-                        + " (grant them, for example: ACL SETUSER " + aclName()
-                        + (keys ? " ~" + settings.internalPrefix() + ":*)" : " +@scripting)"),
+        return fatal(
+                server + " does not let " + userName() + " run scripts with keys that begin with "
+                        + settings.internalPrefix() + ": " + said + " (grant both, for example: ACL SETUSER "
+                        + aclName() + " +@scripting ~" + settings.internalPrefix() + ":*)",
                 error);
     }
 
     /**
-     * Returns the error of a user that lacks commands of the scripts.
+     * Returns the failure of a user that lacks commands.
      *
-     * @param rights the missing ones, as {@code ACL SETUSER} takes them
+     * @param mode the mode that needs the commands
+     * @param rights the missing commands, as {@code ACL SETUSER} takes them
      */
-    public StoreException noCommands(String rights) {
-        return new StoreException(
-                FATAL,
-                server + " does not let " + userName() + " run all commands that the scripts use"
-                        + " (grant them: ACL SETUSER " + aclName() + " " + rights + ")",
+    public StoreException noCommands(RedisMode mode, String rights) {
+        return fatal(
+                server + " does not let " + userName() + " run all commands that the mode "
+                        + mode.name().toLowerCase(Locale.ROOT) + " uses (grant them: ACL SETUSER " + aclName() + " "
+                        + rights + ")",
                 null);
     }
 
-    /**
-     * Returns the error of a user that lacks commands of the mode without scripts.
-     *
-     * @param rights the missing ones, as {@code ACL SETUSER} takes them
-     */
-    public StoreException noPlainCommands(String rights) {
-        return new StoreException(
-                FATAL,
-                server + " does not let " + userName() + " run all commands that locks without scripts need"
-                        + " (grant them: ACL SETUSER " + aclName() + " " + rights + ")",
+    /** Returns the failure of a store in the mode "commands" that is to wait for replicas, which it cannot do. */
+    public StoreException noReplicasInModeCommands(String why) {
+        return fatal(
+                server + ": minReplicas needs the mode lua, and this store uses the mode commands, " + why
+                        + " (leave out minReplicas, or use mode=lua)",
                 null);
     }
 
-    /** Whose locks would be taken for replicated though nobody waited for replicas. */
-    public StoreException noReplicasWithoutScripts(String why) {
-        return new StoreException(
-                FATAL,
-                server + ": minReplicas is for locks kept by scripts, and here they are kept without, " + why
-                        + " (leave out minReplicas, or use mode lua)",
-                null);
-    }
-
-    /** Neither scripts nor anything else that compares and deletes in one step. */
+    /** Returns the failure of a server with neither scripts nor another way to compare and delete in one step. */
     public StoreException noSafeWay() {
-        return new StoreException(
-                FATAL,
+        return fatal(
                 server + " offers " + userName()
                         + " nothing that releases a lock safely: no scripts, no DELIFEQ or DELEX"
                         + " with SET IFEQ, and no WATCH with MULTI and EXEC (allow one of these, or use Valkey 9.0 or"
@@ -174,33 +152,26 @@ public final class OpeningErrors {
 
     private StoreException loginRefused(String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return new StoreException(FATAL, server + " needs a password (" + settings.passwordAdvice() + ")", error);
+            return fatal(server + " needs a password (" + settings.passwordAdvice() + ")", error);
         }
         if (isWrongPassword(said)) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     server + " refused the password of " + userName() + " (correct user and password in the URI)",
                     error);
         }
         return new RedisErrors(server, settings.timeout()).refused(said, error);
     }
 
-    private static boolean isOfASentinel(Throwable error) {
-        return says(SENTINEL_NOT_CONNECTED, error) || says(SENTINEL_NOT_ASKED, error);
-    }
-
-    /** Sentinels never get the login of the servers. */
+    /** Returns the refusal of a Sentinel. Sentinels never get the login of the servers. */
     private StoreException refusedByASentinel(String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "The Sentinels of " + server + " need a login of their own (put it into the URI:"
                             + " ?sentinelPassword=password, with sentinelUser=user unless it is the default user)",
                     error);
         }
         if (isWrongPassword(said)) {
-            return new StoreException(
-                    FATAL,
+            return fatal(
                     "A Sentinel of " + server + " refused its login"
                             + " (correct sentinelUser and sentinelPassword in the URI)",
                     error);
@@ -212,6 +183,10 @@ public final class OpeningErrors {
         return said.startsWith("WRONGPASS") || said.contains("invalid password");
     }
 
+    private static StoreException fatal(String message, @Nullable Throwable cause) {
+        return new StoreException(FATAL, message, cause);
+    }
+
     private String userName() {
         return settings.user() == null ? "the default user" : "the user " + settings.user();
     }
@@ -220,16 +195,16 @@ public final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
-    private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
+    /** Returns the failure of this type among the causes of a failure, see below; null if there is none. */
+    public static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
         return type.cast(find(type::isInstance, error));
     }
 
-    /** Whether a message in a failure, or in one of a cluster's nodes or Sentinels, begins so. */
-    public static boolean says(String words, Throwable error) {
+    private static boolean says(String words, Throwable error) {
         return find(cause -> String.valueOf(cause.getMessage()).startsWith(words), error) != null;
     }
 
-    /** Also among what a cluster's nodes, or Sentinels, said, which the driver adds to its own failure as suppressed. */
+    /** Searches the suppressed failures, too: there the driver puts those of a cluster's nodes and of Sentinels. */
     private static @Nullable Throwable find(Predicate<Throwable> sought, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (sought.test(cause)) {

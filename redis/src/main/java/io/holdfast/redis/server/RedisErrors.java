@@ -25,24 +25,24 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what became of a command that failed: whether it was executed, and one sentence with the server, what it said and
- * the way out.
+ * Turns the failure of a command into a {@link StoreException}: whether the server executed the command, and one
+ * sentence with the server, its error and the way out.
  */
 public final class RedisErrors {
 
-    /** A server's refusal, by the word that begins its error. */
+    /** A server's refusal, by its error code, or by the beginning of an error that has no code. */
     private record Refusal(String code, StoreException.Outcome outcome, String wayOut) {}
 
     private static final List<Refusal> REFUSALS = List.of(
-            // First those that stay until somebody changes something.
+            // These last until a person changes something.
             new Refusal("NOAUTH", FATAL, "put the password into the URI, as in redis://:password@host"),
             new Refusal("WRONGPASS", FATAL, "correct user and password in the URI"),
             new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
             new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
             new Refusal("MOVED", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
-            // Then those that pass.
+            // These pass by themselves.
             new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
-            new Refusal("BUSY", NOT_EXECUTED, "somebody's script runs for too long; see SCRIPT KILL"),
+            new Refusal("BUSY", NOT_EXECUTED, "a script has been running for too long; see SCRIPT KILL"),
             new Refusal("TRYAGAIN", NOT_EXECUTED, "its slots are being moved; wait"),
             new Refusal("non local key", UNKNOWN, "its slots are being moved, and a script was stopped half-way; wait"),
             new Refusal("READONLY", NOT_EXECUTED, "it is a replica; connect to the master"),
@@ -52,27 +52,29 @@ public final class RedisErrors {
             new Refusal("CLUSTERDOWN", NOT_EXECUTED, "the cluster does not serve all slots; see CLUSTER INFO"),
             new Refusal("MISCONF", NOT_EXECUTED, "it cannot write its data to disk; see its log"),
             new Refusal("EXECABORT", NOT_EXECUTED, "it refused a command of a transaction"),
-            // A proxy's (Envoy), in front of the server.
+            // These are a proxy's (Envoy's), which has no codes.
             new Refusal("no upstream host", NOT_EXECUTED, "the proxy has no server for this lock now; wait"),
             new Refusal("upstream failure", UNKNOWN, "the proxy lost its server before that answered; wait"),
             new Refusal("upstream protocol error", UNKNOWN, "the proxy did not understand what its server answered"));
 
+    /** The beginning of the driver's message; it has no type for this failure. */
+    private static final String NOT_CONNECTED = "Currently not connected";
+
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
 
-    /** Not at the start only: before 7.0 a script's error is wrapped into another. */
+    /** Finds the code anywhere, not only at the start: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
             + String.join("|", REFUSALS.stream().map(Refusal::code).toList()) + ")(?: .*)?$");
 
     /**
-     * The error of a command inside a script, before 7.0 and since. What the script wrote before that command stays, so the
-     * outcome is unknown. An error that a script returns is another matter: it found that before it wrote.
+     * Matches the error of a command inside a script, before 7.0 and since. What the script wrote before that command
+     * stays, so the outcome is unknown. Errors that a script returns itself are different: it returns them before it
+     * writes.
      */
     private static final Pattern IN_SCRIPT =
             Pattern.compile("Error running script|script: (?:[0-9a-f]+, )?on @?user_script:\\d+");
 
-    /**
-     * Refusals that hold for a whole run of a script, or meet its first write only: nothing was written then.
-     */
+    /** The refusals that hold for a whole run of a script, or meet only its first write: so nothing was written. */
     private static final Set<String> OF_FIRST_WRITES = Set.of("READONLY", "OOM", "NOREPLICAS", "MISCONF");
 
     private final String server;
@@ -80,8 +82,8 @@ public final class RedisErrors {
     private final boolean cluster;
 
     /**
-     * What the server said when it refused a command as a replica; null since it has executed one. The connection is cut
-     * then, in the hope of a master: what fails for want of a connection then fails because of this.
+     * The refusal of a replica; null since a command was executed. The connection is then cut so that the next one may
+     * lead to a master, and commands that fail for lack of a connection name this refusal as the reason.
      */
     private volatile @Nullable StoreException asReplica;
 
@@ -89,14 +91,14 @@ public final class RedisErrors {
         this(server, timeout, false);
     }
 
-    /** @param cluster whether a redirection is something that passes */
+    /** @param cluster whether a redirection passes by itself */
     public RedisErrors(String server, Duration timeout, boolean cluster) {
         this.server = server;
         this.timeout = timeout;
         this.cluster = cluster;
     }
 
-    /** The driver's answer; a failure of the driver's is one of the store's. */
+    /** Returns the driver's answer, with its failure turned into a {@link StoreException}. */
     public <T> CompletionStage<T> told(CompletionStage<T> answer) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         answer.whenComplete((reply, error) -> {
@@ -109,7 +111,7 @@ public final class RedisErrors {
         return outcome;
     }
 
-    /** Why a command of a connected store failed. */
+    /** Returns the failure of a command of a connected store. */
     public StoreException of(@Nullable Throwable error) {
         Throwable cause = unwrap(error);
         if (cause instanceof StoreException known) {
@@ -123,40 +125,39 @@ public final class RedisErrors {
         }
         String message = cause == null ? "" : String.valueOf(cause.getMessage());
         if (cause != null && wasNotSent(cause)) {
-            return new StoreException(NOT_EXECUTED, notConnected(server + " is not connected"), cause);
+            return new StoreException(
+                    NOT_EXECUTED, orReplica(server + " is not connected") + "; trying to reconnect", cause);
         }
         if (cause instanceof RedisConnectionException || cause instanceof PartitionException) {
-            // It is about making a connection, or finding one: nothing was sent.
+            // The driver found or made no connection, so it sent nothing.
             return new StoreException(
                     NOT_EXECUTED, "No server of " + server + " can be reached for this lock now: " + message, cause);
         }
         if (cause instanceof IOException
                 || cause instanceof CancellationException
                 || (cause instanceof RedisException && message.startsWith("Connection "))) {
-            return new StoreException(UNKNOWN, cut(server + " cut the connection before it answered"), cause);
+            return new StoreException(UNKNOWN, orReplica(server + " cut the connection before it answered"), cause);
         }
-        // Whatever else: nothing says that the server has not executed it.
+        // For any other failure, the server may have executed the command.
         return new StoreException(UNKNOWN, server + " gave no usable answer: " + cause, cause);
     }
 
-    private String notConnected(String otherwise) {
-        return cut(otherwise) + "; trying to reconnect";
-    }
-
-    /** Why there is no connection: perhaps because this client has cut it. */
-    private String cut(String otherwise) {
+    /**
+     * Returns the refusal of a replica if this client cut the connection because of one; otherwise the given reason.
+     */
+    private String orReplica(String otherwise) {
         StoreException replica = asReplica;
         return replica == null ? otherwise : String.valueOf(replica.getMessage());
     }
 
-    /** A command was executed. */
+    /** Takes note that a command was executed. */
     public void executed() {
         if (asReplica != null) {
             asReplica = null;
         }
     }
 
-    /** What the server said no to. */
+    /** Returns the failure for an error that the server answered. */
     public StoreException refused(String said, @Nullable Throwable cause) {
         if (cluster && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
             return new StoreException(
@@ -190,7 +191,7 @@ public final class RedisErrors {
         return new StoreException(inScript ? UNKNOWN : FATAL, server + " refused: " + said, cause);
     }
 
-    /** A key that no lock of anybody's is kept in. */
+    /** Returns the failure for a key whose type no lock has. */
     public StoreException unusableKey(String name, String type) {
         return new StoreException(
                 FATAL,
@@ -199,7 +200,7 @@ public final class RedisErrors {
                 null);
     }
 
-    /** A key that force does not delete. */
+    /** Returns the failure for a key that a release by force does not delete. */
     public StoreException notDeleted(String key, String what) {
         return new StoreException(
                 FATAL,
@@ -209,28 +210,27 @@ public final class RedisErrors {
                 null);
     }
 
-    /** The command was not sent, because there is nothing to send it with any more. */
+    /** Returns the failure of a command that came after the store was closed. */
     public StoreException closed(@Nullable Throwable cause) {
         return new StoreException(NOT_EXECUTED, "The store " + server + " is closed", cause);
     }
 
-    /** The command was not sent: others had all the connections that could have carried it. */
+    /** Returns the failure of a command that was not sent because all connections for WATCH were in use. */
     public StoreException noConnection() {
         return new StoreException(
                 NOT_EXECUTED,
-                server + " has answered so late that no connection for WATCH was free within "
-                        + DurationText.of(timeout),
+                server + " answers so slowly that no connection for WATCH was free within " + DurationText.of(timeout),
                 null);
     }
 
-    /** The failure of a command that came before the one in question, which was not sent then. */
+    /** Returns the failure of a command that was not sent because an earlier one failed. */
     public StoreException notExecuted(StoreException before) {
         return before.outcome() == UNKNOWN
                 ? new StoreException(NOT_EXECUTED, String.valueOf(before.getMessage()), before)
                 : before;
     }
 
-    /** Too few replicas have the new hold, which was given back. */
+    /** Returns the failure of an acquire that too few replicas confirmed, so that its hold was given back. */
     public StoreException notReplicated(int has, int needed, Duration waited, boolean givenBack) {
         return new StoreException(
                 givenBack ? NOT_EXECUTED : UNKNOWN,
@@ -241,7 +241,7 @@ public final class RedisErrors {
                 null);
     }
 
-    /** The server executed a command later than its "not after", twice. */
+    /** Returns the failure of a command that the server executed later than its "not after", twice. */
     public StoreException late() {
         return new StoreException(
                 NOT_EXECUTED,
@@ -250,32 +250,35 @@ public final class RedisErrors {
                 null);
     }
 
-    /** A comparison that never came to its end, because others change the key all the time. */
+    /** Returns the failure of a comparison that never ended, because other programs kept changing the key. */
     public static StoreException keepsChanging(String key) {
         return new StoreException(
                 NOT_EXECUTED,
                 "The key \"" + key
-                        + "\" was changed by somebody else during each of several tries, so nothing was done",
+                        + "\" was changed by another program during each of several tries, so nothing was done",
                 null);
     }
 
-    /** Whether a command was surely not executed, for a reason that a cluster gets over in a moment. */
-    public static boolean passesSoon(Throwable error) {
+    /** Whether a server's error has one of these codes. */
+    public static boolean hasCode(@Nullable Throwable error, String... codes) {
         Throwable cause = unwrap(error);
-        String message = cause == null ? "" : String.valueOf(cause.getMessage());
-        return cause instanceof RedisCommandExecutionException
-                ? message.contains("TRYAGAIN ")
-                : cause instanceof RedisException && message.startsWith("Currently not connected");
+        Matcher matcher = CODE.matcher(cause == null ? "" : String.valueOf(cause.getMessage()));
+        return matcher.find() && List.of(codes).contains(matcher.group(1));
     }
 
-    /** Whether a connection on which a command failed is of no use any more: cut, or to the wrong server. */
-    public static boolean endsConnection(Throwable error) {
+    /** Whether a command was surely not executed, for a reason that passes in a cluster within a moment. */
+    public static boolean passesSoon(Throwable error) {
         Throwable cause = unwrap(error);
-        String message = cause == null ? "" : String.valueOf(cause.getMessage());
-        return !(cause instanceof RedisCommandExecutionException)
-                || message.contains("READONLY ")
-                || message.contains("MASTERDOWN ")
-                || message.contains("MOVED ");
+        return cause instanceof RedisCommandExecutionException
+                ? hasCode(cause, "TRYAGAIN")
+                : cause instanceof RedisException
+                        && String.valueOf(cause.getMessage()).startsWith(NOT_CONNECTED);
+    }
+
+    /** Whether a connection on which a command failed is useless now: cut, or to the wrong server. */
+    public static boolean endsConnection(Throwable error) {
+        return !(unwrap(error) instanceof RedisCommandExecutionException)
+                || hasCode(error, "READONLY", "MASTERDOWN", "MOVED");
     }
 
     /** Whether the keys of a command are at two nodes, because their slot is half moved. */
@@ -284,8 +287,7 @@ public final class RedisErrors {
         while (cause instanceof StoreException && cause.getCause() != null) {
             cause = cause.getCause();
         }
-        return cause instanceof RedisCommandExecutionException
-                && String.valueOf(cause.getMessage()).contains("TRYAGAIN ");
+        return cause instanceof RedisCommandExecutionException && hasCode(cause, "TRYAGAIN");
     }
 
     public static @Nullable Throwable unwrap(@Nullable Throwable error) {
@@ -297,13 +299,13 @@ public final class RedisErrors {
         return cause;
     }
 
-    /** Refused by the driver, for want of a connection: not written, or not as a whole. */
+    /** Whether the driver refused a command for lack of a connection, so that it was not written as a whole. */
     public static boolean wasNotSent(Throwable error) {
         Throwable cause = unwrap(error);
         if (!(cause instanceof RedisException) || cause instanceof RedisCommandExecutionException) {
             return false;
         }
         String message = String.valueOf(cause.getMessage());
-        return message.startsWith("Currently not connected") || message.startsWith("Connection is closed");
+        return message.startsWith(NOT_CONNECTED) || message.startsWith("Connection is closed");
     }
 }

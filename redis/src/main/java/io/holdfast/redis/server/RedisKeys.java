@@ -1,26 +1,25 @@
 package io.holdfast.redis.server;
 
-import io.holdfast.redis.KeyedStore;
 import io.lettuce.core.cluster.SlotHash;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The names of a lock's keys and channels. This is a stored format: clients of all versions must agree on it.
+ * Builds the names of a lock's keys and channels. They are a stored format: clients of all versions must agree on it.
  *
- * <p>What is called a name here, and in the stores that use this, is the key of the lock: {@link KeyedStore} has put the
- * name prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into
+ * <p>A "name" here, and in the stores that use this class, is the key of the lock: {@code KeyedStore} has put the name
+ * prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into
  * the lock key's cluster slot:
  *
  * <ul>
  *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not
  *       empty;
  *   <li>otherwise the whole name decides its slot, and is the tag itself unless it contains a <code>}</code>;
- *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag in {@link SlotTags}.
+ *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag, see {@link #slotTag}.
  * </ul>
  */
 public final class RedisKeys {
 
-    /** What Redisson publishes when it releases a lock. */
+    /** The message that Redisson publishes when it releases a lock. */
     public static final String RELEASED = "0";
 
     private final String prefix;
@@ -29,60 +28,88 @@ public final class RedisKeys {
         this.prefix = prefix;
     }
 
-    /** Lock, queue, stamps and base: the {@code KEYS} of most scripts. */
+    /** Returns lock, queue, stamps and base: the {@code KEYS} of most scripts. */
     public String[] of(String name) {
-        String start = prefix + ":{" + tag(name) + "}:";
-        return new String[] {name, start + "q:" + name, start + "s:" + name, start + "b:" + name};
+        return new String[] {name, queue(name), internal(name, 's'), base(name)};
     }
 
-    /** The key of a lock's queue alone. */
+    /** Returns the key of a lock's queue. */
     public String queue(String name) {
-        return prefix + ":{" + tag(name) + "}:q:" + name;
+        return internal(name, 'q');
     }
 
-    /** The key of the last base that a script gave. */
+    /** Returns the key of the last base that a script gave. */
     public String base(String name) {
-        return prefix + ":{" + tag(name) + "}:b:" + name;
+        return internal(name, 'b');
     }
 
-    /** The key of the stream whose ids are bases, in the mode without scripts. */
+    /** Returns the key of the stream whose ids are bases, in the mode "commands". */
     public String stream(String name) {
-        return prefix + ":{" + tag(name) + "}:t:" + name;
+        return internal(name, 't');
     }
 
-    /** At a quorum's member: lock, register, waiting, sequence and birth, the {@code KEYS} of most of its scripts. */
+    /** Returns lock, register, waiting, sequence and birth: the {@code KEYS} of most scripts of a quorum's member. */
     public String[] ofMember(String name) {
-        String start = prefix + ":{" + tag(name) + "}:";
-        return new String[] {name, start + "f:" + name, start + "w:" + name, start + "x:" + name, birth()};
+        return new String[] {name, internal(name, 'f'), internal(name, 'w'), internal(name, 'x'), birth()};
     }
 
-    /** The key, one for each server, that names the life of its data. */
+    /** Returns the key, one for each server, that identifies the life of the server's data. */
     public String birth() {
         return prefix + ":birth";
     }
 
-    /** Three keys in one slot that no lock has: the next part after a tag is always one letter there. */
+    /** Returns three keys in one slot that no lock has: after the tag, a lock's internal keys have a single letter. */
     public String[] probe(String clientId) {
         String start = prefix + ":{" + clientId + "}:probe:";
         return new String[] {start + 1, start + 2, start + 3};
     }
 
-    /** What the channels of all clients begin with. */
+    private String internal(String name, char kind) {
+        return prefix + ":{" + tag(name) + "}:" + kind + ":" + name;
+    }
+
+    /** Returns the beginning of the channels of all clients. */
     public String clientChannels() {
         return prefix + ":c:";
     }
 
-    /** The channel on which Redisson announces the release of a lock. The rule is Redisson's. */
+    /** Returns the channel on which Redisson announces the release of a lock. The rule is Redisson's. */
     public static String redissonChannel(String name) {
         return name.indexOf('{') < 0 ? "redisson_lock__channel:{" + name + "}" : "redisson_lock__channel:" + name;
     }
 
     /**
-     * The cluster slot of a key or a sharded channel. The driver's own method for a text encodes it as the locale says, on
-     * Java 17.
+     * Returns the cluster slot of a key or a sharded channel. The driver's own method for texts encodes them in the
+     * platform's charset on Java 17.
      */
     public static int slot(String key) {
         return SlotHash.getSlot(key.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /**
+     * Returns a short tag for a cluster slot: the first number, counted from zero and written in base 36, that falls into
+     * the slot.
+     */
+    public static String slotTag(int slot) {
+        return SlotTags.TAGS[slot];
+    }
+
+    /** Built at the first use of this class, in some ten milliseconds: few names need it. */
+    private static final class SlotTags {
+
+        static final String[] TAGS = new String[SlotHash.SLOT_COUNT];
+
+        static {
+            int missing = TAGS.length;
+            for (int number = 0; missing > 0; number++) {
+                String tag = Integer.toString(number, 36);
+                int slot = slot(tag);
+                if (TAGS[slot] == null) {
+                    TAGS[slot] = tag;
+                    missing--;
+                }
+            }
+        }
     }
 
     private static String tag(String name) {
@@ -93,6 +120,6 @@ public final class RedisKeys {
                 return name.substring(open + 1, close);
             }
         }
-        return name.indexOf('}') < 0 && !name.isEmpty() ? name : SlotTags.of(slot(name));
+        return name.indexOf('}') < 0 && !name.isEmpty() ? name : slotTag(slot(name));
     }
 }

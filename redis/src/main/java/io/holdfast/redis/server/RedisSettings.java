@@ -16,21 +16,21 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a store is opened with, whether a URI said it ({@link RedisUris}) or code ({@code RedisStores}).
+ * The settings of a store, from a URI ({@link RedisUris}) or from code ({@code RedisStores}).
  *
  * @param nodes {@link Topology#SERVER}: the server; {@link Topology#SENTINEL}: one URI that contains the Sentinels;
- *     {@link Topology#CLUSTER}: nodes to learn the others from. With login, TLS, database, client name and timeout in
- *     each. Never changed
- * @param timeout how long to wait for the answer to a command
- * @param connectTimeout how long to wait for a connection; no longer than for an answer
- * @param namePrefix what the keys of locks begin with, before the name; may be empty
- * @param internalPrefix what Holdfast's internal keys and channels begin with
- * @param minReplicas how many replicas must have a new hold before its lease is handed out; 0: not asked for
+ *     {@link Topology#CLUSTER}: nodes that know the others. Each has login, TLS, database, client name and timeout.
+ *     Never changed
+ * @param timeout the longest wait for the answer to a command
+ * @param connectTimeout the longest wait for a connection; not longer than {@code timeout}
+ * @param namePrefix the beginning of the keys of locks, before the name; may be empty
+ * @param internalPrefix the beginning of Holdfast's internal keys and channels
+ * @param minReplicas the number of replicas that must have a new hold before its lease is handed out; 0 for none
  * @param redissonChannels matters only in a cluster of servers 7.0 and newer
- * @param files what a URI says of TLS
- * @param ssl how TLS is done, as code says; null for as {@code files} or the driver's defaults say
- * @param resources the user's threads, which are not shut down here; null for threads of our own
- * @param passwordAdvice where a missing password is to be set, for people
+ * @param files the TLS files that a URI names
+ * @param ssl the TLS options that code sets; null for those of {@code files} or the driver
+ * @param resources the user's threads, which the store does not shut down; null for threads of the store's own
+ * @param passwordAdvice tells a person where to set a missing password
  */
 public record RedisSettings(
         Topology topology,
@@ -47,9 +47,9 @@ public record RedisSettings(
         @Nullable ClientResources resources,
         String passwordAdvice) {
 
-    /** Who is talked to. */
+    /** The kinds of servers. */
     public enum Topology {
-        /** One server: always the same address (which a name server may point elsewhere). */
+        /** One server, always at the same address (which a name server may point elsewhere). */
         SERVER("redis"),
         /** The server that the Sentinels call the master. */
         SENTINEL("redis-sentinel"),
@@ -65,17 +65,17 @@ public record RedisSettings(
 
     static final int REPLICAS_MAX = 100;
 
-    /** The URI that stands for all of them: login, TLS, database and client name are the same everywhere. */
+    /** Returns the URI that stands for all: login, TLS, database and client name are the same everywhere. */
     public RedisURI node() {
         return nodes.get(0);
     }
 
-    /** How names become keys. */
+    /** Returns the mapping of lock names to keys. */
     public LockKeys lockKeys() {
         return new LockKeys(namePrefix, internalPrefix);
     }
 
-    /** The same on these threads. */
+    /** Returns the same settings with other threads. */
     public RedisSettings with(ClientResources threads) {
         return new RedisSettings(
                 topology,
@@ -93,7 +93,7 @@ public record RedisSettings(
                 passwordAdvice);
     }
 
-    /** The file with the certificates to trust; null for those of {@code ssl} or the JVM. */
+    /** Returns the file with the certificates to trust; null for those of {@code ssl} or the JVM. */
     @Nullable
     Path ca() {
         return files.ca();
@@ -103,7 +103,7 @@ public record RedisSettings(
         return node().isSsl();
     }
 
-    /** The ACL user, for messages; null for the default one, or if whoever provides the login does not say at once. */
+    /** Returns the ACL user, for messages; null for the default user, or if the login is not available at once. */
     @Nullable
     String user() {
         RedisCredentials credentials =
@@ -111,14 +111,14 @@ public record RedisSettings(
         return credentials != null && credentials.hasUsername() ? credentials.getUsername() : null;
     }
 
-    /** Whether nobody is asked for the login when a connection is made. */
+    /** Whether every login is available at once, so that connecting does not wait for a credentials provider. */
     public boolean hasLoginAtHand() {
         return Stream.concat(nodes.stream(), nodes.stream().flatMap(node -> node.getSentinels().stream()))
                 .allMatch(node -> node.getCredentialsProvider()
                         instanceof RedisCredentialsProvider.ImmediateRedisCredentialsProvider);
     }
 
-    /** The URI without login and options. */
+    /** Returns the URI without login and options. */
     public String describe() {
         String scheme = tls() ? topology.scheme.replaceFirst("redis", "rediss") : topology.scheme;
         return switch (topology) {
@@ -128,13 +128,13 @@ public record RedisSettings(
         };
     }
 
-    /** The hosts of the URI, with ports. */
+    /** Returns the hosts of the URI, with ports. */
     String hosts() {
         List<RedisURI> named = topology == Topology.SENTINEL ? node().getSentinels() : nodes;
         return named.stream().map(RedisSettings::address).collect(Collectors.joining(","));
     }
 
-    /** How often each connection is used at least, so that a dead one is noticed. */
+    /** Returns the longest time for which a connection stays unused, so that a dead one is noticed. */
     public Duration heartbeat() {
         return Duration.ofMillis(Math.max(1_000, Math.min(5_000, timeout.toMillis())));
     }
@@ -144,7 +144,7 @@ public record RedisSettings(
         return node().getSentinels().stream().anyMatch(sentinel -> sentinel.getPort() == address.getPort());
     }
 
-    /** A record would print what it contains. */
+    /** Returns no secrets, unlike a record's own method. */
     @Override
     public String toString() {
         return describe();

@@ -6,6 +6,8 @@ import io.holdfast.redis.server.RedisSettings.Topology;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
 import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -17,9 +19,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's URI, and says what is wrong with it without showing a password: where the host is forgotten, or a
- * character is not escaped, a password is taken for host, port, database, option or master name. So a message quotes
- * nothing but the values of known options that are no secrets.
+ * Reads a store's URI, and explains what is wrong with it without showing a password. Where the host is missing, or a
+ * character is not escaped, a password looks like a host, port, database, option or master name. So a message quotes
+ * only the values of known options that are not secret.
  */
 public final class RedisUris {
 
@@ -76,7 +78,7 @@ public final class RedisUris {
         if (uri.isOpaque() || authority == null) {
             throw wrong("host: missing", "for example " + example());
         }
-        // The parts that Java's parser makes of host and port fail on names with an underscore; so by hand.
+        // Not by Java's parser, which finds no host and port where a name contains an underscore.
         int at = authority.lastIndexOf('@');
         refuseMisplacedSecret(at);
         Login login = login(at < 0 ? null : authority.substring(0, at));
@@ -122,7 +124,7 @@ public final class RedisUris {
                 PASSWORD_ADVICE);
     }
 
-    /** What to do where a password is missing. */
+    /** The advice where a password is missing. */
     private static final String PASSWORD_ADVICE = "put it into the URI: redis://:password@host, or user:password@host";
 
     private String example() {
@@ -200,9 +202,10 @@ public final class RedisUris {
     }
 
     /**
-     * A bare {@code / ? #} in a password ends the authority, and what follows would be taken for path, query or fragment:
-     * caught here, before a message shows any of it. If there was a bare {@code @} as well, what comes before it was taken
-     * for the login; then an @ is all right only in the value of an option.
+     * Refuses a URI whose password contains a bare {@code / ? #}, before any message shows a part of it. Such a
+     * character ends the authority, and the rest of the password looks like path, query or fragment. If the password
+     * contains a bare {@code @} as well, the text before it looks like the login; then only the value of an option may
+     * contain an @.
      */
     private void refuseMisplacedSecret(int at) {
         String query = String.valueOf(uri.getRawQuery());
@@ -331,7 +334,7 @@ public final class RedisUris {
         return text;
     }
 
-    /** Without braces: the tag that puts the keys of a lock into one cluster slot follows it. */
+    /** Refuses braces, because the tag that puts the keys of a lock into one cluster slot follows the prefix. */
     public static String checkInternalPrefix(String text) {
         if (!text.matches("[!-~&&[^{}]]{1,64}")) {
             throw wrong("internalPrefix: \"" + text + "\"", "1 to 64 ASCII characters without spaces and braces");
@@ -339,7 +342,7 @@ public final class RedisUris {
         return text;
     }
 
-    /** Any braces are fine: slot and tag follow from the whole key. */
+    /** Allows braces, because slot and tag follow from the whole key. */
     public static String checkNamePrefix(String text) {
         if (!text.matches("[!-~]{0,64}")) {
             throw wrong(
@@ -349,7 +352,7 @@ public final class RedisUris {
         return text;
     }
 
-    /** Every lock would be among the internal keys, and refused. */
+    /** Refuses a name prefix that would put every lock among the internal keys. */
     public static void checkApart(String namePrefix, String internalPrefix) {
         if (LockKeys.isInternal(namePrefix, internalPrefix)) {
             throw wrong(
@@ -360,9 +363,10 @@ public final class RedisUris {
 
     private static String decode(String raw, String what) {
         try {
-            return PercentEncoding.decode(raw);
+            // Decodes a form's "+" to a space, so that character is escaped first.
+            return URLDecoder.decode(raw.replace("+", "%2B"), StandardCharsets.UTF_8);
         } catch (IllegalArgumentException e) {
-            // The raw text may be the password: not shown.
+            // The message does not show the raw text, which may be the password.
             throw wrong(what + ": malformed percent-encoding", "% and two hexadecimal digits; % itself is %25");
         }
     }

@@ -11,8 +11,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a {@code redlock://} URI says: the settings of the quorum, and for each server what {@code redis://} with its
- * address alone would say.
+ * The settings in a {@code redlock://} URI: those of the quorum, and for each server those of {@code redis://} with its
+ * address.
  */
 public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
 
@@ -59,7 +59,7 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
         String rest = uri.getRawPath() + (forServers.isEmpty() ? "" : "?" + String.join("&", forServers));
         List<RedisSettings> servers = new ArrayList<>();
         for (String host : authority.substring(at + 1).split(",", -1)) {
-            // Java's parser takes no brackets in a list of hosts, but wants them around a single IPv6 address.
+            // Java's parser refuses brackets in a list of hosts, and requires them around a single IPv6 address.
             String address = host.replace("%5B", "[").replace("%5D", "]");
             servers.add(server((tls ? "rediss://" : "redis://") + login + address + rest));
         }

@@ -4,28 +4,27 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 
 /**
- * An estimate of one server's clock, from the times in its replies. Used only for the "not after" of commands, which
- * keeps one that was held up on its way from being executed when nobody waits for it any more.
+ * Estimates one server's clock from the times in its replies. The estimate serves only the "not after" of commands: a
+ * delayed command must not be executed when nobody waits for it any more.
  *
- * <p>When a reply has come it is not ahead of the server's clock (a reply's time is compared with the moment of its arrival);
- * it is behind by what the reply took, which costs a repetition when that is as long as the whole timeout. From then on the
- * two clocks may drift apart, so some of the time since is charged: a command must not be executed later than it may. It
- * follows the server's clock also backwards.
+ * <p>When a reply arrives, the estimate is not ahead of the server's clock. It is behind by the time that the reply
+ * took; if that was as long as the whole timeout, a command has to be repeated. From then on the two clocks may drift
+ * apart, so a part of the time since the reply is subtracted. The estimate follows the server's clock even backwards.
  */
 public final class ServerClock {
 
     private static final long UNKNOWN = Long.MIN_VALUE;
 
-    /** One part in so many of the time without a reply is charged; 1 %, as for leases. */
+    /** One part in this many of the time without a reply is charged as drift: 1 %, as for leases. */
     private static final int DRIFT_PART = 100;
 
-    /** How much of the time without a reply may be left out, for the sake of the hot path. */
+    /** The part of the time without a reply that may be left out, to keep the hot path short. */
     private static final long UNCHARGED_MILLIS = 100;
 
     private final TimeSource time;
     private volatile long offsetMillis = UNKNOWN;
 
-    /** When a reply last told the time, on our clock. Written after the offset and read before it. */
+    /** When a reply last contained the time, on our clock. Written after the offset and read before it. */
     private volatile long observedMillis;
 
     public ServerClock(TimeSource time) {
@@ -37,7 +36,7 @@ public final class ServerClock {
     public void observe(long serverMillis) {
         long now = ownMillis();
         long offset = serverMillis - now;
-        // Hot path: most replies tell nothing new.
+        // Hot path: most replies change nothing.
         if (offset != offsetMillis) {
             offsetMillis = offset;
         }
@@ -46,19 +45,19 @@ public final class ServerClock {
         }
     }
 
-    /** There may be another server now. */
+    /** Forgets the estimate, because the server may be another one now. */
     public void forget() {
         offsetMillis = UNKNOWN;
     }
 
-    /** Whether a time of the server has been seen. */
+    /** Whether a reply of the server has contained its time. */
     public boolean isKnown() {
         return offsetMillis != UNKNOWN;
     }
 
     /**
-     * When a command that is sent now is too late, in the server's time: nobody waits for its answer then. Half of the
-     * timeout is left also after a long silence.
+     * Returns the server's time after which a command that is sent now is too late, because nobody waits for its answer
+     * any more. At least half of the timeout is left even after a long silence.
      */
     public long notAfterMillis(Duration timeout) {
         long now = ownMillis();

@@ -5,10 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/**
- * What a server says of itself: its answer to INFO. A field that it does not show (services leave some out) is taken to
- * be as it should.
- */
+/** A server's answer to INFO. Services leave out some fields; a missing field is assumed to be as it should be. */
 public final class ServerInfo {
 
     private final Map<String, String> fields = new HashMap<>();
@@ -22,17 +19,17 @@ public final class ServerInfo {
         }
     }
 
-    /** The version, or an empty string. */
+    /** Returns the version, or an empty string. */
     public String version() {
         return fields.getOrDefault("redis_version", "");
     }
 
-    /** Settings that endanger locks, each a sentence that follows the server's name. */
+    /** Returns the settings that endanger locks, each as a sentence that follows the server's name. */
     public List<String> warnings() {
         List<String> warnings = new ArrayList<>();
         String policy = fields.getOrDefault("maxmemory_policy", "noeviction");
         if (!policy.equals("noeviction")) {
-            warnings.add("may throw away locks when its memory is full: maxmemory-policy is " + policy
+            warnings.add("may evict locks when its memory is full: maxmemory-policy is " + policy
                     + " (set it to noeviction)");
         }
         if (fields.getOrDefault("role", "master").equals("slave")) {
@@ -42,7 +39,7 @@ public final class ServerInfo {
         return warnings;
     }
 
-    /** The same for a member of a quorum, of which more is asked: it must not forget its votes. */
+    /** Returns the warnings for a member of a quorum, which must not forget its votes either. */
     public List<String> warningsForQuorum() {
         List<String> warnings = new ArrayList<>(warnings());
         if (fields.getOrDefault("aof_enabled", "1").equals("0")) {

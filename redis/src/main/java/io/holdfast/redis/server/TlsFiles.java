@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * The PEM files that a URI names for TLS.
  *
  * @param ca the certificates to trust; null for the JVM's
- * @param certificate our own, for servers that ask for one; null for none
- * @param key its key, PKCS 8 without a password; null if there is no certificate
+ * @param certificate the client's certificate, for servers that require one; null for none
+ * @param key the certificate's key, PKCS 8 without a password; null if there is no certificate
  */
 public record TlsFiles(
         @Nullable Path ca,
@@ -37,7 +37,7 @@ public record TlsFiles(
         return files;
     }
 
-    /** The driver's options; null if the driver's own are good. */
+    /** Returns the driver's options; null for its defaults. */
     @Nullable
     public SslOptions options(Duration timeout) {
         if (ca == null && certificate == null) {
@@ -67,7 +67,7 @@ public record TlsFiles(
                 return file;
             }
         } catch (InvalidPathException e) {
-            // Answered below.
+            // The exception below says so.
         }
         throw RedisUris.wrong(option + ": \"" + text + "\"", "a PEM file that can be read");
     }

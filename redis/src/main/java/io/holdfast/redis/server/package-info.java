@@ -1,6 +1,6 @@
 /**
- * What a Redis server is to a store: its settings and URI, TLS files, keys and slots, its clock, and the errors it answers. Knows no
- * connection.
+ * Describes a Redis server to a store: settings and URI, TLS files, keys and slots, the server's clock, and its errors.
+ * This package knows no connections.
  */
 @NullMarked
 package io.holdfast.redis.server;

@@ -121,7 +121,7 @@ public class DedicatedConnectionsTest {
         assertThat(dedicated.size()).isEqualTo(8);
     }
 
-    /** As in a cluster whose slot nobody serves: who waits is told one after the other, not one inside the other. */
+    /** All waiters of a slot that no node serves are refused, one after the other and not one inside the other. */
     @Test
     void howeverManyWaitAllAreToldThatThereIsNoConnection() {
         List<CompletableFuture<String>> all = new ArrayList<>();

@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * On which servers the scenarios run, and how often: {@code -Dholdfast.repeat=N} repeats each, {@code -Dholdfast.only=REGEX}
- * leaves out servers with other labels.
+ * On which servers the scenarios run, and how often: {@code -Dholdfast.repeat=N} repeats each,
+ * {@code -Dholdfast.only=REGEX} leaves out servers with other labels.
  */
 final class FaultServers {
 

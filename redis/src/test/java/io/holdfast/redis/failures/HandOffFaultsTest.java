@@ -32,11 +32,11 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A client that stands first in the queue dies at each step of the hand-off to it. The one behind it gets the lock: at
- * once where the server can see the death, else when the short first lease (3 s) or the full lease has run out.
+ * The first client in the queue dies at each step of the hand-off to it. The client behind it gets the lock: at once
+ * where the server can see the death, otherwise when the short first lease (3 s) or the full lease has run out.
  *
- * <p>To die is to be cut off for good: what it sends and hears is held, then lost, and nothing is released; or to be a
- * process that is killed: what it has sent still arrives.
+ * <p>A client dies in two ways. It is cut off for good: its traffic is held, then lost, and it releases nothing. Or its
+ * process is killed: what it has sent still arrives.
  */
 @ParameterizedClass(name = "{0}, {1}")
 @MethodSource("deaths")

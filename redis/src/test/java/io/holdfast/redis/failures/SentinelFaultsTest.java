@@ -30,8 +30,8 @@ class SentinelFaultsTest {
     }
 
     /**
-     * In good order, then by a crash of the new master, and of the next one with the last writes: what it forgets is lost
-     * loudly.
+     * In good order, then by a crash of the new master, and of the next one with the last writes: what it forgets is
+     * lost loudly.
      */
     @Test
     void failsOver() throws Exception {

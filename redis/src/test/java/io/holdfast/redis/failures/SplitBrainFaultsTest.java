@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The master is cut off from the Sentinels and its replicas, but not from the client that holds a lock there; that client
- * does not hear of the Sentinels either. Another client follows the Sentinels to the new master.
+ * The master is cut off from the Sentinels and its replicas, but not from the client that holds a lock there; that
+ * client does not hear of the Sentinels either. Another client follows the Sentinels to the new master.
  */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.redis.failures.FaultServers#few")
@@ -37,7 +37,9 @@ class SplitBrainFaultsTest {
         this.run = run;
     }
 
-    /** Two masters, two valid leases: not prevented. Tokens tell which is the later one; the older is lost in the end. */
+    /**
+     * Two masters, two valid leases: not prevented. Tokens tell which is the later one; the older is lost in the end.
+     */
     @Test
     void anOldMasterGoesOnServing() throws Exception {
         try (Split split = new Split(run)) {

@@ -25,27 +25,28 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Locks in use while something fails: one client holds a lock for which a second one waits, and both contend for another
- * with two threads each. A scenario starts it, does its harm, says what must have become of the held lease, and closes.
+ * Uses locks during a fault: one client holds a lock for which a second one waits, and both contend for another lock
+ * with two threads each. A scenario starts this, causes its fault, states what must have become of the held lease, and
+ * closes this.
  *
- * <p>Closing checks what is to hold in every scenario: no overlap (where it is promised), tokens that grow, one outcome
- * for each attempt, none that hangs, and no hold that stays behind. Then it prints what was measured.
+ * <p>Closing checks what every scenario must keep: no overlap (where it is promised), tokens that grow, one outcome for
+ * each attempt, no attempt that hangs, and no hold that stays behind. Then it prints the measurements.
  */
 final class UnderFault implements AutoCloseable {
 
-    /** Of one that goes on in spite of the harm: a machine that stands still for a second more does not end it. */
+    /** The lease of a holder that survives the fault, even if the machine stands still for a second more. */
     static final Duration LEASE = Duration.ofSeconds(5);
 
-    /** Of one that is lost, or of whoever dies: who comes next waits for its end. */
+    /** The lease of a holder that loses it or dies: the next client waits for its end. */
     static final Duration SHORT_LEASE = Duration.ofSeconds(2);
 
-    /** How long a harm lasts that nobody is to notice but by having to wait. */
+    /** The length of a fault that has no effect but a wait. */
     static final long SHORT_HARM_MILLIS = 667;
 
-    /** How long to wait for an answer: a slow machine must not make an error of what is only late. */
+    /** The longest wait for an answer: a late answer of a slow machine must not become an error. */
     private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
-    /** How long a store may fail until waiters are told; what is only late does not count. */
+    /** The time for which a store may fail before its waiters fail; a late answer is no failure. */
     static final Duration STORE_TIMEOUT = Duration.ofSeconds(1);
 
     /** Longer than anything here takes on a slow machine. */
@@ -268,7 +269,7 @@ final class UnderFault implements AutoCloseable {
             }
         }
         recorder.assertInOrder(lease);
-        // What was held by whoever has no lease of it any more is free when its lease has run out.
+        // A hold without a lease at any client is free when its time has run out.
         await().atMost(lease.plusSeconds(10))
                 .ignoreExceptions()
                 .until(() -> !two.inspect(CONTENDED).isLocked());

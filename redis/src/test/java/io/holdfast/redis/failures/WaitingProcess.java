@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of its own that waits for a lock, holds it until it is told to release it, and can be killed at any moment. */
+/** A JVM of its own that waits for a lock, holds it until the test releases it, and can be killed at any moment. */
 final class WaitingProcess implements HandOffFaultsTest.Victim {
 
     private final Process process;

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Takes and releases one lock over and over, and counts the outcomes: every attempt has exactly one. Sections are far
- * shorter than a lease, so that whoever is inside holds a valid one unless the store broke its promise.
+ * shorter than a lease, so that a section runs under a valid lease unless the store broke its promise.
  */
 final class Worker implements Runnable {
 

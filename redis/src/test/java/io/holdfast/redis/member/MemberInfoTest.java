@@ -58,7 +58,7 @@ public class MemberInfoTest {
                         .doubts())
                 .singleElement()
                 .asString()
-                .contains("may throw away locks");
+                .contains("may evict locks");
     }
 
     @Test

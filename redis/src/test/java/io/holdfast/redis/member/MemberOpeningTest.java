@@ -23,7 +23,7 @@ public class MemberOpeningTest {
             StoreContext context = new StoreContext("hf-l", TimeSource.system());
             assertThatThrownBy(() -> MemberOpening.open(settings, new SharedThreads(), context))
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("run scripts: ERR unknown command");
+                    .hasMessageContaining("run scripts with keys that begin with holdfast: ERR unknown command");
         }
     }
 }

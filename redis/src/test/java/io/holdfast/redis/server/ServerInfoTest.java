@@ -26,7 +26,7 @@ public class ServerInfoTest {
             assertThat(warnings(server)).isEmpty();
             server.command("CONFIG", "SET", "maxmemory-policy", "volatile-lru");
             assertThat(warnings(server))
-                    .containsExactly("redis://" + server.address() + "/0 may throw away locks when its memory is full:"
+                    .containsExactly("redis://" + server.address() + "/0 may evict locks when its memory is full:"
                             + " maxmemory-policy is volatile-lru (set it to noeviction)");
         }
     }

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.lettuce.core.ClientOptions;
 import org.junit.jupiter.api.Test;
 
-/** On the driver that knows of them; on Lettuce 6, which does not, the tests of spring-boot-3 run. */
-public class MaintNotificationsTest {
+/** Runs on Lettuce 7. The tests of spring-boot-3 run on Lettuce 6. */
+public class DriverVersionTest {
 
     @Test
-    void are_switched_off_where_the_driver_knows_of_them() {
+    void maintNotificationsAreSwitchedOff() {
         ClientOptions.Builder options = ClientOptions.builder();
         assertThat(options.build().getMaintNotificationsConfig().maintNotificationsEnabled())
-                .as("the driver's own choice, else this is needed no more")
+                .as("the driver's own choice; if it is off, switching it off is no longer needed")
                 .isTrue();
-        MaintNotifications.disable(options);
+        DriverVersion.disableMaintNotifications(options);
         assertThat(options.build().getMaintNotificationsConfig().maintNotificationsEnabled())
                 .isFalse();
     }
