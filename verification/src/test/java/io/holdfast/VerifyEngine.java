@@ -67,8 +67,8 @@ public final class VerifyEngine {
     public static String left(LockClient client) {
         Engine engine = client.engine();
         int names = engine.size();
-        int holds = engine.renewals().size();
-        int compensations = engine.compensation().pending();
+        int holds = engine.renewals.size();
+        int compensations = engine.compensation.pending();
         return names + holds + compensations == 0
                 ? ""
                 : names + " names, " + holds + " holds, " + compensations + " compensations";
@@ -188,7 +188,7 @@ public final class VerifyEngine {
 
         /** Takes one hold on a lost lease away; false if the thread has none. */
         protected boolean forgetLoss(Thread thread) {
-            return engine.lostHolds().unlockBy(thread, lock.name()) != null;
+            return engine.lostHolds.unlockBy(thread, lock.name()) != null;
         }
     }
 }

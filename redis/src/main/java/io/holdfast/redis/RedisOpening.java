@@ -238,7 +238,7 @@ final class RedisOpening {
     /** Reads the server's time, and makes sure that no script will be stopped half-way for lack of a right. */
     private void probe(Scripts scripts, RedisKeys keys) {
         String[] probed = probed(keys);
-        RedisProbe.Found found = new RedisProbe(scripts, connections, commandErrors, steps::await)
+        RedisProbe.Found found = new RedisProbe(scripts, connections, commandErrors, steps)
                 .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         connections.clock(probed[0]).observe(found.serverMillis());
         // A replica or a full server refuses, too, but that may pass.

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.redis.commands.Ability;
 import io.holdfast.redis.commands.CommandsLockStore;
 import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.redis.server.RedisKeys;
@@ -190,7 +191,7 @@ class CommandsStoreTest {
     void outOfMemoryOnlyNativeReleasesGoOn() {
         String holder = a.hold("n");
         String other = a.hold("m");
-        boolean deletes = ((CommandsLockStore) a.below()).choice().delete() != CompareWays.DeleteBy.WATCH;
+        boolean deletes = ((CommandsLockStore) a.below()).choice().delete() != Ability.WATCH;
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
             renewedOrOutOfMemory(a.store.renew(RenewRequest.extend("n", holder, 60_000, 0)));
@@ -503,12 +504,12 @@ class CommandsStoreTest {
         server.command("ACL", "SETUSER", "plain", "on", ">pw", "~*", "&*", "+@all", "-command");
         String uri = "redis://plain:pw@127.0.0.1:" + server.port();
         assertThat(choice(uri)).isEqualTo(choice(server.uri()));
-        if (choice(server.uri()).delete() != CompareWays.DeleteBy.WATCH) {
+        if (choice(server.uri()).delete() != Ability.WATCH) {
             server.command("ACL", "SETUSER", "plain", nativeDelete());
-            assertThat(choice(uri).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+            assertThat(choice(uri).delete()).isEqualTo(Ability.WATCH);
         }
         server.command("ACL", "SETUSER", "plain", "resetchannels");
-        assertThat(choice(uri).publishes()).isFalse();
+        assertThat(choice(uri).has(Ability.PUBLISH)).isFalse();
         try (TestClient deaf = new TestClient(uri + "?mode=commands")) {
             String holder = deaf.hold("n");
             String waiting = deaf.queue("n");
@@ -521,7 +522,7 @@ class CommandsStoreTest {
     void whereNothingIsSafeTheStoreIsNotOpened() {
         server.command(
                 "ACL", "SETUSER", "bare", "on", ">pw", "~*", "&*", "+@all", "-@scripting", "-watch", "-multi", "-exec");
-        if (choice(server.uri()).delete() != CompareWays.DeleteBy.WATCH) {
+        if (choice(server.uri()).delete() != Ability.WATCH) {
             server.command("ACL", "SETUSER", "bare", nativeDelete());
         }
         StoreException error = catchThrowableOfType(
@@ -546,7 +547,7 @@ class CommandsStoreTest {
     }
 
     private static String nativeDelete() {
-        return choice(server.uri()).delete() == CompareWays.DeleteBy.DELIFEQ ? "-delifeq" : "-delex";
+        return choice(server.uri()).delete() == Ability.DELIFEQ ? "-delifeq" : "-delex";
     }
 
     private static CompareWays.Choice choice(String uri) {

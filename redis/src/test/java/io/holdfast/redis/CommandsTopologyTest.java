@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.redis.commands.Ability;
 import io.holdfast.redis.commands.CommandsLockStore;
 import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.spi.AcquireReply;
@@ -53,7 +54,7 @@ class CommandsTopologyTest {
             try (TestClient a = new TestClient(uri);
                     TestClient b = new TestClient(uri)) {
                 assertThat(a.below()).isInstanceOf(CommandsLockStore.class);
-                assertThat(choice(a).publishes()).isTrue();
+                assertThat(choice(a).has(Ability.PUBLISH)).isTrue();
                 String held = a.hold("n");
                 long base = ((Granted) a.acquire("n", held, 30_000, false)).base();
                 String waiting = b.queue("n");
@@ -61,8 +62,8 @@ class CommandsTopologyTest {
                 first.kill();
                 all.awaitMasterOtherThan(first);
 
-                await().atMost(Duration.ofSeconds(20)).until(() -> !choice(a).publishes());
-                assertThat(choice(a).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+                await().atMost(Duration.ofSeconds(20)).until(() -> !choice(a).has(Ability.PUBLISH));
+                assertThat(choice(a).delete()).isEqualTo(Ability.WATCH);
                 assertThat(eventually(() -> a.renew("n", held, 30_000))).isInstanceOf(Renewed.class);
                 assertThat(eventually(() -> b.acquire("n", waiting, 30_000, true)))
                         .isInstanceOf(Busy.class);
@@ -91,7 +92,7 @@ class CommandsTopologyTest {
                 SlotMigration migration = cluster.migrate(cluster.slotOf("n"), to);
                 assertThat(a.renew("n", held, 30_000)).isInstanceOf(Renewed.class);
                 migration.moveKey("n");
-                if (choice(a).set() == CompareWays.SetBy.WATCH) {
+                if (choice(a).set() == Ability.WATCH) {
                     // A transaction is not served where a slot is only arriving. The engine repeats it.
                     StoreException apart = TestClient.failure(a.store.renew(RenewRequest.extend("n", held, 30_000, 0)));
                     assertThat(apart.outcome()).isEqualTo(StoreException.Outcome.NOT_EXECUTED);
@@ -132,7 +133,7 @@ class CommandsTopologyTest {
     void aClusterHasFewConnectionsHoweverManySlotsHaveLocks() {
         try (RedisCluster cluster = RedisCluster.builder().replicasEach(0).start();
                 TestClient a = new TestClient(cluster.uri() + "?mode=commands")) {
-            assertThat(choice(a).delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+            assertThat(choice(a).delete()).isEqualTo(Ability.WATCH);
             long before = connections(cluster);
             Map<String, String> held = new HashMap<>();
             for (int i = 0; i < 300; i++) {

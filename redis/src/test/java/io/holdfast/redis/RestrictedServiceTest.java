@@ -193,7 +193,7 @@ class RestrictedServiceTest {
     void whatIsSentToARestrictedServiceStandsAStaticCheck() {
         Pattern call = Pattern.compile("redis\\.p?call\\('(\\w+)'(?:, *([^,)]+(?:\\[[^]]*])?))?");
         for (LuaScript script : LuaScript.OF_STORES) {
-            if (script == LuaScript.RENEW || script == LuaScript.ACQUIRE_TOGETHER) {
+            if (script == LuaScript.RENEW || script == LuaScript.ACQUIRE_ALL) {
                 continue; // probed, and not used where it is refused
             }
             String text = script.text(Publishing.PLAIN, false);

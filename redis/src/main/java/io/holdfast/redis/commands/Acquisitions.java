@@ -1,67 +1,44 @@
 package io.holdfast.redis.commands;
 
 import io.holdfast.redis.connect.StageGuard;
-import io.holdfast.spi.AcquireReply;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The acquisitions of one client that are under way in the mode without scripts. Those of one id follow each other: two at
- * once could each make a token for the same hold. Thread-safe.
+ * The acquires of one client that are under way in the commands mode. Acquires of one id follow each other: two at once
+ * could each make a token for the same hold. Thread-safe.
  */
 public final class Acquisitions {
 
-    /** By holder id; only the last of each. */
-    private final ConcurrentMap<String, CompletableFuture<AcquireReply>> last = new ConcurrentHashMap<>();
+    /** The last acquire of each holder id. */
+    private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
 
-    /** Begins one when those before it for this id have ended. */
-    CompletionStage<AcquireReply> next(String id, Supplier<CompletionStage<AcquireReply>> acquisition) {
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        CompletableFuture<AcquireReply> before = last.put(id, outcome);
-        if (before == null) {
-            begin(id, outcome, acquisition);
-        } else {
-            var unused = before.whenComplete((reply, error) -> begin(id, outcome, acquisition));
-        }
-        return outcome;
-    }
-
-    /** One for a new id that will begin after something else, or not at all: it counts as under way from now on. */
-    CompletableFuture<AcquireReply> announce(String id) {
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        last.put(id, outcome);
-        return outcome;
-    }
-
-    /** Begins what was announced. */
-    void begin(
-            String id, CompletableFuture<AcquireReply> announced, Supplier<CompletionStage<AcquireReply>> acquisition) {
-        StageGuard.begin(acquisition).whenComplete((reply, error) -> {
-            last.remove(id, announced);
-            if (error == null) {
-                announced.complete(reply);
-            } else {
-                announced.completeExceptionally(error);
-            }
+    /** Begins an acquire when the earlier ones of this id have ended. It counts as under way from now on. */
+    <T> CompletionStage<T> next(String id, Supplier<CompletionStage<T>> acquire) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        CompletableFuture<?> before = last.put(id, outcome);
+        Runnable begin = () -> StageGuard.begin(acquire).whenComplete((reply, error) -> {
+            last.remove(id, outcome);
+            StageGuard.complete(outcome, reply, error);
         });
+        after(before, begin);
+        return outcome;
     }
 
-    /** What was announced does not begin. */
-    void cancel(String id, CompletableFuture<AcquireReply> announced) {
-        last.remove(id, announced);
-        announced.cancel(false);
-    }
-
-    /** Does something when nothing is under way for an id, perhaps at once. */
+    /** Runs something once no acquire of an id is under way, perhaps at once. */
     void afterwards(String id, Runnable what) {
-        CompletableFuture<AcquireReply> underWay = last.get(id);
-        if (underWay == null) {
+        after(last.get(id), what);
+    }
+
+    private static void after(@Nullable CompletableFuture<?> acquire, Runnable what) {
+        if (acquire == null) {
             what.run();
         } else {
-            var unused = underWay.whenComplete((reply, error) -> what.run());
+            var unused = acquire.whenComplete((reply, error) -> what.run());
         }
     }
 

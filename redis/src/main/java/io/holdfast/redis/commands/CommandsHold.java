@@ -7,42 +7,42 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * What a client knows of one of its holds in the mode without scripts. Only the client that holds ever writes to a hold,
- * so it knows all that scripts would have to look up: how long the hold lasts at least, and which settings were made.
+ * What a client knows about one of its holds in the commands mode. Only the holding client ever writes to a hold, so it
+ * knows what a script would have to look up: the least time that the hold lasts, and the settings that were made.
  *
  * <p>Invariants:
  *
  * <ul>
  *   <li>At most one write is under way: {@link #next} makes the writes of a hold follow each other.
- *   <li>The server's hold ends at {@link #untilNanos} or later, whichever of the writes whose outcome is unknown are still
- *       executed, or never.
- *   <li>A write that was answered cannot be undone by an earlier one that is executed later: a setting, and whatever
- *       follows a write of unknown outcome, changes the value, and every write compares the value.
+ *   <li>The server's hold ends at {@link #untilNanos} or later, whichever writes of unknown outcome are still executed,
+ *       or never.
+ *   <li>A write that was answered cannot be undone by an earlier write that is executed later: a setting, and every
+ *       write that follows one of unknown outcome, changes the value, and every write compares the value.
  * </ul>
  *
  * <p>All fields but {@link #value} are used only in steps of {@link #next}.
  */
 public final class CommandsHold {
 
-    /** What separates the holder id from the number of a changed value. Not in holder ids. */
+    /** Separates the holder id from the number of a changed value. No holder id contains it. */
     private static final char VERSION = '#';
 
     final String id;
     final long base;
 
-    /** The value that the key has if the hold is there, as far as known. */
+    /** The value of the key if the hold is there, as far as the client knows. */
     volatile String value;
 
-    /** How many exact settings were sent. */
+    /** The number of exact settings that were sent. */
     long sequence;
 
-    /** The number that was last used up. Smaller than {@link #sequence} while a setting that failed may come again. */
+    /** The number that was last used up. Smaller than {@link #sequence} while a failed setting may be repeated. */
     long executed;
 
-    /** The hold lasts at least until then on the local clock, unless it is ended. */
+    /** The time on the local clock until which the hold lasts at least, unless it is ended. */
     long untilNanos;
 
-    /** Whether the outcome of a write is unknown: it may be executed at any time. */
+    /** Whether the outcome of a write is unknown, so that it may be executed at any time. */
     boolean uncertain;
 
     private int version;
@@ -68,19 +68,12 @@ public final class CommandsHold {
         } finally {
             lock.unlock();
         }
-        before.whenComplete((result, error) -> {
-            StageGuard.begin(step).whenComplete((answer, failure) -> {
-                if (failure != null) {
-                    done.completeExceptionally(failure);
-                } else {
-                    done.complete(answer);
-                }
-            });
-        });
+        before.whenComplete((result, error) ->
+                StageGuard.begin(step).whenComplete((answer, failure) -> StageGuard.complete(done, answer, failure)));
         return done;
     }
 
-    /** A value that this hold never had. */
+    /** Returns a value that this hold never had. */
     String newValue() {
         version++;
         return id + VERSION + version;
@@ -98,7 +91,7 @@ public final class CommandsHold {
         return value.indexOf(VERSION) >= 0;
     }
 
-    /** For people, and to compare with holder ids: the value without the number of its change. */
+    /** Returns the value without the number of its change: for people, and to compare with holder ids. */
     public static String holder(String value) {
         int at = value.startsWith("hf-") ? value.lastIndexOf(VERSION) : -1;
         return at < 0 ? value : value.substring(0, at);

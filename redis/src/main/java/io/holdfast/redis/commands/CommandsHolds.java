@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -17,11 +18,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of one client in the mode without scripts, and how they are renewed.
+ * The holds of one client in the commands mode, and their renewals.
  *
- * <p>A comparison by the server sees the value of a key and not how long it lasts. So what the contract asks of lengths
- * (a renewal never shortens, an exact setting does, and neither undoes what was sent after it) is kept here, as {@link
- * CommandsHold} says.
+ * <p>A comparison by the server sees the value of a key, not how long the key lasts. So this class keeps what the
+ * contract says about lengths (a renewal never shortens, an exact setting may, and neither undoes what was sent after
+ * it); see {@link CommandsHold}.
  */
 public final class CommandsHolds {
 
@@ -34,10 +35,12 @@ public final class CommandsHolds {
     private final RedisErrors errors;
     private final TimeSource time;
 
-    /** Each from the grant until it is released, withdrawn or found gone. */
+    /** The holds, each from the grant until it is released, withdrawn or found gone. */
     private final Map<Key, CommandsHold> holds = new ConcurrentHashMap<>();
 
-    /** Those not known yet that were lengthened, with an unknown outcome: that write may still be executed, at any time. */
+    /**
+     * The unknown holds that were lengthened with an unknown outcome: that write may still be executed, at any time.
+     */
     private final Set<Key> uncertain = ConcurrentHashMap.newKeySet();
 
     CommandsHolds(CompareWays ways, ForeignKeys foreign, RedisErrors errors, TimeSource time) {
@@ -47,7 +50,7 @@ public final class CommandsHolds {
         this.time = time;
     }
 
-    /** The id holds, for this long from this instant on the local clock. A hold that is known already stays as it is. */
+    /** Begins a hold of this length at this instant on the local clock. A hold that is known already stays as it is. */
     void begin(String name, String id, String value, long base, long sentNanos, long leaseMillis) {
         known(new Key(name, id), value, base, until(sentNanos, leaseMillis));
     }
@@ -60,7 +63,7 @@ public final class CommandsHolds {
         });
     }
 
-    /** Forgets a hold, for its end. */
+    /** Forgets a hold because it ends, and returns it. */
     @Nullable
     CommandsHold remove(String name, String id) {
         Key key = new Key(name, id);
@@ -74,7 +77,7 @@ public final class CommandsHolds {
     }
 
     /**
-     * Lengthens the hold of an id whose acquire came again, unless it is long enough.
+     * Lengthens the hold of an id whose acquire was repeated, unless it is long enough.
      *
      * @return false if the key has changed meanwhile
      */
@@ -92,7 +95,7 @@ public final class CommandsHolds {
                 .thenApply(reply -> reply instanceof Renewed);
     }
 
-    /** @param base asks for the base of a hold that is not known here */
+    /** @param base asks for the base of a hold that is not known yet */
     CompletionStage<RenewReply> renew(RenewRequest request, Supplier<CompletionStage<Long>> base) {
         Key key = new Key(request.name(), request.holderId());
         CommandsHold known = holds.get(key);
@@ -100,28 +103,23 @@ public final class CommandsHolds {
             return renew(request, known);
         }
         return foreign.value(request.name()).thenCompose(value -> {
-            if (value == null || !CommandsHold.isOf(key.id(), value)) {
+            if (isGone(key.id(), value)) {
                 return CompletableFuture.completedFuture(new Gone());
             }
-            // Nothing is known of its length.
+            // The length of the hold is unknown.
             long now = time.nanoTime();
             return base.get().thenCompose(number -> renew(request, known(key, value, number, now)));
         });
     }
 
     private CompletionStage<RenewReply> renew(RenewRequest request, CommandsHold hold) {
+        String name = request.name();
         return hold.next(() -> request.isLook()
-                        ? looked(request.name(), hold)
-                        : renewed(
-                                request.name(),
-                                hold,
-                                request.leaseMillis(),
-                                request.sequence(),
-                                request.exact(),
-                                TRIES))
+                        ? looked(name, hold)
+                        : renewed(name, hold, request.leaseMillis(), request.sequence(), request.exact(), TRIES))
                 .thenApply(reply -> {
                     if (reply instanceof Gone) {
-                        holds.remove(new Key(request.name(), hold.id), hold);
+                        holds.remove(new Key(name, hold.id), hold);
                     }
                     return reply;
                 });
@@ -129,9 +127,11 @@ public final class CommandsHolds {
 
     /** A step of the hold that writes nothing, and promises nothing. */
     private CompletionStage<RenewReply> looked(String name, CommandsHold hold) {
-        return foreign.value(name)
-                .thenApply(value ->
-                        value == null || !CommandsHold.isOf(hold.id, value) ? new Gone() : new Renewed(hold.base, 0));
+        return foreign.value(name).thenApply(value -> isGone(hold.id, value) ? new Gone() : new Renewed(hold.base, 0));
+    }
+
+    private static boolean isGone(String id, @Nullable String value) {
+        return value == null || !CommandsHold.isOf(id, value);
     }
 
     /** A step of the hold. */
@@ -141,20 +141,19 @@ public final class CommandsHolds {
         hold.sequence = Math.max(hold.sequence, sequence);
         long until = until(time.nanoTime(), leaseMillis);
         if (late || (!exact && until - hold.untilNanos <= 0)) {
-            // Nothing to set; but whether it is still held, only the server knows.
+            // There is nothing to set; but only the server knows whether the id still holds.
             boolean longEnough = sequence == hold.sequence && until - hold.untilNanos <= 0;
-            return foreign.value(name).thenApply(value -> {
-                if (value == null || !CommandsHold.isOf(hold.id, value)) {
-                    return new Gone();
-                }
-                return longEnough ? done(hold, sequence) : new Superseded();
-            });
+            return foreign.value(name)
+                    .thenApply(value ->
+                            isGone(hold.id, value) ? new Gone() : longEnough ? done(hold, sequence) : new Superseded());
         }
         return write(name, hold, leaseMillis, until, exact, triesLeft)
                 .thenApply(reply -> reply instanceof Renewed ? done(hold, sequence) : reply);
     }
 
-    /** A setting that failed has not used up its number: it is repeated under the same. Whatever is promised does. */
+    /**
+     * Uses up the number of a setting, because the reply promises a time. A failed setting is repeated with its number.
+     */
     private static RenewReply done(CommandsHold hold, long sequence) {
         hold.executed = Math.max(hold.executed, sequence);
         return new Renewed(hold.base, 0);
@@ -185,29 +184,32 @@ public final class CommandsHolds {
         if (failure.outcome() == StoreException.Outcome.UNKNOWN) {
             hold.uncertain = true;
             if (exact && until - hold.untilNanos < 0) {
-                // If it is executed after all, this is when the hold ends, or later.
+                // If the write is executed after all, the hold ends at this time or later.
                 hold.untilNanos = until;
             }
         }
         return CompletableFuture.failedFuture(error);
     }
 
-    /** It has another value: gone, or a write of unknown outcome was executed. */
+    /** Looks why the key has another value: the hold is gone, or a write of unknown outcome was executed. */
     private CompletionStage<RenewReply> again(
             String name, CommandsHold hold, long leaseMillis, long until, boolean exact, int triesLeft) {
         return foreign.value(name).thenCompose(value -> {
-            if (value == null || !CommandsHold.isOf(hold.id, value)) {
+            if (isGone(hold.id, value)) {
                 return CompletableFuture.completedFuture(new Gone());
             }
             if (triesLeft == 1) {
                 return CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
             }
-            hold.value = value;
+            hold.value = Objects.requireNonNull(value);
             return write(name, hold, leaseMillis, until, exact, triesLeft - 1);
         });
     }
 
-    /** When a hold ends at the earliest that the server was told of not before this instant; 1 % and 2 ms for its clock. */
+    /**
+     * Returns the earliest end of a hold that was sent at this instant or later; less 1 % and 2 ms for the server's
+     * clock.
+     */
     private static long until(long sentNanos, long leaseMillis) {
         return sentNanos + leaseMillis * 990_000 - 2_000_000;
     }

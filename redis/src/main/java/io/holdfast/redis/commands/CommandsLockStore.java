@@ -31,23 +31,23 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store without scripts. A lock is a string key whose value is the holder id; it is taken by {@code SET NX PX}, and
+ * The store of the commands mode. A lock is a string key whose value is the holder id. {@code SET NX PX} takes it, and
  * every release and renewal is a comparison by the server ({@link CompareWays}).
  *
- * <p>There is no queue: a release tells all clients that wait for the name, and the first to ask gets it.
+ * <p>There is no queue: a release notifies all clients that wait for the name, and the first to ask gets the lock.
  */
 public final class CommandsLockStore implements LockStore {
 
-    /** How often a command begins anew because the key changed under it. */
+    /** How often a command begins anew because the key changed meanwhile. */
     private static final int TRIES = 5;
 
-    /** For how long a client that lets others go first does not ask by itself. */
+    /** The time for which a client that lets others go first does not ask. */
     private static final long LEFT_FREE_MILLIS = 50;
 
     /**
-     * What this store is made of by those who open it.
+     * What this store is made of.
      *
-     * @param random a number below the one it is given, by chance
+     * @param random returns a random number below its argument
      */
     public record Parts(
             String server,
@@ -80,8 +80,6 @@ public final class CommandsLockStore implements LockStore {
         this.holds = new CommandsHolds(ways, foreign, parts.errors(), parts.time());
     }
 
-    // --- taking ---
-
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         return acquisitions.next(request.holderId(), () -> guarded(request.name(), () -> take(request, TRIES)));
@@ -98,7 +96,7 @@ public final class CommandsLockStore implements LockStore {
                         : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
     }
 
-    /** Somebody holds it; perhaps this id, from an execution whose answer was lost. */
+    /** Answers an acquire of a held lock. This id may hold it itself, by an execution whose answer was lost. */
     private CompletionStage<AcquireReply> held(AcquireRequest request, long sent, int triesLeft) {
         String name = request.name();
         String id = request.holderId();
@@ -119,7 +117,7 @@ public final class CommandsLockStore implements LockStore {
         String id = request.holderId();
         CompletionStage<Long> base = tokens.current(name, id, streams());
         if (CommandsHold.isChanged(value)) {
-            // Settings were made since. A repetition that comes late must not undo them.
+            // Settings were made since. A late repetition must not undo them.
             return granted(request, base, value, parts.time().nanoTime() - request.leaseMillis() * 1_000_000);
         }
         return holds.lengthen(name, id, value, request.leaseMillis())
@@ -130,7 +128,7 @@ public final class CommandsLockStore implements LockStore {
                                 : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name)));
     }
 
-    /** @param sent when the lease began at the earliest, on the local clock */
+    /** @param sent the earliest time at which the lease began, on the local clock */
     private CompletionStage<AcquireReply> granted(
             AcquireRequest request, CompletionStage<Long> base, String value, long sent) {
         String name = request.name();
@@ -144,20 +142,16 @@ public final class CommandsLockStore implements LockStore {
                 return;
             }
             StoreException why = parts.errors().of(error);
+            StoreException unsure =
+                    new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
             if (why.outcome() != StoreException.Outcome.FATAL) {
-                // Held, but without a token there is no lease. The engine asks again under this id, or withdraws it; a
-                // withdrawal from here could be executed after that asking.
-                outcome.completeExceptionally(
-                        new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
+                // This id holds, but without a token there is no lease. The engine asks again under this id, or
+                // withdraws it; a withdrawal from here could be executed after that.
+                outcome.completeExceptionally(unsure);
                 return;
             }
-            end(name, id, id, TRIES).whenComplete((deletion, failure) -> {
-                outcome.completeExceptionally(
-                        failure == null
-                                ? why
-                                : new StoreException(
-                                        StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why));
-            });
+            end(name, id, id, TRIES)
+                    .whenComplete((deletion, failure) -> outcome.completeExceptionally(failure == null ? why : unsure));
         });
         return outcome;
     }
@@ -171,25 +165,23 @@ public final class CommandsLockStore implements LockStore {
             parts.messages().redisson().watch(request.name(), request.holderId());
             tellContended(request, holder);
         }
-        // -2: expired between the two questions.
+        // -2: the key expired between the two questions.
         return new Busy(remaining == -2 ? 0 : remaining, 0, holder);
     }
 
-    /** A holder of Holdfast's own passes the lock on sooner when it knows that another client waits. */
+    /** Notifies a holder of Holdfast's own: it passes the lock on sooner when it knows that another client waits. */
     private void tellContended(AcquireRequest request, String holder) {
         String client = HolderId.client(holder);
-        if (ways.choice().publishes() && client.startsWith("hf-") && !client.equals(parts.clientId())) {
+        if (publishes() && client.startsWith("hf-") && !client.equals(parts.clientId())) {
             hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
         }
     }
-
-    // --- keeping ---
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
         String name = request.name();
         return guarded(name, () -> {
-                    CompletionStage<Integer> waiting = ways.choice().publishes()
+                    CompletionStage<Integer> waiting = publishes()
                             ? foreign.listeners(RedisKeys.redissonChannel(name))
                             : CompletableFuture.completedFuture(0);
                     return holds.renew(request, () -> tokens.current(name, request.holderId(), streams()))
@@ -206,34 +198,26 @@ public final class CommandsLockStore implements LockStore {
         return reply instanceof Renewed renewed ? new Renewed(renewed.base(), waiting) : reply;
     }
 
-    // --- ending ---
-
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         String name = request.name();
-        AcquireRequest again = request.requeue();
-        if (again == null) {
-            return guarded(name, () -> end(name, request.holderId()))
-                    .thenApply(deletion -> new ReleaseReply(deletion.done(), null));
+        AcquireRequest next = request.requeue();
+        if (next == null) {
+            return abandon(name, request.holderId()).thenApply(held -> new ReleaseReply(held, null));
         }
-        CompletableFuture<AcquireReply> requeued = acquisitions.announce(again.holderId());
-        return guarded(name, () -> end(name, request.holderId()))
-                .whenComplete((deletion, error) -> {
-                    if (error != null || !deletion.done()) {
-                        acquisitions.cancel(again.holderId(), requeued);
-                    } else {
-                        acquisitions.begin(
-                                again.holderId(),
-                                requeued,
-                                () -> guarded(again.name(), () -> afterOthers(again, deletion)));
-                    }
-                })
-                .thenCompose(deletion -> deletion.done()
-                        ? requeued.thenApply(reply -> new ReleaseReply(true, reply))
-                        : CompletableFuture.completedFuture(new ReleaseReply(false, null)));
+        return acquisitions.next(
+                next.holderId(),
+                () -> guarded(name, () -> end(name, request.holderId()))
+                        .thenCompose(deletion -> deletion.done()
+                                ? guarded(name, () -> afterOthers(next, deletion))
+                                        .thenApply(reply -> new ReleaseReply(true, reply))
+                                : CompletableFuture.completedFuture(new ReleaseReply(false, null))));
     }
 
-    /** Those who were just told get the time to take it: else a client with many waiting threads would always win. */
+    /**
+     * Leaves the clients that were just notified time to take the lock: a client with many waiting threads would always
+     * win.
+     */
     private CompletionStage<AcquireReply> afterOthers(AcquireRequest again, Deletion deletion) {
         if (deletion.heard() <= 0) {
             return take(again, TRIES);
@@ -247,29 +231,33 @@ public final class CommandsLockStore implements LockStore {
         return guarded(name, () -> end(name, holderId)).thenApply(Deletion::done);
     }
 
-    /** Deletes the key if this id holds it, and tells those who wait. */
+    /** Deletes the key if this id holds it, and notifies the waiting clients. */
     private CompletionStage<Deletion> end(String name, String id) {
         CommandsHold hold = holds.remove(name, id);
-        // Not before: what is under way for this id may still begin to listen.
+        // Only afterwards: an acquire of this id that is under way may still begin to listen.
         acquisitions.afterwards(id, () -> parts.messages().redisson().unwatch(name, id));
         return end(name, id, hold == null ? id : hold.value, TRIES);
     }
 
     private CompletionStage<Deletion> end(String name, String id, String value, int triesLeft) {
-        String channel = RedisKeys.redissonChannel(name);
-        CompletionStage<Deletion> deleting = ways.delete(name, value, channel);
+        CompletionStage<Deletion> deleting = ways.delete(name, value, RedisKeys.redissonChannel(name));
         return foreign.notHeldOr(name, deleting, Deletion.NONE).thenCompose(deletion -> {
             if (!deletion.done()) {
                 return lookAgain(name, id, value, triesLeft);
             }
-            if (deletion.heard() != Deletion.NOT_TOLD || !ways.choice().publishes()) {
-                return CompletableFuture.completedFuture(deletion);
-            }
-            return hint(channel, RedisKeys.RELEASED).thenApply(heard -> new Deletion(true, heard));
+            return announced(name, deletion);
         });
     }
 
-    /** A renewal of unknown outcome may have changed the value. */
+    /** Announces a deletion, unless that was done in the same step. */
+    private CompletionStage<Deletion> announced(String name, Deletion deletion) {
+        return deletion.done() && deletion.heard() == Deletion.NOT_TOLD && publishes()
+                ? hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
+                        .thenApply(heard -> new Deletion(true, heard))
+                : CompletableFuture.completedFuture(deletion);
+    }
+
+    /** Tries again if a renewal of unknown outcome has changed the value. */
     private CompletionStage<Deletion> lookAgain(String name, String id, String value, int triesLeft) {
         return foreign.value(name).thenCompose(found -> {
             if (found == null || found.equals(value) || !CommandsHold.isOf(id, found)) {
@@ -281,19 +269,16 @@ public final class CommandsLockStore implements LockStore {
         });
     }
 
-    /** @return how many heard; 0 if that is not known */
+    /** @return how many clients heard it; 0 if that is not known */
     private CompletionStage<Integer> hint(String channel, String message) {
         return commands().publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
     }
-
-    // --- looking ---
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
         return guarded(
                 name,
-                () -> foreign.inspect(
-                        name, tokens, streams(), ways.choice().publishes() ? RedisKeys.redissonChannel(name) : null));
+                () -> foreign.inspect(name, tokens, streams(), publishes() ? RedisKeys.redissonChannel(name) : null));
     }
 
     @Override
@@ -301,14 +286,8 @@ public final class CommandsLockStore implements LockStore {
         return guarded(
                 name,
                 () -> foreign.delete(name, ways, RedisKeys.redissonChannel(name))
-                        .thenCompose(deletion -> {
-                            boolean told = !deletion.done() || deletion.heard() != Deletion.NOT_TOLD;
-                            if (told || !ways.choice().publishes()) {
-                                return CompletableFuture.completedFuture(deletion.done());
-                            }
-                            return hint(RedisKeys.redissonChannel(name), RedisKeys.RELEASED)
-                                    .thenApply(heard -> true);
-                        }));
+                        .thenCompose(deletion -> announced(name, deletion))
+                        .thenApply(Deletion::done));
     }
 
     @Override
@@ -343,7 +322,7 @@ public final class CommandsLockStore implements LockStore {
         return ways.choice();
     }
 
-    /** For tests: what is remembered of acquisitions and holds. */
+    /** For tests: what the store remembers of acquires and holds. */
     public String left() {
         return acquisitions.size() == 0 && holds.size() == 0
                 ? ""
@@ -351,10 +330,14 @@ public final class CommandsLockStore implements LockStore {
     }
 
     private boolean streams() {
-        return ways.choice().streams();
+        return ways.choice().has(Ability.STREAMS);
     }
 
-    /** Runs a command unless the store is closed, and says what its failure means. */
+    private boolean publishes() {
+        return ways.choice().has(Ability.PUBLISH);
+    }
+
+    /** Runs a command unless the store is closed, and turns its failure into the store's. */
     private <T> CompletionStage<T> guarded(String name, Supplier<CompletionStage<T>> command) {
         if (closed.get()) {
             return CompletableFuture.failedFuture(parts.errors().closed(null));
@@ -365,7 +348,7 @@ public final class CommandsLockStore implements LockStore {
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(parts.errors().closed(e));
         } catch (Error e) {
-            // Something may have been sent.
+            // The command may have been sent.
             return CompletableFuture.failedFuture(parts.errors().of(e));
         }
         CompletableFuture<T> outcome = new CompletableFuture<>();

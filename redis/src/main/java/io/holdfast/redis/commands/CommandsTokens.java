@@ -22,22 +22,22 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bases of fencing tokens without scripts: the ids of a stream that keeps its last entry only. The server makes them: they
- * never go back, and have its clock as floor. Called by the holder only, after it got the lock.
+ * Bases of fencing tokens in the commands mode: the ids of a stream that keeps its last entry only. The server makes
+ * the ids: they never go back, and its clock is their floor. Only the holder of the lock asks for one.
  *
- * <p>Scripts keep their last base in a string. So that bases grow however the modes alternate on a name, each reads or
- * writes the other's: an entry that is not above the string is not used, and where a script may have been or may come
- * within the same millisecond, the string is raised before the lease is handed out. Both keys only change while the one
- * who changes them holds the lock, or later, which wastes numbers.
+ * <p>Scripts keep their last base in a string. So that bases grow however the modes alternate on a name, each mode
+ * reads or writes the other's. An entry that is not above the string is not used. Where a script may have been used, or
+ * may be used within the same millisecond, the string is raised before the lease is handed out. A client changes these
+ * keys only while it holds the lock, or later, which wastes numbers.
  *
- * <p>Where the server has no streams, the string is incremented: the same order, but without the clock as floor.
+ * <p>Where the server has no streams, the string is incremented: the bases grow, but the clock is not their floor.
  */
 public final class CommandsTokens {
 
-    /** As long as the scripts keep theirs. */
+    /** As long as the scripts keep their string. */
     private static final Duration KEPT = Duration.ofDays(1);
 
-    /** The same string where it alone knows the order, with no clock as floor: as long as nobody deletes it. */
+    /** For the string where it alone knows the order, because no clock is its floor. */
     private static final Duration KEPT_FOR_GOOD = Duration.ofDays(3650);
 
     private static final long BASE_MAX = (1L << 47) - 1;
@@ -51,7 +51,7 @@ public final class CommandsTokens {
     private final TimeSource time;
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** When the expiry of a key was last set from here: not needed each time. */
+    /** When this client last set the expiry of a key, which is not needed each time. */
     private final Map<String, Long> expirySet = new LinkedHashMap<>(16, 0.75f, true) { // by lock
                 private static final long serialVersionUID = 1;
 
@@ -67,15 +67,12 @@ public final class CommandsTokens {
         this.time = time;
     }
 
-    /** A base for a hold that has just begun. */
+    /** Makes a base for a hold that has just begun. */
     CompletionStage<Long> next(String name, String id, boolean streams) {
-        if (!streams) {
-            return count(name);
-        }
-        return add(name, id, TRIES);
+        return streams ? add(name, id, TRIES) : count(name);
     }
 
-    /** The base of a hold that may have one already: its own entry, if nobody got a base since. */
+    /** Returns the base of a hold that may have one already: that of its own entry, if no base was made since. */
     CompletionStage<Long> current(String name, String id, boolean streams) {
         if (!streams) {
             return next(name, id, false);
@@ -89,12 +86,12 @@ public final class CommandsTokens {
                 .thenCompose(base -> base);
     }
 
-    /** The last entry of a name's stream, at most one. */
+    /** Returns the last entry of a name's stream, at most one. */
     CompletionStage<List<StreamMessage<String, String>>> last(String name) {
         return commands().xrevrange(keys.stream(name), Range.unbounded(), Limit.from(1));
     }
 
-    /** The base in the entry if it is this id's, else 0. */
+    /** Returns the base in the entry if it is this id's, otherwise 0. */
     static long baseOf(List<StreamMessage<String, String>> entries, String id) {
         if (entries.isEmpty() || !id.equals(entries.get(0).getBody().get(FIELD))) {
             return 0;
@@ -115,9 +112,11 @@ public final class CommandsTokens {
     }
 
     /**
-     * @param fresh whether the entry has the server's time, and is the first of its millisecond: then every base that a
-     *     script makes from now on is larger by itself
-     * @param string the scripts' last base, as of now: it does not change while we hold
+     * Makes a base from an entry, or from a later entry.
+     *
+     * @param fresh whether the entry has the server's time, and is the first of its millisecond: every base that a
+     *     script makes from now on is larger then
+     * @param string the scripts' last base, which does not change while this client holds the lock
      */
     private CompletionStage<Long> settle(
             String name, String id, StreamBase entry, boolean fresh, @Nullable String string, int triesLeft) {
@@ -143,7 +142,7 @@ public final class CommandsTokens {
                         return settle(name, id, needed, false, string, triesLeft);
                     }
                     if (triesLeft > 1 && RedisErrors.unwrap(error) instanceof RedisCommandExecutionException) {
-                        // Another entry, by somebody who does not hold any more, is above it.
+                        // An entry of a client that no longer holds is above it.
                         return add(name, id, triesLeft - 1);
                     }
                     return CompletableFuture.<Long>failedFuture(error);
@@ -152,9 +151,9 @@ public final class CommandsTokens {
     }
 
     /**
-     * Raises the scripts' last base, where that is needed: scripts were used on the name within a day, or the next could
-     * make a smaller one. The sign, which scripts read over, says that only the latter was the reason, so that it is none
-     * for the next hold.
+     * Raises the scripts' last base where that is needed: scripts were used on the name within a day, or the next
+     * script could make a smaller one. A sign, which scripts ignore, marks a base that was raised only for the second
+     * reason, so that the next hold does not take it for the first.
      */
     private CompletionStage<Long> raised(String name, long base, boolean fresh, @Nullable String string) {
         boolean scriptsUsed = string != null && !string.startsWith(SIGN);
@@ -167,12 +166,11 @@ public final class CommandsTokens {
                 .thenApply(ok -> base);
     }
 
-    /** Without streams. A signed number is refused by INCR. */
+    /** Makes a base without streams. INCR refuses a number with a sign. */
     private CompletionStage<Long> count(String name) {
         String key = keys.base(name);
         CompletionStage<Long> counted = commands().incr(key);
-        // Each time: scripts may have been used since the last, whose string expires in a day. INCR would not change
-        // that.
+        // Each time: scripts may have been used since, whose string expires in a day. INCR does not change that.
         var unused = commands().pexpire(key, KEPT_FOR_GOOD.toMillis());
         return counted.exceptionallyCompose(error ->
                 !(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)
@@ -220,7 +218,7 @@ public final class CommandsTokens {
 
     private static long number(@Nullable String text) {
         long number = text != null && text.matches("\\+?\\d{1,18}") ? Long.parseLong(text) : 0;
-        // What is no base, as tokens have no room for it, was written by somebody else, and counts as lost.
+        // A number that tokens have no room for was written by another program, and counts as lost.
         return number < BASE_MAX ? number : 0;
     }
 }

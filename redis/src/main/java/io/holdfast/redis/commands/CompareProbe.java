@@ -1,8 +1,6 @@
 package io.holdfast.redis.commands;
 
 import io.holdfast.redis.commands.CompareWays.Choice;
-import io.holdfast.redis.commands.CompareWays.DeleteBy;
-import io.holdfast.redis.commands.CompareWays.SetBy;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
@@ -16,71 +14,53 @@ import io.lettuce.core.XAddArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ObjectOutput;
 import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out by which commands a server compares for this user, in two steps that no error's text decides:
+ * Finds out by which commands a server compares for this user, in two steps. No error's text decides anything.
  *
  * <ol>
- *   <li>{@code COMMAND INFO} says which of DELIFEQ and DELEX there are, {@code COMMAND DOCS} whether SET has IFEQ. A server
- *       that does not answer that (it is old, or forbids it) leaves the question open.
- *   <li>What may be there is tried on keys that no lock has: it counts only if it leaves alone what it must, and changes
- *       what it should. That also finds what an ACL, a renamed command or a proxy forbids.
+ *   <li>{@code COMMAND INFO} says which of DELIFEQ and DELEX the server has, {@code COMMAND DOCS} whether SET has IFEQ.
+ *       A server that does not answer (it is old, or forbids the question) leaves that open.
+ *   <li>What the server may have is tried on keys that no lock has. It counts only if it leaves alone what it must, and
+ *       changes what it should. This also finds what an ACL, a renamed command or a proxy forbids.
  * </ol>
  */
 public final class CompareProbe {
 
-    /** Long enough for the trial, and nothing stays behind if it breaks off. */
+    /** Long enough for the trial, so that a trial that breaks off leaves nothing behind. */
     private static final long KEPT_MILLIS = 10_000;
 
     /**
      * What was found.
      *
-     * @param tried whether the second step could be made. If not (a replica, a full server), the choice is what the
-     *     first one says, and to be made again
-     * @param missing commands that this mode cannot do without and that were refused, as {@code ACL SETUSER} takes them
+     * @param tried whether the second step could be made. If not (a replica, a full server), the choice rests on the
+     *     first step alone, and must be made again
+     * @param missing the refused commands that this mode cannot do without, as {@code ACL SETUSER} takes them
      */
-    public record Finding(
-            boolean delifeq,
-            boolean delex,
-            boolean setIfeq,
-            boolean watch,
-            boolean publishes,
-            boolean streams,
-            boolean counter,
-            boolean tried,
-            List<String> missing) {
+    public record Finding(Choice choice, boolean tried, List<String> missing) {
 
         public boolean isSafe() {
-            return (delifeq || delex || watch) && (setIfeq || watch);
+            return choice.has(choice.delete()) && choice.has(choice.set());
         }
 
         public boolean hasTokens() {
-            return streams || counter;
-        }
-
-        public Choice choice() {
-            return new Choice(
-                    delifeq ? DeleteBy.DELIFEQ : delex ? DeleteBy.DELEX : DeleteBy.WATCH,
-                    setIfeq ? SetBy.SET_IFEQ : SetBy.WATCH,
-                    watch,
-                    publishes,
-                    streams);
+            return choice.has(Ability.STREAMS) || choice.has(Ability.COUNTER);
         }
     }
-
-    /** What the first step says; null: it does not say. */
-    private record Known(
-            @Nullable Boolean delifeq,
-            @Nullable Boolean delex,
-            @Nullable Boolean setIfeq) {}
 
     private final RedisConnections connections;
     private final DedicatedConnections dedicated;
@@ -88,7 +68,7 @@ public final class CompareProbe {
     private final String[] keys;
     private final String channel;
 
-    /** @param keys three in one slot that nobody uses */
+    /** @param keys three keys in one slot that no client uses */
     public CompareProbe(
             RedisConnections connections, DedicatedConnections dedicated, RedisErrors errors, String[] keys) {
         this.connections = connections;
@@ -106,29 +86,31 @@ public final class CompareProbe {
                         : CompletableFuture.failedFuture(error)));
     }
 
-    private static Finding untried(Known known) {
-        return new Finding(
-                Boolean.TRUE.equals(known.delifeq()),
-                Boolean.TRUE.equals(known.delex()),
-                Boolean.TRUE.equals(known.setIfeq()),
-                true,
-                true,
-                true,
-                true,
-                false,
-                List.of());
+    private static Finding untried(Map<Ability, Boolean> known) {
+        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH, Ability.STREAMS, Ability.COUNTER);
+        known.forEach((ability, has) -> {
+            if (has) {
+                abilities.add(ability);
+            }
+        });
+        return new Finding(new Choice(abilities), false, List.of());
     }
 
-    private CompletionStage<Known> ask() {
+    /** Returns what the server says. An ability about which it says nothing is not in the map. */
+    private CompletionStage<Map<Ability, Boolean>> ask() {
         CompletionStage<Object> info = command("INFO", "delifeq", "delex");
         CompletionStage<Object> docs = command("DOCS", "set");
-        return orUnknown(info)
-                .thenCombine(
-                        orUnknown(docs),
-                        (commands, set) -> new Known(
-                                commands == null ? null : contains(commands, "delifeq"),
-                                commands == null ? null : contains(commands, "delex"),
-                                set == null ? null : contains(set, "IFEQ")));
+        return orUnknown(info).thenCombine(orUnknown(docs), (commands, set) -> {
+            Map<Ability, Boolean> known = new EnumMap<>(Ability.class);
+            if (commands != null) {
+                known.put(Ability.DELIFEQ, contains(commands, "delifeq"));
+                known.put(Ability.DELEX, contains(commands, "delex"));
+            }
+            if (set != null) {
+                known.put(Ability.SET_IFEQ, contains(set, "IFEQ"));
+            }
+            return known;
+        });
     }
 
     private CompletionStage<Object> command(String... args) {
@@ -136,60 +118,75 @@ public final class CompareProbe {
         for (String arg : args) {
             all.add(arg);
         }
-        return connections.commands().dispatch(NativeCommand.COMMAND, new ObjectOutput<>(StringCodec.UTF8), all);
+        return connections.commands().dispatch(CommandType.COMMAND, new ObjectOutput<>(StringCodec.UTF8), all);
     }
 
-    private CompletionStage<Finding> attempt(Known known) {
-        List<String> missing = new ArrayList<>();
+    private CompletionStage<Finding> attempt(Map<Ability, Boolean> known) {
+        Trials trials = new Trials(known);
         NativeWays ways = new NativeWays(connections);
         var commands = connections.commands();
 
-        // All on one connection, so executed in this order; only WATCH has one of its own, and comes after them.
-        CompletionStage<Boolean> basics = all(
-                need("set", commands.set(keys[0], "a", kept().nx()), missing),
-                need("get", commands.get(keys[0]), missing),
-                need("pttl", commands.pttl(keys[0]), missing),
-                need("type", commands.type(keys[0]), missing),
-                need("del", commands.del(keys), missing));
-        CompletionStage<Boolean> delifeq = deletes(known.delifeq(), ways.delifeq());
-        CompletionStage<Boolean> delex = deletes(known.delex(), ways.delex());
-        CompletionStage<Boolean> setIfeq = sets(known.setIfeq(), ways.set());
-        CompletionStage<Boolean> publishes = works(commands.publish(channel, RedisKeys.RELEASED), heard -> true);
-        CompletionStage<Boolean> streams = all(
+        // All on one connection, so executed in this order; only WATCH has its own connection, and comes after them.
+        CompletionStage<Boolean> shared = all(
+                trials.need("set", commands.set(keys[0], "a", kept().nx())),
+                trials.need("get", commands.get(keys[0])),
+                trials.need("pttl", commands.pttl(keys[0])),
+                trials.need("type", commands.type(keys[0])),
+                trials.need("del", commands.del(keys)),
+                trials.of(Ability.DELIFEQ, () -> deletes(ways.delifeq())),
+                trials.of(Ability.DELEX, () -> deletes(ways.delex())),
+                trials.of(Ability.SET_IFEQ, () -> sets(ways.set())),
+                trials.of(Ability.PUBLISH, () -> works(commands.publish(channel, RedisKeys.RELEASED), heard -> true)),
+                trials.of(Ability.STREAMS, this::addsToStreams),
+                trials.of(
+                        Ability.COUNTER,
+                        () -> all(
+                                works(commands.incr(keys[2]), number -> number == 1),
+                                works(commands.del(keys[2]), deleted -> deleted == 1))));
+        return shared.thenCompose(
+                        done -> trials.of(Ability.WATCH, () -> watches(trials.found.contains(Ability.PUBLISH))))
+                .thenCompose(done -> works(commands.del(keys), deleted -> true))
+                .thenApply(done -> new Finding(new Choice(trials.found), true, List.copyOf(trials.missing)));
+    }
+
+    /** What the trials have found so far. */
+    private final class Trials {
+
+        final Map<Ability, Boolean> known;
+        final Set<Ability> found = Collections.synchronizedSet(EnumSet.noneOf(Ability.class));
+        final List<String> missing = Collections.synchronizedList(new ArrayList<>());
+
+        Trials(Map<Ability, Boolean> known) {
+            this.known = known;
+        }
+
+        /** Tries an ability that the server may have. */
+        CompletionStage<Boolean> of(Ability ability, Supplier<CompletionStage<Boolean>> trial) {
+            return known.getOrDefault(ability, true)
+                    ? trial.get().thenApply(works -> works && found.add(ability))
+                    : CompletableFuture.completedFuture(false);
+        }
+
+        CompletionStage<Boolean> need(String command, CompletionStage<?> reply) {
+            return works(reply, any -> true).thenApply(ok -> {
+                if (!ok) {
+                    missing.add("+" + command);
+                }
+                return ok;
+            });
+        }
+    }
+
+    private CompletionStage<Boolean> addsToStreams() {
+        var commands = connections.commands();
+        return all(
                 works(commands.xadd(keys[1], new XAddArgs().maxlen(1), "h", "a"), id -> true),
                 works(commands.xrevrange(keys[1], Range.unbounded(), Limit.from(1)), entries -> entries.size() == 1),
                 works(commands.pexpire(keys[1], KEPT_MILLIS), done -> done));
-        CompletionStage<Boolean> counter = all(
-                works(commands.incr(keys[2]), number -> number == 1),
-                works(commands.del(keys[2]), deleted -> deleted == 1));
-
-        return publishes.thenCompose(mayPublish -> watches(mayPublish).thenCompose(watch -> {
-            CompletionStage<Long> cleaned = commands.del(keys);
-            return all(basics, works(cleaned, deleted -> true))
-                    .thenCombine(delifeq, (ok, byDelifeq) -> byDelifeq)
-                    .thenCombine(delex, (byDelifeq, byDelex) -> new Boolean[] {byDelifeq, byDelex})
-                    .thenCombine(setIfeq, (deleting, setting) -> new Boolean[] {deleting[0], deleting[1], setting})
-                    .thenCombine(streams, (found, byStreams) -> new Boolean[] {found[0], found[1], found[2], byStreams})
-                    .thenCombine(
-                            counter,
-                            (found, byCounter) -> new Finding(
-                                    found[0],
-                                    found[1],
-                                    found[2],
-                                    watch,
-                                    mayPublish,
-                                    found[3],
-                                    byCounter,
-                                    true,
-                                    List.copyOf(missing)));
-        }));
     }
 
-    /** Whether it leaves a key with another value alone, and deletes one with the value. */
-    private CompletionStage<Boolean> deletes(@Nullable Boolean known, ConditionalDelete way) {
-        if (Boolean.FALSE.equals(known)) {
-            return CompletableFuture.completedFuture(false);
-        }
+    /** Whether a way leaves a key with another value alone, and deletes a key with the value. */
+    private CompletionStage<Boolean> deletes(ConditionalDelete way) {
         var commands = connections.commands();
         return all(
                 works(commands.set(keys[0], "a", kept()), "OK"::equals),
@@ -199,10 +196,7 @@ public final class CompareProbe {
                 works(commands.get(keys[0]), value -> value == null));
     }
 
-    private CompletionStage<Boolean> sets(@Nullable Boolean known, ConditionalSet way) {
-        if (Boolean.FALSE.equals(known)) {
-            return CompletableFuture.completedFuture(false);
-        }
+    private CompletionStage<Boolean> sets(ConditionalSet way) {
         var commands = connections.commands();
         return all(
                 works(commands.set(keys[0], "a", kept()), "OK"::equals),
@@ -223,16 +217,7 @@ public final class CompareProbe {
                         : works(way.delete(keys[0], "a", channel), ConditionalDelete.Deletion::done));
     }
 
-    private CompletionStage<Boolean> need(String command, CompletionStage<?> reply, List<String> missing) {
-        return works(reply, any -> true).thenApply(ok -> {
-            if (!ok) {
-                missing.add("+" + command);
-            }
-            return ok;
-        });
-    }
-
-    /** False if the server refused for good, or did something else; fails for whatever may pass. */
+    /** False if the server refused for good, or did something unexpected; fails for a reason that may pass. */
     private <T> CompletionStage<Boolean> works(CompletionStage<T> reply, Predicate<? super T> expected) {
         return reply.handle((answer, error) -> {
                     if (error == null) {

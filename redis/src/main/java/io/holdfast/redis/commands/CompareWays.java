@@ -3,47 +3,49 @@ package io.holdfast.redis.commands;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The comparisons, each by the way that was chosen for the server that is connected now ({@link CompareProbe}).
+ * The comparisons, each by the way that {@link CompareProbe} chose for the server that is connected now.
  *
- * <p>A server that refuses its native command (after a failover to an older one that was not probed yet; a node of a
- * cluster that is upgraded; one out of memory, which refuses SET but not PEXPIRE) is asked again by {@code WATCH}, if it
- * has that: every way compares, so it does not matter which one is taken.
+ * <p>A server that refuses its native command is asked again by {@code WATCH}, if it has that. It may refuse after a
+ * failover to an older server that was not probed yet, in a cluster whose nodes are upgraded, or when it is out of
+ * memory (which refuses SET but not PEXPIRE). Every way compares, so any of them is safe.
  */
 public final class CompareWays implements ConditionalDelete, ConditionalSet {
 
-    public enum DeleteBy {
-        DELIFEQ,
-        DELEX,
-        WATCH
-    }
+    /** The abilities of the server, and the ways that follow from them. */
+    public record Choice(Set<Ability> abilities) {
 
-    public enum SetBy {
-        SET_IFEQ,
-        WATCH
-    }
+        public Choice {
+            abilities = Set.copyOf(abilities);
+        }
 
-    /**
-     * What a server offers this user.
-     *
-     * @param watch whether WATCH, MULTI and EXEC are allowed
-     * @param publishes whether PUBLISH is allowed
-     * @param streams whether the commands of streams are there and allowed
-     */
-    public record Choice(DeleteBy delete, SetBy set, boolean watch, boolean publishes, boolean streams) {
+        /** DELIFEQ, DELEX or WATCH. */
+        public Ability delete() {
+            return has(Ability.DELIFEQ) ? Ability.DELIFEQ : has(Ability.DELEX) ? Ability.DELEX : Ability.WATCH;
+        }
+
+        /** SET_IFEQ or WATCH. */
+        public Ability set() {
+            return has(Ability.SET_IFEQ) ? Ability.SET_IFEQ : Ability.WATCH;
+        }
+
+        public boolean has(Ability ability) {
+            return abilities.contains(ability);
+        }
 
         /** For people. */
         @Override
         public String toString() {
-            String release = delete == DeleteBy.WATCH ? "WATCH/MULTI" : delete.name();
-            String renewal = set == SetBy.WATCH ? "WATCH/MULTI" : "SET IFEQ";
-            return "releases by " + release + ", renews by " + renewal + ", tokens by " + (streams ? "XADD" : "INCR")
-                    + (publishes ? "" : ", waits by polling");
+            String release = delete() == Ability.WATCH ? "WATCH/MULTI" : delete().name();
+            String renewal = set() == Ability.WATCH ? "WATCH/MULTI" : "SET IFEQ";
+            return "releases by " + release + ", renews by " + renewal + ", tokens by "
+                    + (has(Ability.STREAMS) ? "XADD" : "INCR")
+                    + (has(Ability.PUBLISH) ? "" : ", waits by polling");
         }
     }
 
@@ -68,38 +70,34 @@ public final class CompareWays implements ConditionalDelete, ConditionalSet {
     @Override
     public CompletionStage<Deletion> delete(String key, String expected, String channel) {
         Choice now = choice;
-        ConditionalDelete watch = watch(now);
-        ConditionalDelete way = switch (now.delete()) {
-            case DELIFEQ -> nativeWays.delifeq();
-            case DELEX -> nativeWays.delex();
-            case WATCH -> watch;
-        };
-        return orElse(
-                way.delete(key, expected, channel),
-                now.delete() == DeleteBy.WATCH || !now.watch() ? null : () -> watch.delete(key, expected, channel));
+        Supplier<CompletionStage<Deletion>> byWatch = () -> watch(now).delete(key, expected, channel);
+        return now.delete() == Ability.WATCH
+                ? byWatch.get()
+                : orByWatch(
+                        now,
+                        (now.delete() == Ability.DELIFEQ ? nativeWays.delifeq() : nativeWays.delex())
+                                .delete(key, expected, channel),
+                        byWatch);
     }
 
     @Override
     public CompletionStage<Boolean> set(String key, String expected, String value, long millis) {
         Choice now = choice;
-        ConditionalSet watch = watch(now);
-        ConditionalSet way = now.set() == SetBy.WATCH ? watch : nativeWays.set();
-        return orElse(
-                way.set(key, expected, value, millis),
-                now.set() == SetBy.WATCH || !now.watch() ? null : () -> watch.set(key, expected, value, millis));
+        Supplier<CompletionStage<Boolean>> byWatch = () -> watch(now).set(key, expected, value, millis);
+        return now.set() == Ability.WATCH
+                ? byWatch.get()
+                : orByWatch(now, nativeWays.set().set(key, expected, value, millis), byWatch);
     }
 
     private WatchWay watch(Choice now) {
-        return new WatchWay(connections, now.publishes());
+        return new WatchWay(connections, now.has(Ability.PUBLISH));
     }
 
-    private static <T> CompletionStage<T> orElse(
-            CompletionStage<T> first, @Nullable Supplier<CompletionStage<T>> second) {
-        if (second == null) {
-            return first;
-        }
-        return first.exceptionallyCompose(error -> RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
-                ? second.get()
-                : CompletableFuture.failedFuture(error));
+    private static <T> CompletionStage<T> orByWatch(
+            Choice now, CompletionStage<T> natively, Supplier<CompletionStage<T>> byWatch) {
+        return natively.exceptionallyCompose(
+                error -> now.has(Ability.WATCH) && RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
+                        ? byWatch.get()
+                        : CompletableFuture.failedFuture(error));
     }
 }

@@ -6,10 +6,10 @@ import java.util.concurrent.CompletionStage;
 public interface ConditionalDelete {
 
     /**
-     * What became of it.
+     * The result of a deletion.
      *
-     * @param done whether this very execution deleted the key; false if it has another value or is not there
-     * @param heard how many heard of it, if that was told in the same step; else {@link #NOT_TOLD}
+     * @param done whether this execution deleted the key; false if the key has another value or is not there
+     * @param heard how many clients heard of it, if it was announced in the same step; otherwise {@link #NOT_TOLD}
      */
     record Deletion(boolean done, int heard) {
         static final int NOT_TOLD = -1;
@@ -17,9 +17,9 @@ public interface ConditionalDelete {
     }
 
     /**
-     * Deletes.
+     * Deletes the key.
      *
-     * @param channel where to tell of it, in the same step if this way can
+     * @param channel where to announce it, if this way can do that in the same step
      */
     CompletionStage<Deletion> delete(String key, String expected, String channel);
 }

@@ -6,9 +6,9 @@ import java.util.concurrent.CompletionStage;
 public interface ConditionalSet {
 
     /**
-     * Sets, always with an expiry.
+     * Sets the key, always with an expiry.
      *
-     * @return whether this very execution did; false if the key has another value or is not there
+     * @return whether this execution set it; false if the key has another value or is not there
      */
     CompletionStage<Boolean> set(String key, String expected, String value, long millis);
 }

@@ -8,25 +8,25 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.StreamMessage;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lock keys as the mode without scripts finds them: its own are strings, as are hand-written locks; a hash is a lock of
- * the mode with scripts, or Redisson's. Whatever is there counts as held.
+ * Lock keys as the commands mode finds them. Its own locks and hand-written locks are strings; a hash is a lock of the
+ * Lua mode or of Redisson. Any key counts as held.
  *
- * <p>A command on strings says only that the key is of another type; of which, {@code TYPE} says a round trip later. By then
- * a hash may be gone, or another client's string in its place. The first answer stands all the same: at that time the key
- * was no string, so no id of this mode held it.
+ * <p>A command on strings says only that the key has another type; {@code TYPE}, a round trip later, says which. By
+ * then the hash may be gone, or another client's string may be in its place. The first answer still stands: at that
+ * time the key was no string, so no id of this mode held it.
  */
 public final class ForeignKeys {
 
-    /** What stands for the holder where nobody has looked into the hash. */
+    /** Stands for the holder of a hash that was not read. */
     static final String HASH = "a hash";
 
-    /** How often a deletion begins anew because the key changed under it. */
+    /** How often a deletion begins anew because the key changed meanwhile. */
     private static final int TRIES = 5;
 
     private final RedisConnections connections;
@@ -38,27 +38,23 @@ public final class ForeignKeys {
     }
 
     /**
-     * The value of the lock key, or what stands for the holder if it is not a string; null if it is not there, or was
-     * another when its type was asked for.
+     * Returns the value of the lock key, or {@link #HASH}; null if the key is not there, or has changed between the two
+     * questions. Fails if the key has another type.
      */
     CompletionStage<@Nullable String> holderOr(String name, CompletionStage<String> value) {
-        return nullable(value)
-                .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-                    case "hash" -> CompletableFuture.<@Nullable String>completedFuture(HASH);
-                    case "string", "none" ->
-                        changedSince(error, CompletableFuture.<@Nullable String>completedFuture(null));
-                    default -> CompletableFuture.<@Nullable String>failedFuture(errors.unusableKey(name, type));
-                }));
+        return orOfType(
+                name,
+                nullable(value),
+                CompletableFuture.<@Nullable String>completedFuture(null),
+                type -> type.equals("hash")
+                        ? CompletableFuture.<@Nullable String>completedFuture(HASH)
+                        : CompletableFuture.<@Nullable String>failedFuture(errors.unusableKey(name, type)));
     }
 
-    /** The value of the lock key; null if it is not there or no string. */
+    /** Returns the value of the lock key; null if the key is not there or no string. */
     CompletionStage<@Nullable String> value(String name) {
-        return nullable(connections.commands().get(name))
-                .exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-                    case "string", "none" ->
-                        changedSince(error, CompletableFuture.<@Nullable String>completedFuture(null));
-                    default -> CompletableFuture.<@Nullable String>completedFuture(null);
-                }));
+        CompletionStage<@Nullable String> none = CompletableFuture.<@Nullable String>completedFuture(null);
+        return orOfType(name, nullable(connections.commands().get(name)), none, type -> none);
     }
 
     @SuppressWarnings("NullAway") // the driver answers null where there is no key, and does not say so
@@ -66,19 +62,51 @@ public final class ForeignKeys {
         return value.thenApply(text -> (@Nullable String) text);
     }
 
-    /** The answer of a command on strings, or this one if the key is of another type: then no id of this mode holds it. */
+    /**
+     * Returns the answer of a command on strings, or the given one if the key has another type: no id of this mode
+     * holds it then.
+     */
     <T> CompletionStage<T> notHeldOr(String name, CompletionStage<T> answer, T notHeld) {
-        return answer.exceptionallyCompose(error -> typeAfter(name, error).thenCompose(type -> switch (type) {
-            case "string", "none" -> changedSince(error, CompletableFuture.completedFuture(notHeld));
-            default -> CompletableFuture.completedFuture(notHeld);
-        }));
+        CompletionStage<T> other = CompletableFuture.completedFuture(notHeld);
+        return orOfType(name, answer, other, type -> other);
     }
 
     /**
-     * Deletes the lock in a key for any holder; fails if the key is not, or not only, a lock. What is deleted is what was
-     * looked at: a string by comparison, of a hash the fields.
+     * Returns the answer of a command on strings.
      *
-     * @param channel where to tell of it, if the comparison can
+     * @param changed the answer if the key had another type, and has it no longer
+     * @param otherwise makes the answer for a key of another type
+     */
+    private <T extends @Nullable Object> CompletionStage<T> orOfType(
+            String name,
+            CompletionStage<T> answer,
+            CompletionStage<T> changed,
+            Function<String, CompletionStage<T>> otherwise) {
+        return answer.exceptionallyCompose(error -> {
+            if (!(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)) {
+                return CompletableFuture.failedFuture(error);
+            }
+            return connections.commands().type(name).thenCompose(type -> {
+                if (!type.equals("string") && !type.equals("none")) {
+                    return otherwise.apply(type);
+                }
+                return isAboutType(error) ? changed : CompletableFuture.failedFuture(error);
+            });
+        });
+    }
+
+    /** Whether a refusal is due to the type of the key. The second text is Redis's answer to DELEX. */
+    private static boolean isAboutType(Throwable refusal) {
+        Throwable cause = RedisErrors.unwrap(refusal);
+        String said = cause == null ? "" : String.valueOf(cause.getMessage());
+        return said.startsWith("WRONGTYPE ") || said.startsWith("ERR Key should be of string type");
+    }
+
+    /**
+     * Deletes the lock in a key, whoever holds it; fails if the key is not, or not only, a lock. Deletes only what was
+     * read: a string by comparison, of a hash the fields.
+     *
+     * @param channel where to announce it, if the comparison can
      */
     CompletionStage<Deletion> delete(String name, ConditionalDelete strings, String channel) {
         return delete(name, strings, channel, TRIES);
@@ -135,7 +163,7 @@ public final class ForeignKeys {
         });
     }
 
-    /** The fields of a hash; null if they are more than a lock has. */
+    /** Returns the fields of a hash; null if it has more than a lock. */
     private CompletionStage<@Nullable Map<String, String>> hashOf(String name) {
         return connections
                 .commands()
@@ -145,14 +173,20 @@ public final class ForeignKeys {
                         : connections.commands().hgetall(name).thenApply(all -> (@Nullable Map<String, String>) all));
     }
 
-    /** @param channel where those who wait listen; null if nobody can */
+    /** @param channel where waiting clients listen; null if none can */
     CompletionStage<StoreState> inspect(String name, CommandsTokens tokens, boolean streams, @Nullable String channel) {
         CompletionStage<Integer> waiting = channel == null ? CompletableFuture.completedFuture(0) : listeners(channel);
         CompletionStage<Long> remaining = connections.commands().pttl(name);
         CompletionStage<List<StreamMessage<String, String>>> last =
                 streams ? tokens.last(name) : CompletableFuture.completedFuture(List.of());
         CompletionStage<String> value = connections.commands().get(name);
-        return value.handle((text, error) -> error == null ? string(text, remaining, last) : noString(name, error))
+        return value.handle((text, error) -> error == null
+                        ? string(text, remaining, last)
+                        : orOfType(
+                                name,
+                                CompletableFuture.<@Nullable StoreState>failedFuture(error),
+                                CompletableFuture.<@Nullable StoreState>completedFuture(null),
+                                type -> ofType(name, type)))
                 .thenCompose(state -> state)
                 .thenCombine(
                         remaining,
@@ -177,64 +211,39 @@ public final class ForeignKeys {
         });
     }
 
-    private CompletionStage<@Nullable StoreState> noString(String name, Throwable error) {
-        return typeAfter(name, error).thenCompose(type -> switch (type) {
-            case "hash" ->
-                hash(name)
-                        .exceptionallyCompose(since ->
-                                changedSince(since, CompletableFuture.<@Nullable StoreState>completedFuture(null)));
-            case "string", "none" -> changedSince(error, CompletableFuture.<@Nullable StoreState>completedFuture(null));
-            default ->
-                CompletableFuture.<@Nullable StoreState>completedFuture(new StoreState(Holders.ofType(type), 0, 0, 0));
-        });
-    }
-
-    private CompletionStage<@Nullable StoreState> hash(String name) {
-        return hashOf(name).thenApply(ForeignKeys::holderIn);
+    private CompletionStage<@Nullable StoreState> ofType(String name, String type) {
+        if (!type.equals("hash")) {
+            return CompletableFuture.completedFuture(new StoreState(Holders.ofType(type), 0, 0, 0));
+        }
+        return hashOf(name)
+                .thenApply(ForeignKeys::holderIn)
+                .exceptionallyCompose(error -> isAboutType(error)
+                        ? CompletableFuture.<@Nullable StoreState>completedFuture(null)
+                        : CompletableFuture.<@Nullable StoreState>failedFuture(error));
     }
 
     private static @Nullable StoreState holderIn(@Nullable Map<String, String> fields) {
         if (fields != null && fields.isEmpty()) {
             return null;
         }
-        for (Map.Entry<String, String> field :
-                fields == null ? Set.<Map.Entry<String, String>>of() : fields.entrySet()) {
-            if (Holders.isHold(field.getKey())) {
-                boolean ours =
-                        Holders.isOurs(field.getKey()) && field.getValue().matches("b\\d{1,18}");
-                return new StoreState(
-                        field.getKey(),
-                        0,
-                        ours ? Long.parseLong(field.getValue().substring(1)) : 0,
-                        0);
+        if (fields != null) {
+            for (Map.Entry<String, String> field : fields.entrySet()) {
+                if (Holders.isHold(field.getKey())) {
+                    boolean ours =
+                            Holders.isOurs(field.getKey()) && field.getValue().matches("b\\d{1,18}");
+                    long base = ours ? Long.parseLong(field.getValue().substring(1)) : 0;
+                    return new StoreState(field.getKey(), 0, base, 0);
+                }
             }
         }
         return new StoreState(Holders.ofType("hash"), 0, 0, 0);
     }
 
-    /** How many clients wait, by the channel on which they listen for the release; 0 if that is not known. */
+    /** Returns how many clients listen on a channel for the release; 0 if that is not known. */
     CompletionStage<Integer> listeners(String channel) {
         return connections.commands().pubsubNumsub(channel).handle((counts, error) -> {
             Long count = error == null ? counts.get(channel) : null;
             return count == null ? 0 : count.intValue();
         });
-    }
-
-    /** The type of a key on which a command was refused; fails with the refusal if it was something else. */
-    private CompletionStage<String> typeAfter(String name, Throwable error) {
-        return RedisErrors.unwrap(error) instanceof RedisCommandExecutionException
-                ? connections.commands().type(name)
-                : CompletableFuture.failedFuture(error);
-    }
-
-    /** The answer after a refusal on a key whose type has changed since, if the type was why. */
-    private static <T extends @Nullable Object> CompletableFuture<T> changedSince(
-            Throwable error, CompletableFuture<T> answer) {
-        Throwable cause = RedisErrors.unwrap(error);
-        String said = cause == null ? "" : String.valueOf(cause.getMessage());
-        // The second is what Redis says to DELEX.
-        return said.startsWith("WRONGTYPE ") || said.startsWith("ERR Key should be of string type")
-                ? answer
-                : CompletableFuture.failedFuture(error);
     }
 }

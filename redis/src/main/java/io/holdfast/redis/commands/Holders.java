@@ -5,13 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.regex.Pattern;
 
 /**
- * What may be in the key of a lock, and what of it people see. The scripts' {@code holders.lua} decides the same.
+ * What may be in the key of a lock, and what of it people see. The scripts' {@code holders.lua} follows the same rules.
  *
- * <p>Invariant: of what is no lock's, only type and size are shown. It is the application's, and may be a secret.
+ * <p>Invariant: of data that is no lock, only type and size are shown. It belongs to the application, and may be a
+ * secret.
  */
 public final class Holders {
 
-    /** A hash of more fields is no lock, and not read as a whole. */
+    /** A hash with more fields is no lock, and is not read as a whole. */
     static final int FIELDS_MAX = 64;
 
     private static final Pattern OURS = Pattern.compile("hf-[A-Za-z0-9_-]+:\\d+(~[A-Za-z0-9]+)?");
@@ -19,22 +20,22 @@ public final class Holders {
 
     private Holders() {}
 
-    /** Whether a text is a holder id of Holdfast's. */
+    /** Whether a text is a holder id of Holdfast. */
     static boolean isOurs(String text) {
         return OURS.matcher(text).matches();
     }
 
-    /** Whether a field of a hash is a hold, of Holdfast's or Redisson's. */
+    /** Whether a field of a hash is a hold of Holdfast or of Redisson. */
     static boolean isHold(String field) {
         return isOurs(field) || REDISSONS.matcher(field).matches();
     }
 
-    /** Whether a field of a hash belongs to a lock: a hold, or what is kept beside it. */
+    /** Whether a field of a hash belongs to a lock: a hold, or a field beside it. */
     static boolean isLocks(String field) {
         return isHold(field) || field.equals("~seq") || field.equals("mode");
     }
 
-    /** Returns what to show for a string that holds. */
+    /** Returns the text to show for a string that holds. */
     static String inString(String value, boolean expires) {
         String holder = CommandsHold.holder(value);
         return isOurs(holder)
@@ -42,7 +43,7 @@ public final class Holders {
                 : expires ? "a string of " + value.getBytes(UTF_8).length + " bytes with an expiry" : ofType("string");
     }
 
-    /** Returns what to show for a key that no lock is kept in. */
+    /** Returns the text to show for a key that is no lock. */
     static String ofType(String type) {
         return "a " + type + " that is no lock";
     }

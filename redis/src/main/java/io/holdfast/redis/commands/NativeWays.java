@@ -1,15 +1,29 @@
 package io.holdfast.redis.commands;
 
+import io.holdfast.redis.commands.ConditionalDelete.Deletion;
 import io.holdfast.redis.connect.RedisConnections;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.IntegerOutput;
 import io.lettuce.core.output.StatusOutput;
 import io.lettuce.core.protocol.CommandArgs;
+import io.lettuce.core.protocol.CommandType;
 import io.lettuce.core.protocol.ProtocolKeyword;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 
 /** Comparisons that the server makes by one command, on the shared connection. */
 public final class NativeWays {
+
+    /** Commands that the driver does not know. */
+    private enum NewCommand implements ProtocolKeyword {
+        DELIFEQ,
+        DELEX;
+
+        @Override
+        public byte[] getBytes() {
+            return name().getBytes(StandardCharsets.US_ASCII);
+        }
+    }
 
     private final RedisConnections connections;
 
@@ -17,29 +31,25 @@ public final class NativeWays {
         this.connections = connections;
     }
 
-    /** {@code DELIFEQ key value}: Valkey 9.0. */
+    /** {@code DELIFEQ key value}. */
     public ConditionalDelete delifeq() {
-        return (key, expected, channel) -> delete(
-                NativeCommand.DELIFEQ,
-                new CommandArgs<>(StringCodec.UTF8).addKey(key).addValue(expected));
+        return (key, expected, channel) -> delete(NewCommand.DELIFEQ, args(key).addValue(expected));
     }
 
-    /** {@code DELEX key IFEQ value}: Redis 8.4. Without the condition it would be a plain DEL. */
+    /** {@code DELEX key IFEQ value}. Without the condition it would be a DEL. */
     public ConditionalDelete delex() {
-        return (key, expected, channel) -> delete(
-                NativeCommand.DELEX,
-                new CommandArgs<>(StringCodec.UTF8).addKey(key).add("IFEQ").addValue(expected));
+        return (key, expected, channel) ->
+                delete(NewCommand.DELEX, args(key).add("IFEQ").addValue(expected));
     }
 
-    /** {@code SET key value IFEQ expected PX millis}: Valkey 8.1, Redis 8.4. Without PX the key would never expire. */
+    /** {@code SET key value IFEQ expected PX millis}. Without PX the key would never expire. */
     ConditionalSet set() {
         return (key, expected, value, millis) -> connections
                 .commands()
                 .dispatch(
-                        NativeCommand.SET,
+                        CommandType.SET,
                         new StatusOutput<>(StringCodec.UTF8),
-                        new CommandArgs<>(StringCodec.UTF8)
-                                .addKey(key)
+                        args(key)
                                 .addValue(value)
                                 .add("IFEQ")
                                 .addValue(expected)
@@ -48,12 +58,14 @@ public final class NativeWays {
                 .thenApply("OK"::equals);
     }
 
-    private CompletionStage<ConditionalDelete.Deletion> delete(
-            ProtocolKeyword command, CommandArgs<String, String> args) {
+    private static CommandArgs<String, String> args(String key) {
+        return new CommandArgs<>(StringCodec.UTF8).addKey(key);
+    }
+
+    private CompletionStage<Deletion> delete(ProtocolKeyword command, CommandArgs<String, String> args) {
         return connections
                 .commands()
                 .dispatch(command, new IntegerOutput<>(StringCodec.UTF8), args)
-                .thenApply(
-                        deleted -> new ConditionalDelete.Deletion(deleted == 1, ConditionalDelete.Deletion.NOT_TOLD));
+                .thenApply(deleted -> new Deletion(deleted == 1, Deletion.NOT_TOLD));
     }
 }

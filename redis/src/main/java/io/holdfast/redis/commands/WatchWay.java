@@ -7,9 +7,7 @@ import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.TransactionResult;
-import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -18,27 +16,27 @@ import java.util.function.Function;
 /**
  * Comparisons by {@code WATCH}, {@code GET}, {@code MULTI} … {@code EXEC}: on any server, in two round trips.
  *
- * <p>Invariant: what changes the key is sent only after the server has begun the transaction. MULTI comes with the question,
- * so that this costs nothing: a server that refuses MULTI but not DEL (its rights were changed meanwhile) would else
- * delete whatever the key has become.
+ * <p>Invariant: the command that changes the key is sent only after the server has begun the transaction. MULTI is sent
+ * together with the question, so that this costs nothing. Otherwise a server that refuses MULTI but not DEL (its rights
+ * were changed meanwhile) would delete the key whatever its value.
  *
- * <p>Invariant: the connection is nobody else's from WATCH to EXEC, and it is one that never connects again by itself. On
- * a shared one somebody else's EXEC ends the watch; on a new one there is none. Either way EXEC would delete whatever the
- * key has become.
+ * <p>Invariant: from WATCH to EXEC no other command uses the connection, and the connection never reconnects by itself.
+ * On a shared connection another EXEC would end the watch; on a new one there is none. Either way EXEC would delete the
+ * key whatever its value.
  */
 public final class WatchWay implements ConditionalDelete, ConditionalSet {
 
-    /** EXEC is also refused after somebody's harmless PEXPIRE; nobody does that so often on purpose. */
+    /** EXEC is refused even after a harmless PEXPIRE of another client, but not so often. */
     private static final int TRIES = 10;
 
     private final DedicatedConnections connections;
 
-    /** Where the second half runs; tests hold it back there. */
+    /** Runs the second half; tests delay it here. */
     private final Executor between;
 
     private final boolean publishes;
 
-    /** @param publishes whether the server lets us PUBLISH: else it would refuse the whole transaction */
+    /** @param publishes whether PUBLISH is allowed; otherwise the server would refuse the whole transaction with it */
     public WatchWay(DedicatedConnections connections, boolean publishes) {
         this(connections, publishes, Runnable::run);
     }
@@ -51,10 +49,9 @@ public final class WatchWay implements ConditionalDelete, ConditionalSet {
 
     @Override
     public CompletionStage<Deletion> delete(String key, String expected, String channel) {
-        return ifEqual(
+        return run(new Transaction<>(
                 key,
                 expected,
-                Deletion.NONE,
                 commands -> {
                     var deleting = commands.del(key);
                     if (publishes) {
@@ -64,91 +61,80 @@ public final class WatchWay implements ConditionalDelete, ConditionalSet {
                 },
                 results -> new Deletion(
                         ((Long) results.get(0)) == 1,
-                        publishes ? ((Long) results.get(1)).intValue() : Deletion.NOT_TOLD));
+                        publishes ? ((Long) results.get(1)).intValue() : Deletion.NOT_TOLD),
+                Deletion.NONE));
     }
 
-    /** A server that is out of memory refuses every command of a transaction, whatever it is. */
+    /** Fails on a server that is out of memory: it refuses every command of a transaction. */
     @Override
     public CompletionStage<Boolean> set(String key, String expected, String value, long millis) {
-        return ifEqual(
+        return run(new Transaction<>(
                 key,
                 expected,
-                false,
                 commands -> value.equals(expected)
                         ? commands.pexpire(key, millis)
                         : commands.set(key, value, SetArgs.Builder.px(millis)),
-                results -> Boolean.TRUE.equals(results.get(0)) || "OK".equals(results.get(0)));
+                results -> Boolean.TRUE.equals(results.get(0)) || "OK".equals(results.get(0)),
+                false));
     }
 
     /**
-     * @param queued sends the commands of the transaction
-     * @param outcome made from their results
+     * A transaction on a key with an expected value.
+     *
+     * @param queued sends its commands, and returns the one whose failure counts
+     * @param outcome makes the outcome from the results
+     * @param otherwise the outcome if the key has another value
      */
-    private <T> CompletionStage<T> ifEqual(
+    private record Transaction<T>(
             String key,
             String expected,
-            T otherwise,
             Function<RedisAsyncCommands<String, String>, RedisFuture<?>> queued,
-            Function<TransactionResult, T> outcome) {
-        return connections.with(
-                key, connection -> attempt(connection, key, expected, otherwise, queued, outcome, TRIES));
+            Function<TransactionResult, T> outcome,
+            T otherwise) {}
+
+    private <T> CompletionStage<T> run(Transaction<T> transaction) {
+        return connections.with(transaction.key(), connection -> attempt(connection.async(), transaction, TRIES));
     }
 
     private <T> CompletionStage<T> attempt(
-            StatefulRedisConnection<String, String> connection,
-            String key,
-            String expected,
-            T otherwise,
-            Function<RedisAsyncCommands<String, String>, RedisFuture<?>> queued,
-            Function<TransactionResult, T> outcome,
-            int triesLeft) {
-        RedisAsyncCommands<String, String> commands = connection.async();
-        var watching = commands.watch(key);
-        CompletionStage<String> value = commands.get(key);
+            RedisAsyncCommands<String, String> commands, Transaction<T> transaction, int triesLeft) {
+        var watching = commands.watch(transaction.key());
+        CompletionStage<String> value = commands.get(transaction.key());
         var beginning = commands.multi();
         return watching.thenCompose(watched -> value)
-                .thenCombine(beginning, (found, begun) -> expected.equals(found))
+                .thenCombine(beginning, (found, begun) -> transaction.expected().equals(found))
                 .thenComposeAsync(
                         isEqual -> {
                             if (!isEqual) {
-                                // Of nothing: it ends the watch, too.
-                                return commands.exec().thenApply(nothing -> otherwise);
+                                // An empty transaction ends the watch.
+                                return commands.exec().thenApply(nothing -> transaction.otherwise());
                             }
-                            var commanding = queued.apply(commands);
-                            return executed(commands.exec(), List.of(commanding))
-                                    .thenCompose(results -> {
-                                        if (!results.wasDiscarded()) {
-                                            // A command of the transaction that failed has failed for itself.
-                                            return commanding.thenApply(done -> outcome.apply(results));
-                                        }
-                                        if (triesLeft == 1) {
-                                            return CompletableFuture.failedFuture(RedisErrors.keepsChanging(key));
-                                        }
-                                        return attempt(
-                                                connection, key, expected, otherwise, queued, outcome, triesLeft - 1);
-                                    });
+                            var commanding = transaction.queued().apply(commands);
+                            return executed(commands.exec(), commanding).thenCompose(results -> {
+                                if (!results.wasDiscarded()) {
+                                    // A command of the transaction may have failed by itself.
+                                    return commanding.thenApply(
+                                            done -> transaction.outcome().apply(results));
+                                }
+                                return triesLeft > 1
+                                        ? attempt(commands, transaction, triesLeft - 1)
+                                        : CompletableFuture.failedFuture(RedisErrors.keepsChanging(transaction.key()));
+                            });
                         },
                         between);
     }
 
-    /** If the whole was refused (EXECABORT), fails with what the server said to the command: it names the cause. */
+    /**
+     * Fails a transaction that was refused (EXECABORT) with the server's answer to the command, which names the cause.
+     */
     private static CompletionStage<TransactionResult> executed(
-            CompletionStage<TransactionResult> exec, List<? extends RedisFuture<?>> commanding) {
-        CompletableFuture<TransactionResult> outcome = new CompletableFuture<>();
-        exec.whenComplete((results, error) -> {
-            if (error == null) {
-                outcome.complete(results);
-                return;
-            }
-            for (RedisFuture<?> command : commanding) {
-                String said = command.getError();
-                if (error instanceof RedisCommandExecutionException && said != null) {
-                    outcome.completeExceptionally(new RedisCommandExecutionException(said, error));
-                    return;
-                }
-            }
-            outcome.completeExceptionally(error);
+            CompletionStage<TransactionResult> exec, RedisFuture<?> command) {
+        return exec.exceptionallyCompose(error -> {
+            String said = command.getError();
+            return CompletableFuture.failedFuture(
+                    RedisErrors.unwrap(error) instanceof RedisCommandExecutionException && said != null
+                            ? new RedisCommandExecutionException(said, error)
+                            : error);
         });
-        return outcome;
     }
 }

@@ -1,6 +1,6 @@
 /**
- * The store that keeps locks without scripts: native compare-and-delete where the server has it, {@code WATCH} and {@code MULTI}
- * elsewhere.
+ * The store of the commands mode, which runs no scripts: native compare-and-delete where the server has it, {@code
+ * WATCH} and {@code MULTI} elsewhere.
  */
 @NullMarked
 package io.holdfast.redis.commands;

@@ -4,6 +4,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.ServerClock;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
@@ -174,14 +175,14 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     }
 
     @Override
-    public Object server(String key) {
+    public ServerId server(String key) {
         String node = masterOf(group(key));
-        return node == null ? "nobody" : node;
+        return new ServerId(node == null ? "none" : node);
     }
 
     @Override
     public ServerClock clock(String key) {
-        return clocks.computeIfAbsent(String.valueOf(server(key)), node -> new ServerClock(time));
+        return clocks.computeIfAbsent(server(key).text(), node -> new ServerClock(time));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -47,12 +48,12 @@ public final class DedicatedConnections {
     private record Waiter(String key, CompletableFuture<StatefulRedisConnection<String, String>> turn) {}
 
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
-    private final Function<String, Object> servers;
+    private final Function<String, ServerId> servers;
     private final TimeSource time;
     private final Duration timeout;
     private final RedisErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
-    private final Map<Object, Pool> pools = new HashMap<>(); // by lock
+    private final Map<ServerId, Pool> pools = new HashMap<>(); // by lock
     private boolean closed; // by lock
 
     /**
@@ -62,7 +63,7 @@ public final class DedicatedConnections {
      */
     public DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
-            Function<String, Object> servers,
+            Function<String, ServerId> servers,
             TimeSource time,
             Duration timeout,
             RedisErrors errors) {
@@ -76,7 +77,7 @@ public final class DedicatedConnections {
     /** Lends a connection to the key's server until the stage that the user returns is complete. */
     public <T> CompletionStage<T> with(
             String key, Function<StatefulRedisConnection<String, String>, CompletionStage<T>> user) {
-        Object server = servers.apply(key);
+        ServerId server = servers.apply(key);
         return take(server, key)
                 .thenCompose(connection -> StageGuard.begin(() -> user.apply(connection))
                         .whenComplete((result, error) -> giveBack(server, new Idle(connection), error == null)));
@@ -85,7 +86,7 @@ public final class DedicatedConnections {
     /** Keeps idle connections alive, and closes those unused since the last beat, except one at a single server. */
     public void beat() {
         List<StatefulRedisConnection<String, String>> superfluous = new ArrayList<>();
-        Map<Idle, Object> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
+        Map<Idle, ServerId> pinged = new LinkedHashMap<>(); // an order of its own: a simulation repeats it
         lock.lock();
         try {
             // Keeps none in a cluster, where the pool of a node without slots would never end.
@@ -148,7 +149,7 @@ public final class DedicatedConnections {
         }
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> take(Object server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> take(ServerId server, String key) {
         List<StatefulRedisConnection<String, String>> dead = new ArrayList<>();
         Waiter waiter = null;
         Pool pool;
@@ -192,7 +193,7 @@ public final class DedicatedConnections {
         return waiter.turn();
     }
 
-    private CompletionStage<StatefulRedisConnection<String, String>> connect(Object server, String key) {
+    private CompletionStage<StatefulRedisConnection<String, String>> connect(ServerId server, String key) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
         CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
         connector.apply(key).whenComplete((connection, error) -> {
@@ -206,7 +207,7 @@ public final class DedicatedConnections {
         return connecting;
     }
 
-    private void giveBack(Object server, Idle idle, boolean usable) {
+    private void giveBack(ServerId server, Idle idle, boolean usable) {
         StatefulRedisConnection<String, String> connection = idle.connection;
         if (!usable || !connection.isOpen()) {
             close(connection);
@@ -246,7 +247,7 @@ public final class DedicatedConnections {
      * another server than the pool's; the next user's command is then refused there (MOVED), and the connection is
      * closed.
      */
-    private void gone(Object server) {
+    private void gone(ServerId server) {
         Waiter next;
         lock.lock();
         try {
@@ -270,7 +271,7 @@ public final class DedicatedConnections {
         }
     }
 
-    private void connectFor(Object server, Waiter next) {
+    private void connectFor(ServerId server, Waiter next) {
         connect(server, next.key()).whenComplete((connection, error) -> {
             if (error != null) {
                 next.turn().completeExceptionally(error);

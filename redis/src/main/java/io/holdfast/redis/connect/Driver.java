@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <p>By default Lettuce keeps commands while it is disconnected, and sends again what was in flight. Here it does
  * neither: the engine must learn that a command failed, and it knows best what to do then.
  */
-final class Driver {
+public final class Driver {
 
     /** Names threads {@code holdfast-redis-…}, so that they differ from those of the application's own connections. */
     static final ThreadFactoryProvider THREADS =

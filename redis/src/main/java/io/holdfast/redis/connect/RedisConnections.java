@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.ServerClock;
+import io.holdfast.redis.server.ServerId;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
@@ -79,8 +80,8 @@ public interface RedisConnections extends AutoCloseable {
     /** Whether the server that executes commands on a key is connected now. */
     boolean reaches(String key);
 
-    /** Returns an object for the server that executes commands on a key now; equal for the same server. */
-    Object server(String key);
+    /** Returns the server that executes commands on a key now. */
+    ServerId server(String key);
 
     /**
      * Returns an estimate of the clock of the server that executes commands on a key now; unknown until a reply of that

@@ -5,6 +5,7 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.ServerClock;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
@@ -36,6 +37,8 @@ public final class ServerConnections implements RedisConnections {
 
     /** The time between two cuts: enough to reconnect and to be refused again. */
     private static final long CUT_INTERVAL_NANOS = 250_000_000;
+
+    private static final ServerId SERVER = new ServerId("the server");
 
     private final RedisSettings settings;
     private final TimeSource time;
@@ -133,8 +136,8 @@ public final class ServerConnections implements RedisConnections {
     }
 
     @Override
-    public Object server(String key) {
-        return this;
+    public ServerId server(String key) {
+        return SERVER;
     }
 
     @Override

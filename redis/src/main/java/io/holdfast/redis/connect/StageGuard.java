@@ -3,6 +3,7 @@ package io.holdfast.redis.connect;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Starts commands so that a thrown exception fails their stage. */
 public final class StageGuard {
@@ -17,6 +18,15 @@ public final class StageGuard {
             return command.get();
         } catch (Throwable e) {
             return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Completes a future as another stage was completed. */
+    public static <T> void complete(CompletableFuture<T> outcome, @Nullable T value, @Nullable Throwable error) {
+        if (error != null) {
+            outcome.completeExceptionally(error);
+        } else {
+            outcome.complete(value);
         }
     }
 }

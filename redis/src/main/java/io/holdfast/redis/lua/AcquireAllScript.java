@@ -14,16 +14,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Takes several locks by one script, all or none: on one server any, in a cluster those of one slot. The script's keys are
- * computed, so it is not used where a service refuses that.
+ * Takes several locks by one script, all or none: on one server any locks, in a cluster those of one slot. The script
+ * computes its keys, so it is not used where a service refuses that.
  */
 public final class AcquireAllScript {
 
-    /** More in one command would keep the server's other clients waiting noticeably. */
+    /** More locks in one command would delay the server's other clients noticeably. */
     private static final int LOCKS_MAX = 100;
-
-    private static final int LATE = -1;
-    private static final int UNUSABLE_KEY = -2;
 
     private final RedisKeys keys;
     private final Scripts scripts;
@@ -40,7 +37,7 @@ public final class AcquireAllScript {
         this.timeout = timeout;
     }
 
-    /** Whether one script may take these. */
+    /** Returns whether one script may take the locks of these names. */
     boolean takes(List<String> names) {
         int group = connections.group(names.get(0));
         return scripts.allowed().batches()
@@ -48,7 +45,7 @@ public final class AcquireAllScript {
                 && names.stream().allMatch(name -> connections.group(name) == group);
     }
 
-    /** Has seen a time of the server. */
+    /** Takes the locks. The server's clock must be known. */
     CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests) {
         CompletableFuture<AcquireAllReply> outcome = new CompletableFuture<>();
         acquire(requests, outcome, true);
@@ -67,40 +64,28 @@ public final class AcquireAllScript {
             args.add(RedisKeys.redissonChannel(request.name()));
         }
         Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
-            clock.observe((Long) reply.get(1));
-            int code = integer(reply, 0);
-            if (code == LATE && again) {
-                // Held up, or the server's clock was set: that is known now.
+            int code = reply.integer();
+            clock.observe(reply.number());
+            if (code == LuaLockStore.LATE && again) {
+                // The command was delayed, or the server's clock was set. The clock is known now.
                 acquire(requests, outcome, false);
-            } else if (code == LATE) {
+            } else if (code == LuaLockStore.LATE) {
                 outcome.completeExceptionally(errors.late());
-            } else if (code == UNUSABLE_KEY) {
-                String name = requests.get(integer(reply, 3) - 1).name();
-                outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+            } else if (code == LuaLockStore.UNUSABLE_KEY) {
+                String type = reply.text();
+                outcome.completeExceptionally(errors.unusableKey(nameAt(requests, reply), type));
             } else if (code == 0) {
-                String name = requests.get(integer(reply, 2) - 1).name();
-                outcome.complete(AcquireAllReply.busy(name, (Long) reply.get(3)));
+                outcome.complete(AcquireAllReply.busy(nameAt(requests, reply), reply.number()));
             } else {
-                outcome.complete(AcquireAllReply.taken(granted(reply, requests.size())));
+                List<Granted> granted = new ArrayList<>();
+                requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
+                outcome.complete(AcquireAllReply.taken(granted));
             }
         };
-        scripts.run(
-                LuaScript.ACQUIRE_TOGETHER,
-                locks.toArray(new String[0]),
-                args.toArray(new String[0]),
-                decoder,
-                outcome);
+        scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), decoder, outcome);
     }
 
-    private static List<Granted> granted(List<Object> reply, int count) {
-        List<Granted> granted = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-            granted.add(new Granted((Long) reply.get(2 + 2 * i), integer(reply, 3 + 2 * i)));
-        }
-        return granted;
-    }
-
-    private static int integer(List<Object> reply, int index) {
-        return ((Long) reply.get(index)).intValue();
+    private static String nameAt(List<AcquireRequest> requests, ScriptReply reply) {
+        return requests.get(reply.integer() - 1).name();
     }
 }

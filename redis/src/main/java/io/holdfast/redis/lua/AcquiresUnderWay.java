@@ -9,30 +9,26 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires of one client that may still queue. An acquire is not always one command, in order with a withdrawal of its
- * id: so the withdrawal must know of it. Thread-safe.
+ * The acquires of one client that may still queue. An acquire can take several commands, so a withdrawal of its id may
+ * overtake it: the withdrawal must know of the acquire. Thread-safe.
  */
 public final class AcquiresUnderWay {
 
     private final ConcurrentMap<String, CompletionStage<?>> byId = new ConcurrentHashMap<>();
 
-    /** Remembers the id from before the acquire begins until it has ended. */
+    /** Begins an acquire, and remembers its id until the acquire has ended. */
     public <T> CompletionStage<T> during(String id, Supplier<CompletionStage<T>> acquire) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         byId.put(id, outcome);
         StageGuard.begin(acquire).whenComplete((reply, error) -> {
-            // Before anybody hears of it: who withdraws because of the answer comes after it.
+            // First: a withdrawal that the answer causes must not wait for this acquire.
             byId.remove(id, outcome);
-            if (error == null) {
-                outcome.complete(reply);
-            } else {
-                outcome.completeExceptionally(error);
-            }
+            StageGuard.complete(outcome, reply, error);
         });
         return outcome;
     }
 
-    /** Completes when the acquire of this id ends; null if none is under way. */
+    /** Returns a stage that completes when the acquire of this id ends; null if none is under way. */
     @Nullable
     public CompletionStage<?> of(String id) {
         return byId.get(id);

@@ -1,13 +1,14 @@
 package io.holdfast.redis.lua;
 
 /**
- * What a server lets this user do with scripts. Found out once, when the store is opened ({@link RedisProbe}). The locks
- * are as safe without any of it, and slower.
+ * What a server lets this user do with scripts. {@link RedisProbe} finds it out once, when the store is opened. Without
+ * any of it the locks are as safe, and slower.
  *
- * @param digests scripts may be called by their digest (EVALSHA); else each call carries the text (EVAL)
- * @param pushes scripts may publish, so that a release can grant the lock to the next client and tell it; else it leaves
- *     the lock free, and the releasing client sends a hint
- * @param batches a script may use keys that are computed, and of several slots, so that one command renews many holds
+ * @param digests whether scripts may be called by their digest (EVALSHA); otherwise each call carries the text (EVAL)
+ * @param pushes whether scripts may publish, so that a release can grant the lock to the next client and notify it;
+ *     otherwise a release leaves the lock free, and the releasing client sends a hint
+ * @param batches whether a script may compute its keys and use those of several slots, so that one command renews many
+ *     holds
  */
 public record Allowed(boolean digests, boolean pushes, boolean batches) {
 

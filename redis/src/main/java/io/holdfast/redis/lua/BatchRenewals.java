@@ -9,20 +9,19 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Renews holds, as many by one command as one script may touch together: in a cluster those of one slot.
+ * Renews holds, each command as many as one script may touch together: in a cluster those of one slot.
  *
  * <p>Thread-safe; keeps no state.
  */
 public final class BatchRenewals {
 
-    /** More in one command would keep the server's other clients waiting noticeably. */
+    /** More holds in one command would delay the server's other clients noticeably. */
     private static final int RENEWALS_PER_COMMAND = 128;
 
     private final RedisKeys keys;
@@ -44,156 +43,101 @@ public final class BatchRenewals {
         this.redisson = redisson;
     }
 
-    /** Those that may go in one command. */
+    /** What the requests of one command have in common. */
     private record Group(int keys, boolean counted) {}
 
-    /** Of one group, what goes in the next command: requests and their places in the caller's list. */
-    private static final class Chunk {
+    /** A request and its place in the caller's list. */
+    private record Entry(int index, RenewRequest request) {}
 
-        final Group group;
-        final List<RenewRequest> requests = new ArrayList<>();
-
-        /** Of the requests, in the same order. In a cluster most chunks are of one request. */
-        int[] indexes = new int[1];
-
-        Chunk(Group group) {
-            this.group = group;
-        }
-
-        boolean takes(int keys, boolean counted) {
-            return group.keys == keys && group.counted == counted;
-        }
-
-        void add(int index, RenewRequest request) {
-            if (requests.size() == indexes.length) {
-                indexes = Arrays.copyOf(indexes, 2 * indexes.length);
-            }
-            indexes[requests.size()] = index;
-            requests.add(request);
-        }
-    }
-
-    /** One answer for each request. None depends on another but those of one command. */
+    /** Answers each request. An answer depends only on requests of the same command. */
     void renew(List<RenewRequest> requests, RenewAnswers answers) {
         int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
-        Map<Group, Chunk> open = new LinkedHashMap<>();
-        Chunk chunk = null;
+        Map<Group, List<Entry>> open = new LinkedHashMap<>();
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
-            int keys = connections.group(request.name());
-            if (chunk == null || !chunk.takes(keys, request.counted())) {
-                chunk = open.computeIfAbsent(new Group(keys, request.counted()), Chunk::new);
-            }
-            chunk.add(i, request);
-            if (chunk.requests.size() == most) {
-                open.remove(chunk.group);
-                send(chunk, answers);
-                chunk = null;
+            Group group = new Group(connections.group(request.name()), request.counted());
+            List<Entry> chunk = open.computeIfAbsent(group, first -> new ArrayList<>());
+            chunk.add(new Entry(i, request));
+            if (chunk.size() == most) {
+                open.remove(group);
+                send(chunk, group.counted(), answers);
             }
         }
-        for (Chunk rest : open.values()) {
-            send(rest, answers);
-        }
+        open.forEach((group, chunk) -> send(chunk, group.counted(), answers));
     }
 
-    /** Renews those of a chunk by one command. */
-    private void send(Chunk chunk, RenewAnswers answers) {
-        List<RenewRequest> requests = chunk.requests;
-        boolean counted = chunk.group.counted;
-        renewal(requests, counted).whenComplete((reply, error) -> {
+    private void send(List<Entry> chunk, boolean counted, RenewAnswers answers) {
+        renewal(chunk, counted).whenComplete((replies, error) -> {
             StoreException failed = error == null ? null : errors.of(error);
-            // A slot can take long to move, and all that while its locks would not be renewed.
+            // A slot can take long to move. Without the queue's key, its locks are renewed all the while.
             boolean apart = failed != null && RedisErrors.keysAreApart(error);
-            // What is refused for good may be refused because of one of them, to whose key this user has lost the
-            // right.
-            boolean refused = failed != null && requests.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
-            for (int i = 0; i < requests.size(); i++) {
+            // A batch may be refused for good because this user has lost the right to one of its keys.
+            boolean refused = failed != null && chunk.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
+            for (int i = 0; i < chunk.size(); i++) {
                 if (apart || refused) {
-                    renewAlone(requests.get(i), counted && !apart, chunk.indexes[i], answers);
-                } else if (failed != null) {
-                    answers.answered(chunk.indexes[i], null, failed);
+                    renewAlone(chunk.get(i), counted && !apart, answers);
                 } else {
-                    answer(requests.get(i), reply, i, counted, chunk.indexes[i], answers);
+                    answers.answered(chunk.get(i).index(), failed == null ? replies.get(i) : null, failed);
                 }
             }
         });
     }
 
-    /** @param counted else with the lock key only, which is at one node at any time, and does not tell how many wait */
-    private void renewAlone(RenewRequest request, boolean counted, int index, RenewAnswers answers) {
-        renewal(List.of(request), counted).whenComplete((reply, error) -> {
-            if (error == null) {
-                answer(request, reply, 0, counted, index, answers);
-            } else {
-                answers.answered(index, null, errors.of(error));
+    /**
+     * Renews one hold.
+     *
+     * @param counted whether to count the waiting clients. If not, the command has only the lock's key, which is at one
+     *     node at any time
+     */
+    private void renewAlone(Entry entry, boolean counted, RenewAnswers answers) {
+        renewal(List.of(entry), counted)
+                .whenComplete((replies, error) -> answers.answered(
+                        entry.index(), error == null ? replies.get(0) : null, error == null ? null : errors.of(error)));
+    }
+
+    private CompletionStage<List<RenewReply>> renewal(List<Entry> chunk, boolean counted) {
+        LuaScript script = chunk.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
+        return scripts.run(script, renewalKeys(chunk, counted), renewalArgs(chunk), reply -> {
+            connections.clock(chunk.get(0).request().name()).observe(reply.number());
+            List<RenewReply> replies = new ArrayList<>(chunk.size());
+            for (Entry entry : chunk) {
+                redisson.unwatch(entry.request().name(), entry.request().holderId());
+                int code = reply.integer();
+                long base = reply.number();
+                int waiting = counted ? reply.integer() : 0;
+                replies.add(
+                        switch (code) {
+                            case 0 -> new RenewReply.Gone();
+                            case 1 -> new RenewReply.Renewed(base, waiting);
+                            default -> new RenewReply.Superseded();
+                        });
             }
+            return replies;
         });
     }
 
-    private void answer(
-            RenewRequest request, List<Object> reply, int at, boolean counted, int index, RenewAnswers answers) {
-        RenewReply renewed;
-        try {
-            renewed = renewed(request, reply, at, counted);
-        } catch (RuntimeException e) {
-            // Not a reply of this script.
-            answers.answered(index, null, errors.of(e));
-            return;
-        }
-        answers.answered(index, renewed, null);
-    }
-
-    private CompletionStage<List<Object>> renewal(List<RenewRequest> requests, boolean counted) {
-        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
-        return scripts.run(script, renewalKeys(requests, counted), renewalArgs(requests), (reply, outcome) -> {
-            connections.clock(requests.get(0).name()).observe((Long) reply.get(0));
-            outcome.complete(reply);
-        });
-    }
-
-    private String[] renewalKeys(List<RenewRequest> requests, boolean counted) {
-        String[] names = new String[counted ? 2 * requests.size() : requests.size()];
-        int at = 0;
-        for (RenewRequest request : requests) {
-            names[at++] = request.name();
+    private String[] renewalKeys(List<Entry> chunk, boolean counted) {
+        List<String> names = new ArrayList<>(2 * chunk.size());
+        for (Entry entry : chunk) {
+            names.add(entry.request().name());
             if (counted) {
-                names[at++] = keys.queue(request.name());
+                names.add(keys.queue(entry.request().name()));
             }
         }
-        return names;
+        return names.toArray(new String[0]);
     }
 
-    private static String[] renewalArgs(List<RenewRequest> requests) {
-        String[] args = new String[2 * requests.size()];
-        RenewRequest before = null;
+    private static String[] renewalArgs(List<Entry> chunk) {
+        String[] args = new String[2 * chunk.size()];
+        String before = "";
         int at = 0;
-        for (RenewRequest request : requests) {
+        for (Entry entry : chunk) {
+            RenewRequest request = entry.request();
+            String setting = request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
             args[at++] = request.holderId();
-            args[at++] = before != null && isSetAlike(request, before)
-                    ? ""
-                    : request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
-            before = request;
+            args[at++] = setting.equals(before) ? "" : setting;
+            before = setting;
         }
         return args;
-    }
-
-    private static boolean isSetAlike(RenewRequest one, RenewRequest other) {
-        return one.leaseMillis() == other.leaseMillis()
-                && one.sequence() == other.sequence()
-                && one.exact() == other.exact();
-    }
-
-    private RenewReply renewed(RenewRequest request, List<Object> reply, int index, boolean counted) {
-        redisson.unwatch(request.name(), request.holderId());
-        int at = 1 + (counted ? 3 : 2) * index;
-        return switch (integer(reply, at)) {
-            case 0 -> new RenewReply.Gone();
-            case 1 -> new RenewReply.Renewed((Long) reply.get(at + 1), counted ? integer(reply, at + 2) : 0);
-            default -> new RenewReply.Superseded();
-        };
-    }
-
-    private static int integer(List<Object> reply, int index) {
-        return ((Long) reply.get(index)).intValue();
     }
 }

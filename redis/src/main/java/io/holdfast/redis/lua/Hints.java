@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Tells other clients what scripts may not tell them: that a lock is free, and that somebody waits. Sent after the fact
- * and without waiting for an answer; one that is lost costs its receiver the time until its next poll.
+ * Tells other clients what scripts may not tell them: that a lock is free, and that a client waits. A hint is sent
+ * after the fact, and no answer is waited for; a lost hint costs its receiver the time until its next poll.
  */
 public final class Hints {
 
@@ -34,19 +34,19 @@ public final class Hints {
         this.server = server;
     }
 
-    /** The lock was left free. Redisson's clients are told in each way in which a script would tell them. */
+    /** Says that the lock was left free. Redisson's clients hear it in each way in which a script would tell them. */
     void released(String name, String firstWaiting) {
         tell("r", firstWaiting, name);
         String channel = RedisKeys.redissonChannel(name);
         if (publishing.releasesPlain()) {
-            publish(channel, RedisKeys.RELEASED);
+            send(commands -> commands.publish(channel, RedisKeys.RELEASED));
         }
         if (publishing.releasesSharded()) {
             send(commands -> commands.spublish(channel, RedisKeys.RELEASED));
         }
     }
 
-    /** Somebody waits behind this holder. */
+    /** Says that a client waits behind this holder. */
     void contended(String name, String holderId) {
         tell("c", holderId, name);
     }
@@ -54,12 +54,8 @@ public final class Hints {
     private void tell(String kind, String holderId, String name) {
         String client = HolderId.client(holderId);
         if (!client.isEmpty()) {
-            publish(keys.clientChannels() + client, kind + " " + holderId + " " + name);
+            send(commands -> commands.publish(keys.clientChannels() + client, kind + " " + holderId + " " + name));
         }
-    }
-
-    private void publish(String channel, String message) {
-        send(commands -> commands.publish(channel, message));
     }
 
     private void send(Function<RedisClusterAsyncCommands<String, String>, CompletionStage<Long>> message) {
@@ -76,12 +72,12 @@ public final class Hints {
                 }
             });
         } catch (RuntimeException e) {
-            // Closed meanwhile: whoever waits polls.
+            // The store was closed meanwhile; the clients that wait poll.
             Log.LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
         }
     }
 
-    /** For good; not while a slot moves or a server starts, say. */
+    /** Returns whether the server refuses for good; not, for example, while a slot moves or the server starts. */
     private boolean isRefusal(Throwable error) {
         return error instanceof RedisCommandExecutionException
                 && errors.of(error).outcome() == StoreException.Outcome.FATAL;

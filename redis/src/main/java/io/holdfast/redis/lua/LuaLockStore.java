@@ -3,6 +3,7 @@ package io.holdfast.redis.lua;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.RedissonReleases;
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
@@ -22,22 +23,23 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store by scripts: each command is one script. The scripts' heads say what the arguments and replies mean.
+ * The store that keeps locks by Lua scripts: each command is one script. The scripts' heads say what the arguments and
+ * replies mean.
  *
- * <p>Keeps no state of a lock but what it listens for at Redisson ({@link RedissonReleases}), and which acquires are under
- * way. Stages complete on the driver's I/O thread.
+ * <p>Keeps no state of a lock but which of Redisson's releases it listens for ({@link RedissonReleases}), and which
+ * acquires are under way. Stages complete on the driver's I/O thread.
  */
 public final class LuaLockStore implements LockStore {
 
-    /** Those behind the first few of the queue are not woken by Redisson's releases: they would ask in vain. */
+    /** Redisson's releases wake only the first few of the queue: those behind them would ask for nothing. */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
-    private static final int LATE = -1;
-    private static final int UNUSABLE_KEY = -2;
+    static final int LATE = -1;
+    static final int UNUSABLE_KEY = -2;
     private static final int NO_LOCK = -3;
     private static final int OURS = 0;
     private static final int HELD_BY_REDISSON = 1;
@@ -50,11 +52,11 @@ public final class LuaLockStore implements LockStore {
     private final RedisMessages messages;
     private final Hints hints;
     private final BatchRenewals renewals;
-    private final AcquireAllScript together;
+    private final AcquireAllScript acquireAll;
     private final Runnable closing;
 
-    /** Null if replicas are not waited for. */
-    private final @Nullable ReplicatedScripts replicated;
+    /** Null if the store does not wait for replicas. */
+    private final @Nullable ReplicatedAcquires replicated;
 
     private final AcquiresUnderWay underWay = new AcquiresUnderWay();
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -76,110 +78,91 @@ public final class LuaLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
         this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
-        this.together = new AcquireAllScript(keys, scripts, errors, connections, settings.timeout());
+        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;
         this.replicated =
-                settings.minReplicas() == 0 ? null : new ReplicatedScripts(settings, connections, scripts, errors);
+                settings.minReplicas() == 0 ? null : new ReplicatedAcquires(settings, connections, scripts, errors);
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return request.queue()
-                ? underWay.during(request.holderId(), () -> acquireInSteps(request))
-                : acquireInSteps(request);
+        Supplier<CompletionStage<AcquireReply>> steps =
+                () -> whenTimeIsKnown(request.name(), () -> acquireInSteps(request));
+        return request.queue() ? underWay.during(request.holderId(), steps) : steps.get();
+    }
+
+    /** Begins a command that needs the server's time. Asks for the time first if this server has not told it yet. */
+    private <T> CompletionStage<T> whenTimeIsKnown(String name, Supplier<CompletionStage<T>> command) {
+        if (connections.clock(name).isKnown()) {
+            return command.get();
+        }
+        // If the question fails, the command was not executed.
+        return inspect(name)
+                .exceptionallyCompose(error -> CompletableFuture.failedFuture(errors.notExecuted(errors.of(error))))
+                .thenCompose(state -> command.get());
     }
 
     private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
-        if (!connections.clock(request.name()).isKnown()) {
-            return meet(request.name()).thenCompose(met -> acquireKnowing(request));
-        }
-        return acquireKnowing(request);
-    }
-
-    /** Has seen a time of the server. */
-    private CompletionStage<AcquireReply> acquireKnowing(AcquireRequest request) {
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
         if (!request.queue() || messages.subscriptions().ready(request.name())) {
-            acquire(request, outcome, true);
-            return outcome;
+            return acquireNow(request);
         }
-        // Who waits must hear the grant; who gets the lock at once need not listen at all.
-        acquire(request.unqueued(), outcome, true);
-        return outcome.thenCompose(reply -> {
-            if (reply instanceof AcquireReply.Granted) {
-                return CompletableFuture.completedFuture(reply);
-            }
-            return messages.subscriptions()
-                    .prepare(request.name())
-                    .handle((ok, error) -> error)
-                    .thenCompose(error -> {
-                        CompletableFuture<AcquireReply> queued = new CompletableFuture<>();
-                        acquire(request, queued, true);
-                        return queued;
-                    });
-        });
+        // A client that waits must hear the grant; a client that gets the lock at once need not listen at all.
+        return acquireNow(request.unqueued())
+                .thenCompose(reply -> reply instanceof AcquireReply.Granted
+                        ? CompletableFuture.completedFuture(reply)
+                        : messages.subscriptions()
+                                .prepare(request.name())
+                                .handle((ok, error) -> error)
+                                .thenCompose(ignored -> acquireNow(request)));
     }
 
-    /** Not where replicas are waited for, which is done for one lock at a time. */
-    @Override
-    public boolean canAcquireAll(List<String> names) {
-        return replicated == null && together.takes(names);
-    }
-
-    @Override
-    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        String first = requests.get(0).name();
-        return connections.clock(first).isKnown()
-                ? together.acquire(requests)
-                : meet(first).thenCompose(met -> together.acquire(requests));
-    }
-
-    /** Learns the time of a server that may be another one than before. What fails here was not executed. */
-    private CompletionStage<StoreState> meet(String name) {
-        CompletableFuture<StoreState> met = new CompletableFuture<>();
-        inspect(name).whenComplete((state, error) -> {
-            if (error == null) {
-                met.complete(state);
-            } else {
-                met.completeExceptionally(errors.notExecuted(errors.of(error)));
-            }
-        });
-        return met;
+    private CompletionStage<AcquireReply> acquireNow(AcquireRequest request) {
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        acquire(request, outcome, true);
+        return outcome;
     }
 
     private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
-        String[] args = {
-            messages.subscriptions().grantChannels(name),
-            RedisKeys.redissonChannel(name),
-            request.holderId(),
-            Long.toString(request.leaseMillis()),
-            Long.toString(request.pollMillis()),
-            request.queue() ? "1" : "0",
-            notAfter(name),
-            Long.toString(request.repetition()),
-            replicated == null ? "0" : "1"
-        };
+        String[] args = args(
+                name,
+                request.holderId(),
+                Long.toString(request.leaseMillis()),
+                Long.toString(request.pollMillis()),
+                request.queue() ? "1" : "0",
+                notAfter(name),
+                Long.toString(request.repetition()),
+                replicated == null ? "0" : "1");
         Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
-            observe(name, reply, 1);
-            int code = integer(reply, 0);
+            int code = reply.integer();
+            observe(name, reply);
             if (code == LATE && again) {
-                // Held up, or the server's clock was set: that is known now.
+                // The command was delayed, or the server's clock was set. The clock is known now.
                 acquire(request, outcome, false);
             } else if (code == LATE) {
                 outcome.completeExceptionally(errors.late());
             } else if (code == UNUSABLE_KEY) {
-                outcome.completeExceptionally(errors.unusableKey(name, (String) reply.get(2)));
+                outcome.completeExceptionally(errors.unusableKey(name, reply.text()));
             } else {
-                outcome.complete(acquired(request, code, reply, 2));
+                outcome.complete(acquired(request, code, reply));
             }
         };
         if (replicated == null) {
             scripts.run(LuaScript.ACQUIRE, keys.of(name), args, decoder, outcome);
         } else {
-            Predicate<List<Object>> granted = reply -> integer(reply, 0) == 1;
-            replicated.run(LuaScript.ACQUIRE, keys.of(name), args, granted, decoder, outcome);
+            replicated.run(keys.of(name), args, decoder, outcome);
         }
+    }
+
+    /** Returns whether one command may take these locks. Not if replicas are waited for: that is done lock by lock. */
+    @Override
+    public boolean canAcquireAll(List<String> names) {
+        return replicated == null && acquireAll.takes(names);
+    }
+
+    @Override
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        return whenTimeIsKnown(requests.get(0).name(), () -> acquireAll.acquire(requests));
     }
 
     @Override
@@ -195,74 +178,62 @@ public final class LuaLockStore implements LockStore {
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         AcquireRequest requeue = request.requeue();
-        return requeue == null
-                ? release(request, null)
-                : underWay.during(requeue.holderId(), () -> release(request, requeue));
-    }
-
-    private CompletionStage<ReleaseReply> release(ReleaseRequest request, @Nullable AcquireRequest requeue) {
-        String name = request.name();
-        if (requeue != null
-                && (replicated != null
-                        || !messages.subscriptions().ready(name)
-                        || !connections.clock(name).isKnown())) {
-            return releaseThenAcquire(request, requeue);
+        if (requeue == null) {
+            return releaseOnly(request.name(), request.holderId());
         }
-        String[] args = {
-            messages.subscriptions().grantChannels(name),
-            RedisKeys.redissonChannel(name),
-            request.holderId(),
-            requeue == null ? "" : requeue.holderId(),
-            requeue == null ? "0" : Long.toString(requeue.leaseMillis()),
-            requeue == null ? "0" : Long.toString(requeue.pollMillis()),
-            requeue == null ? "0" : notAfter(name)
-        };
+        return underWay.during(requeue.holderId(), () -> releaseAndQueue(request, requeue));
+    }
+
+    private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
+        return scripts.run(LuaScript.RELEASE, keys.of(name), args(name, holderId, ""), reply -> {
+            messages.redisson().unwatch(name, holderId);
+            return new ReleaseReply(ended(name, reply), null);
+        });
+    }
+
+    private CompletionStage<ReleaseReply> releaseAndQueue(ReleaseRequest request, AcquireRequest requeue) {
+        String name = request.name();
+        if (replicated != null
+                || !messages.subscriptions().ready(name)
+                || !connections.clock(name).isKnown()) {
+            // By two commands: replicas must have the hold before its lease is handed out, or the grant would not be
+            // heard.
+            return releaseOnly(name, request.holderId())
+                    .thenCompose(
+                            reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
+        }
+        String[] args = args(
+                name,
+                request.holderId(),
+                requeue.holderId(),
+                Long.toString(requeue.leaseMillis()),
+                Long.toString(requeue.pollMillis()),
+                notAfter(name));
         return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
-            observe(name, reply, 1);
+            boolean wasHeld = reply.flag();
+            observe(name, reply);
             messages.redisson().unwatch(name, request.holderId());
-            boolean wasHeld = integer(reply, 0) == 1;
-            if (wasHeld && (requeue == null || integer(reply, 2) == LATE)) {
-                leftFree(name, reply, requeue == null ? 2 : 3);
+            if (!wasHeld) {
+                outcome.complete(new ReleaseReply(false, null));
+                return;
             }
-            if (!wasHeld || requeue == null) {
-                outcome.complete(new ReleaseReply(wasHeld, null));
-            } else if (integer(reply, 2) == LATE) {
-                // Released, but too late to queue; whoever still waits for this answer wants that, too.
-                thenAcquire(requeue, outcome);
-            } else {
-                AcquireReply acquired = acquired(requeue, integer(reply, 2), reply, 3);
-                if (acquired instanceof AcquireReply.Busy busy) {
-                    tell(name, busy.holder());
-                }
-                outcome.complete(new ReleaseReply(true, acquired));
+            int code = reply.integer();
+            if (code == LATE) {
+                // Released, but too late to queue. A caller that still waits for this answer wants to queue.
+                leftFree(name, reply.text());
+                acquireNext(requeue).whenComplete((acquired, error) -> StageGuard.complete(outcome, acquired, error));
+                return;
             }
+            AcquireReply acquired = acquired(requeue, code, reply);
+            if (acquired instanceof AcquireReply.Busy busy) {
+                leftFree(name, busy.holder());
+            }
+            outcome.complete(new ReleaseReply(true, acquired));
         });
     }
 
-    /**
-     * Two commands instead of one: where a hold must be with replicas before its lease is handed out, or where the grant
-     * would not be heard.
-     */
-    private CompletionStage<ReleaseReply> releaseThenAcquire(ReleaseRequest request, AcquireRequest requeue) {
-        return release(new ReleaseRequest(request.name(), request.holderId(), null))
-                .thenCompose(reply -> {
-                    if (!reply.wasHeld()) {
-                        return CompletableFuture.completedFuture(reply);
-                    }
-                    CompletableFuture<ReleaseReply> outcome = new CompletableFuture<>();
-                    thenAcquire(requeue, outcome);
-                    return outcome;
-                });
-    }
-
-    private void thenAcquire(AcquireRequest requeue, CompletableFuture<ReleaseReply> outcome) {
-        acquire(requeue).whenComplete((acquired, error) -> {
-            if (error != null) {
-                outcome.completeExceptionally(error);
-            } else {
-                outcome.complete(new ReleaseReply(true, acquired));
-            }
-        });
+    private CompletionStage<ReleaseReply> acquireNext(AcquireRequest requeue) {
+        return acquire(requeue).thenApply(acquired -> new ReleaseReply(true, acquired));
     }
 
     @Override
@@ -272,7 +243,8 @@ public final class LuaLockStore implements LockStore {
         if (acquiring == null) {
             return withdrawn;
         }
-        // It may have a step to go, or be on another connection: then it was overtaken, and queues after all.
+        // The acquire may have a step to go, or use another connection. Overtaken by the withdrawal, it queues after
+        // all.
         return withdrawn.thenCompose(held -> acquiring
                 .handle((reply, error) -> true)
                 .thenCompose(over -> withdraw(name, holderId))
@@ -280,48 +252,33 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<Boolean> withdraw(String name, String holderId) {
-        String[] args = {messages.subscriptions().grantChannels(name), RedisKeys.redissonChannel(name), holderId};
-        CompletableFuture<Boolean> abandoned = scripts.run(LuaScript.ABANDON, keys.of(name), args, (reply, outcome) -> {
-            observe(name, reply, 1);
-            leftFree(name, reply, 2);
-            outcome.complete(integer(reply, 0) == 1);
-        });
-        // Not before: an acquire of this id may be under way, whose answer would begin to listen.
+        CompletableFuture<Boolean> abandoned =
+                scripts.run(LuaScript.ABANDON, keys.of(name), args(name, holderId), reply -> ended(name, reply));
+        // Only afterwards: the answer of an acquire of this id that is under way would begin to listen.
         return abandoned.whenComplete((held, error) -> messages.redisson().unwatch(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return scripts.run(LuaScript.INSPECT, keys.of(name), new String[0], (reply, outcome) -> {
-            observe(name, reply, 0);
-            String holder = (String) reply.get(4);
-            int waiting = integer(reply, 3);
-            outcome.complete(
-                    holder.isEmpty()
-                            ? StoreState.free(waiting)
-                            : new StoreState(holder, (Long) reply.get(1), (Long) reply.get(2), waiting));
+        return scripts.run(LuaScript.INSPECT, keys.of(name), new String[0], reply -> {
+            observe(name, reply);
+            long remaining = reply.number();
+            long base = reply.number();
+            int waiting = reply.integer();
+            String holder = reply.text();
+            return holder.isEmpty() ? StoreState.free(waiting) : new StoreState(holder, remaining, base, waiting);
         });
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        String[] args = {messages.subscriptions().grantChannels(name), RedisKeys.redissonChannel(name), ""};
-        return scripts.run(LuaScript.FORCE, keys.of(name), args, (reply, outcome) -> {
-            observe(name, reply, 1);
-            if (integer(reply, 0) == NO_LOCK) {
-                outcome.completeExceptionally(errors.notDeleted(name, (String) reply.get(2)));
-            } else {
-                leftFree(name, reply, 2);
-                outcome.complete(integer(reply, 0) == 1);
-            }
-        });
+        return scripts.run(LuaScript.FORCE, keys.of(name), args(name, ""), reply -> ended(name, reply));
     }
 
-    /** A command is refused by its "not after" when it comes later than the timeout, and fails no sooner than it was sent. */
+    /** Returns how late an acquire may take effect: its "not after" refuses it after the timeout. */
     @Override
     public Duration lateness() {
-        // The script refuses what is executed later than that by the server's clock; that runs at its own rate, and in
-        // whole ms.
+        // The server's clock runs at its own rate, and in whole ms.
         return settings.timeout().plus(settings.timeout().dividedBy(100)).plusMillis(100);
     }
 
@@ -352,60 +309,78 @@ public final class LuaLockStore implements LockStore {
         return describe();
     }
 
-    /** For tests: how many of Redisson's channels are listened to. */
+    /** For tests: to count the channels of Redisson's that are listened to. */
     public RedisMessages messages() {
         return messages;
     }
 
-    /** For tests: what this server allows, and to act as if it allowed less. */
+    /** For tests: to read what this server allows, and to use less. */
     public Scripts scripts() {
         return scripts;
     }
 
-    private AcquireReply acquired(AcquireRequest request, int code, List<Object> reply, int at) {
+    /** Returns the arguments that all scripts about one holder id begin with, and after them more. */
+    private String[] args(String name, String holderId, String... more) {
+        String[] args = new String[3 + more.length];
+        args[0] = messages.subscriptions().grantChannels(name);
+        args[1] = RedisKeys.redissonChannel(name);
+        args[2] = holderId;
+        System.arraycopy(more, 0, args, 3, more.length);
+        return args;
+    }
+
+    private AcquireReply acquired(AcquireRequest request, int code, ScriptReply reply) {
+        String name = request.name();
         if (code == 1) {
-            messages.redisson().unwatch(request.name(), request.holderId());
-            return new AcquireReply.Granted((Long) reply.get(at), integer(reply, at + 1));
+            messages.redisson().unwatch(name, request.holderId());
+            return new AcquireReply.Granted(reply.number(), reply.integer());
         }
+        long remaining = reply.number();
+        int ahead = reply.integer();
+        int kind = reply.integer();
+        String holder = reply.text();
         if (request.queue()) {
-            messages.subscriptions().waiting(request.name());
+            messages.subscriptions().waiting(name);
+            if (!scripts.allowed().pushes() && ahead == 0 && kind == OURS) {
+                hints.contended(name, holder);
+            }
         }
-        AcquireReply.Busy busy =
-                new AcquireReply.Busy((Long) reply.get(at), integer(reply, at + 1), (String) reply.get(at + 3));
-        if (!scripts.allowed().pushes() && request.queue() && busy.ahead() == 0 && integer(reply, at + 2) == OURS) {
-            hints.contended(request.name(), busy.holder());
-        }
-        if (request.queue() && integer(reply, at + 2) == HELD_BY_REDISSON && busy.ahead() <= LISTENERS_AHEAD_MAX) {
-            messages.redisson().watch(request.name(), request.holderId());
+        if (request.queue() && kind == HELD_BY_REDISSON && ahead <= LISTENERS_AHEAD_MAX) {
+            messages.redisson().watch(name, request.holderId());
         } else {
-            messages.redisson().unwatch(request.name(), request.holderId());
+            messages.redisson().unwatch(name, request.holderId());
         }
-        return busy;
+        return new AcquireReply.Busy(remaining, ahead, holder);
     }
 
-    /** The script ended a hold, if it says whom to tell of that. */
-    private void leftFree(String name, List<Object> reply, int at) {
-        if (reply.size() > at) {
-            tell(name, (String) reply.get(at));
+    /** Reads the reply of a script that ends a hold; returns whether there was one. */
+    private boolean ended(String name, ScriptReply reply) {
+        int code = reply.integer();
+        observe(name, reply);
+        if (code == NO_LOCK) {
+            throw errors.notDeleted(name, reply.text());
         }
+        if (code == 1) {
+            leftFree(name, reply.text());
+        }
+        return code == 1;
     }
 
-    private void tell(String name, String firstWaiting) {
+    /** Sends the hint of a release, where the script could not publish it. */
+    private void leftFree(String name, String firstWaiting) {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }
     }
 
-    /** When a command that is sent now is too late: nobody waits for its answer then. */
+    /**
+     * Returns the server time after which a command that is sent now is refused: no caller waits for its answer then.
+     */
     private String notAfter(String name) {
         return Long.toString(connections.clock(name).notAfterMillis(settings.timeout()));
     }
 
-    private void observe(String name, List<Object> reply, int index) {
-        connections.clock(name).observe((Long) reply.get(index));
-    }
-
-    private static int integer(List<Object> reply, int index) {
-        return ((Long) reply.get(index)).intValue();
+    private void observe(String name, ScriptReply reply) {
+        connections.clock(name).observe(reply.number());
     }
 }

@@ -12,14 +12,15 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one tells
- * waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code plain.lua}).
+ * The scripts. Each is a resource beside this class, whose head documents its arguments and its reply. Each has two
+ * forms: one notifies waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code
+ * silent.lua}).
  */
 public enum LuaScript {
     ACQUIRE("acquire", "holders", "common"),
-    ACQUIRE_TOGETHER("acquire-all"),
+    ACQUIRE_ALL("acquire-all"),
     RENEW("renew"),
-    /** The same with its keys written out, so that it is good for one hold. */
+    /** The same script with its keys written out, for one hold. */
     RENEW_ONE("renew") {
         @Override
         String adapted(String text) {
@@ -52,11 +53,11 @@ public enum LuaScript {
             Stream.of(values()).filter(LuaScript::isOfMembers).toList();
 
     private static final String PUSH = read("push");
-    private static final String PLAIN = read("plain");
+    private static final String SILENT = read("silent");
 
     private final String text;
 
-    /** A script, after the resources that it needs. */
+    /** @param before the resources that the script needs, put before it */
     LuaScript(String resource, String... before) {
         StringBuilder joined = new StringBuilder();
         for (String common : before) {
@@ -70,18 +71,23 @@ public enum LuaScript {
     }
 
     /**
-     * What the server is given.
+     * Returns the text for the server.
      *
-     * @param pushes whether the script itself tells others, in this way, or leaves that to its caller. A member's messages
-     *     are hints, sent by pcall: one text serves both
+     * @param pushes whether the script publishes its messages, in this way, or leaves that to its caller. A member's
+     *     messages are hints, sent by pcall, so one text serves both
      */
     public String text(Publishing publishing, boolean pushes) {
-        return isOfMembers() ? text : (pushes ? publishing.head() + PUSH : PLAIN) + "\n" + text;
+        return isOfMembers() ? text : (pushes ? publishing.head() + PUSH : SILENT) + "\n" + text;
     }
 
-    /** What the server calls it. Takes time: to be kept. */
+    /** Returns the name that the server knows the script by. Takes time, so keep it. */
     String digest(Publishing publishing, boolean pushes) {
-        return sha1(text(publishing, pushes));
+        try {
+            byte[] text = text(publishing, pushes).getBytes(StandardCharsets.UTF_8);
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every JVM has SHA-1", e);
+        }
     }
 
     boolean isRenewal() {
@@ -100,15 +106,6 @@ public enum LuaScript {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    private static String sha1(String text) {
-        try {
-            byte[] hash = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
-            return HexFormat.of().formatHex(hash);
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("Every JVM has SHA-1", e);
         }
     }
 }

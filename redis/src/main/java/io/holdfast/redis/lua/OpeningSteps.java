@@ -16,7 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** The steps in which a store, or a member of a quorum, is opened: each is waited for, and its failure says why. */
+/**
+ * The steps of opening a store or a member of a quorum. Each step blocks until it is done, and fails with the reason.
+ */
 public final class OpeningSteps {
 
     private final RedisSettings settings;
@@ -27,7 +29,9 @@ public final class OpeningSteps {
         this.errors = errors;
     }
 
-    /** To a cluster in three steps, of which each may have to wait for a node that does not answer. */
+    /**
+     * Waits for the connections. A cluster takes three steps, each of which may wait for a node that does not answer.
+     */
     public <T> T connect(CompletionStage<T> connecting) {
         try {
             return await(connecting, settings.topology() == Topology.CLUSTER ? 6 : 2);
@@ -36,7 +40,7 @@ public final class OpeningSteps {
         }
     }
 
-    /** So that the first use of a script costs no second command. Where it is forbidden, that is what happens. */
+    /** Loads scripts, so that the first use of each costs no second command. Where that is forbidden, it costs one. */
     public void load(
             Collection<LuaScript> needed, Scripts scripts, List<RedisClusterAsyncCommands<String, String>> servers) {
         List<CompletionStage<String>> loading = new ArrayList<>();
@@ -55,9 +59,9 @@ public final class OpeningSteps {
     }
 
     /**
-     * A server that refuses the messages is still good for locks: slower, not less safe.
+     * Waits for the subscriptions. If the server refuses them, locks are slower and as safe, so that is only a warning.
      *
-     * @param price what it costs, for the warning
+     * @param price what the refusal costs, for the warning
      * @param channels the channels that the user needs
      */
     public void subscribe(CompletionStage<Void> subscribing, String price, String channels) {
@@ -74,7 +78,7 @@ public final class OpeningSteps {
         }
     }
 
-    /** Waits for a step. The driver has its own timeouts; this one is for the case that it forgets. */
+    /** Waits for a step. The driver has its own timeouts; this one catches what the driver forgets. */
     public <T extends @Nullable Object> T await(CompletionStage<T> step) throws ExecutionException {
         return await(step, 2);
     }

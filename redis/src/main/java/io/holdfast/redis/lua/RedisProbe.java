@@ -8,50 +8,49 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Finds out, when a store is opened, what the server lets this user do: managed services and proxies forbid one thing or
- * another. Asks by doing it, with keys that nobody uses.
+ * Finds out, when a store is opened, what the server lets this user do: managed services and proxies forbid various
+ * things. Tries each thing on keys that no client uses.
  */
 public final class RedisProbe {
 
-    /** Waits for an answer. */
-    @FunctionalInterface
-    public interface Awaiting {
-        List<Object> await(CompletableFuture<List<Object>> answer) throws ExecutionException;
-    }
-
-    /** What a probe found: the time of the server, and what it refused. */
+    /**
+     * What a probe found.
+     *
+     * @param said the server's answer to the first command that it refused; empty if it refused none
+     * @param missingRights the refused commands, as {@code ACL SETUSER} takes them
+     */
     public record Found(Allowed allowed, long serverMillis, String said, String missingRights) {}
 
-    /** Holder id of the holds that are renewed together. */
+    /** The holder id of the holds that are renewed together. */
     private static final String HOLDER = "probe";
 
-    /** Long enough for the trial. They are deleted after it; this is for a trial that breaks off. */
+    /** Long enough for the trial. The trial deletes its keys; the expiry is for one that breaks off. */
     private static final long KEPT_MILLIS = 10_000;
 
     private final Scripts scripts;
     private final RedisConnections connections;
     private final RedisErrors errors;
-    private final Awaiting waiting;
+    private final OpeningSteps steps;
 
-    public RedisProbe(Scripts scripts, RedisConnections connections, RedisErrors errors, Awaiting waiting) {
+    public RedisProbe(Scripts scripts, RedisConnections connections, RedisErrors errors, OpeningSteps steps) {
         this.scripts = scripts;
         this.connections = connections;
         this.errors = errors;
-        this.waiting = waiting;
+        this.steps = steps;
     }
 
     /**
-     * Asks. The scripts are restricted to what was found then.
+     * Probes, and restricts the scripts to what was found.
      *
-     * @param keys three that nobody uses, in one slot
-     * @param batchKeys lock and queue of each of some names that nobody uses, as they come together in one renewal
+     * @param keys three keys in one slot that no client uses
+     * @param batchKeys lock and queue of each of some names that no client uses, as they come together in one renewal
      * @param channel the client's own
-     * @throws StoreException if the server did not answer, or refuses whatever way of running a script; its cause is what
-     *     it said to the first
+     * @throws StoreException if the server did not answer, or refuses every way of running a script; its cause is the
+     *     server's answer to the first
      */
     public Found find(String[] keys, String[] batchKeys, String channel) {
         StoreException first = null;
@@ -60,12 +59,15 @@ public final class RedisProbe {
         }) {
             scripts.restrict(allowed);
             try {
-                List<Object> reply = run(LuaScript.PROBE, keys, channel);
-                boolean pushes = (Long) reply.get(3) == 1;
+                ScriptReply reply = run(LuaScript.PROBE, keys, channel);
+                long serverMillis = reply.number();
+                String said = reply.text();
+                String missingRights = reply.text();
+                boolean pushes = reply.flag();
                 scripts.restrict(new Allowed(allowed.digests(), pushes, true));
                 Allowed found = new Allowed(allowed.digests(), pushes, batches(batchKeys));
                 scripts.restrict(found);
-                return new Found(found, (Long) reply.get(0), (String) reply.get(1), (String) reply.get(2));
+                return new Found(found, serverMillis, said, missingRights);
             } catch (StoreException e) {
                 if (!isRefusal(e)) {
                     throw e;
@@ -77,8 +79,8 @@ public final class RedisProbe {
     }
 
     /**
-     * Makes holds, each by a command of its own, and renews them together. A proxy in front of several servers may send a
-     * script to the server of its first key: that refuses nothing, and finds none of the other holds.
+     * Makes holds, each by its own command, and renews them together. A proxy in front of several servers may send a
+     * script to the server of its first key, which refuses nothing and finds none of the other holds.
      */
     private boolean batches(String[] batchKeys) {
         try {
@@ -89,14 +91,16 @@ public final class RedisProbe {
                 args[i] = HOLDER;
             }
             args[1] = "1000:0:0";
-            List<Object> reply = run(LuaScript.RENEW, batchKeys, args);
+            ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
+            reply.number();
             boolean found = true;
-            for (int i = 1; i < reply.size(); i += 3) {
-                found &= (Long) reply.get(i) == 1;
+            for (int i = 0; i < batchKeys.length; i += 2) {
+                found &= reply.flag();
+                reply.number();
+                reply.number();
             }
-            // If none could be made, it is one server that refuses all writes now, being a replica or full. If only
-            // some
-            // could not, they belong to another server, of which nothing is known.
+            // If no hold could be made, there is one server, which refuses all writes now: a replica, or full. If only
+            // some could not, they belong to another server, of which nothing is known.
             return made == 0 || (found && made == batchKeys.length / 2);
         } catch (StoreException e) {
             if (!isRefusal(e)) {
@@ -110,19 +114,18 @@ public final class RedisProbe {
         }
     }
 
-    /** How many of the holds could be made. */
+    /** Makes the holds, and returns how many could be made. */
     private int hold(String[] batchKeys) {
-        List<CompletableFuture<List<Object>>> holds = new ArrayList<>();
+        List<CompletionStage<ScriptReply>> holds = new ArrayList<>();
         String[] args = {HOLDER, Long.toString(KEPT_MILLIS)};
         for (int i = 0; i < batchKeys.length; i += 2) {
             String[] lock = {batchKeys[i]};
-            holds.add(scripts.run(connections.commands(), LuaScript.PROBE_HOLD, lock, args)
-                    .toCompletableFuture());
+            holds.add(scripts.run(connections.commands(), LuaScript.PROBE_HOLD, lock, args));
         }
         int made = 0;
-        for (CompletableFuture<List<Object>> hold : holds) {
+        for (CompletionStage<ScriptReply> hold : holds) {
             try {
-                waiting.await(hold);
+                steps.await(hold);
                 made++;
             } catch (ExecutionException e) {
                 StoreException failure = errors.of(e);
@@ -135,16 +138,15 @@ public final class RedisProbe {
         return made;
     }
 
-    private List<Object> run(LuaScript script, String[] keys, String... args) {
+    private ScriptReply run(LuaScript script, String[] keys, String... args) {
         try {
-            return waiting.await(
-                    scripts.<List<Object>>run(script, keys, args, (answer, outcome) -> outcome.complete(answer)));
+            return steps.await(scripts.run(script, keys, args, reply -> reply));
         } catch (ExecutionException e) {
             throw errors.of(e);
         }
     }
 
-    /** A no that another way may get round; not that the server is loading, say. */
+    /** Returns whether another way may avoid the failure; not, for example, if the server is loading. */
     private static boolean isRefusal(StoreException e) {
         return e.outcome() != StoreException.Outcome.NOT_EXECUTED
                 && e.getCause() instanceof RedisCommandExecutionException;

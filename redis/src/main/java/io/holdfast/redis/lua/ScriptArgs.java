@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The arguments of a script, already as they go over the wire. The driver would keep an object for each of them, and encode
- * each into a buffer of its own first; a renewal of many holds has hundreds, and that would be its largest cost.
+ * The arguments of a script, already as they go over the wire. The driver would keep an object for each of them, and
+ * encode each into a buffer of its own first; a renewal of many holds has hundreds, and that would be its largest cost.
  */
 public final class ScriptArgs extends CommandArgs<String, String> {
 

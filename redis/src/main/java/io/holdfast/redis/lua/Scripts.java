@@ -2,7 +2,6 @@ package io.holdfast.redis.lua;
 
 import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisConnections;
-import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisNoScriptException;
@@ -16,18 +15,23 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Runs scripts by their digest; one that the server has forgotten is sent with its text once, which loads it again. */
+/**
+ * Runs scripts by their digest. A script that the server has forgotten is sent once with its text, which loads it
+ * again.
+ */
 public final class Scripts {
 
-    /** Makes the outcome of a call from the reply of its script. Runs on an I/O thread. */
+    /** Completes the outcome of a call by the reply of its script, now or later. Runs on an I/O thread. */
     @FunctionalInterface
     public interface Decoder<T> {
-        void decode(List<Object> reply, CompletableFuture<T> outcome);
+        void decode(ScriptReply reply, CompletableFuture<T> outcome);
     }
 
-    /** What the server allows, and the digests of the scripts in the form for that, which are not changed. */
+    /** What the server allows, and the digests of the scripts in the form for that. Nothing changes the map. */
     private record Forms(Allowed allowed, Map<LuaScript, String> digests) {}
 
     private static final long RETRY_FIRST_NANOS = 5_000_000;
@@ -37,7 +41,7 @@ public final class Scripts {
     private final RedisErrors errors;
     private final TimeSource time;
 
-    /** Read once for each call: it changes while a store is being opened. */
+    /** Each call reads it once: it changes while a store is being opened. */
     private volatile Forms forms;
 
     private volatile boolean closed;
@@ -50,14 +54,13 @@ public final class Scripts {
         this.forms = new Forms(Allowed.ALL, digests(Allowed.ALL));
     }
 
-    /** From now on uses only what the server allows. */
+    /** Uses only what the server allows, from now on. */
     public void restrict(Allowed found) {
         Forms before = forms;
         boolean same = found.pushes() == before.allowed.pushes();
         forms = new Forms(found, same ? before.digests : digests(found));
     }
 
-    /** Takes time. */
     private Map<LuaScript, String> digests(Allowed found) {
         Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class);
         for (LuaScript script : LuaScript.values()) {
@@ -74,20 +77,25 @@ public final class Scripts {
         return forms.allowed;
     }
 
-    /** What the server is given now. */
+    /** Returns the text that the server gets now. */
     String text(LuaScript script) {
         return script.text(publishing, forms.allowed.pushes());
     }
 
-    public <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
+    /** Runs a script whose outcome is a function of its reply. A function that throws fails the call. */
+    public <T> CompletableFuture<T> run(
+            LuaScript script, String[] keys, String[] args, Function<ScriptReply, T> result) {
+        return run(script, keys, args, (reply, outcome) -> outcome.complete(result.apply(reply)));
+    }
+
+    <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         run(script, keys, args, decoder, outcome);
         return outcome;
     }
 
-    /** Completes a future that the caller has already. */
-    public <T> void run(
-            LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+    /** Runs a script, and completes a future that the caller already has. */
+    <T> void run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
         new Call<>(script, keys, args, decoder, outcome).send();
     }
 
@@ -96,58 +104,35 @@ public final class Scripts {
      *
      * @return fails with the driver's exception
      */
-    public CompletionStage<List<Object>> run(
+    CompletionStage<ScriptReply> run(
             RedisClusterAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
         Forms now = forms;
-        CompletableFuture<List<Object>> reply = new CompletableFuture<>();
+        Supplier<CompletionStage<ScriptReply>> byText =
+                () -> dispatch(commands, CommandType.EVAL, script.text(publishing, now.allowed.pushes()), keys, args);
         if (!now.allowed.digests()) {
-            dispatchText(commands, now, script, keys, args)
-                    .whenComplete((answer, error) -> complete(reply, answer, error));
-            return reply;
+            return byText.get();
         }
-        dispatch(commands, CommandType.EVALSHA, Objects.requireNonNull(now.digests.get(script)), keys, args)
-                .whenComplete((answer, error) -> {
-                    if (error instanceof RedisNoScriptException) {
-                        StageGuard.begin(() -> dispatchText(commands, now, script, keys, args))
-                                .whenComplete((second, again) -> complete(reply, second, again));
-                    } else {
-                        complete(reply, answer, error);
-                    }
-                });
-        return reply;
+        String digest = Objects.requireNonNull(now.digests.get(script));
+        return dispatch(commands, CommandType.EVALSHA, digest, keys, args)
+                .exceptionallyCompose(error -> RedisErrors.unwrap(error) instanceof RedisNoScriptException
+                        ? byText.get()
+                        : CompletableFuture.failedFuture(error));
     }
 
-    /** From now on nothing is sent. */
-    public void close() {
-        closed = true;
-    }
-
-    private CompletionStage<List<Object>> dispatchText(
-            RedisClusterAsyncCommands<String, String> commands,
-            Forms now,
-            LuaScript script,
-            String[] keys,
-            String[] args) {
-        return dispatch(commands, CommandType.EVAL, script.text(publishing, now.allowed.pushes()), keys, args);
-    }
-
-    private static CompletionStage<List<Object>> dispatch(
+    private static CompletionStage<ScriptReply> dispatch(
             RedisClusterAsyncCommands<String, String> commands,
             CommandType command,
             String script,
             String[] keys,
             String[] args) {
-        return commands.dispatch(
-                command, new NestedMultiOutput<>(StringCodec.UTF8), new ScriptArgs(script, keys, args));
+        return commands.<List<Object>>dispatch(
+                        command, new NestedMultiOutput<>(StringCodec.UTF8), new ScriptArgs(script, keys, args))
+                .thenApply(ScriptReply::new);
     }
 
-    private static void complete(
-            CompletableFuture<List<Object>> reply, @Nullable List<Object> answer, @Nullable Throwable error) {
-        if (error != null) {
-            reply.completeExceptionally(error);
-        } else {
-            reply.complete(answer);
-        }
+    /** Sends nothing from now on. */
+    public void close() {
+        closed = true;
     }
 
     /** One call and its repetitions. */
@@ -177,29 +162,27 @@ public final class Scripts {
             try {
                 run(connections.commands(), script, keys, args).whenComplete(this::answered);
             } catch (RuntimeException e) {
-                // The driver does not throw for anything that happens on the way: it was shut down meanwhile.
+                // The driver was shut down meanwhile: it throws for nothing else.
                 outcome.completeExceptionally(errors.closed(e));
             } catch (Error e) {
-                // It may have been sent. On a timer's thread nobody else would tell who waits.
+                // The command may have been sent. On a timer's thread, only this notifies the caller.
                 outcome.completeExceptionally(errors.of(e));
             }
         }
 
-        private void answered(@Nullable List<Object> reply, @Nullable Throwable error) {
-            if (error != null) {
-                connections.failed(keys[0], error);
-                if (RedisErrors.passesSoon(error)
-                        && !(script.isRenewal() && RedisErrors.keysAreApart(error))
-                        && time.nanoTime() - startNanos + delayNanos
-                                < connections.patience().toNanos()) {
+        private void answered(@Nullable ScriptReply reply, @Nullable Throwable error) {
+            Throwable cause = RedisErrors.unwrap(error);
+            if (cause != null) {
+                connections.failed(keys[0], cause);
+                if (mayPass(cause)) {
                     long delay = delayNanos;
                     delayNanos = 2 * delay;
                     time.schedule(delay, this::send);
                     return;
                 }
             }
-            if (reply == null || error != null) {
-                outcome.completeExceptionally(errors.of(error));
+            if (reply == null || cause != null) {
+                outcome.completeExceptionally(errors.of(cause));
                 return;
             }
             errors.executed();
@@ -208,6 +191,13 @@ public final class Scripts {
             } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
+        }
+
+        private boolean mayPass(Throwable error) {
+            return RedisErrors.passesSoon(error)
+                    && !(script.isRenewal() && RedisErrors.keysAreApart(error))
+                    && time.nanoTime() - startNanos + delayNanos
+                            < connections.patience().toNanos();
         }
     }
 }

@@ -12,17 +12,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a quorum's member says of itself.
+ * What a quorum's member says about itself.
  *
- * @param runId another one for each life of the process
- * @param dataId the same for servers that replicate one another
- * @param keptMillis for how long it has certainly kept its data: since its start, and not at all if they were flushed,
- *     swapped or evicted since then, as nothing says when
- * @param doubts sentences that follow its name
+ * @param runId differs for each life of the process
+ * @param dataId equal for servers that replicate one another
+ * @param keptMillis for how long the server has certainly kept its data: since its start, or zero if they were flushed,
+ *     swapped or evicted since then, because nothing says when
+ * @param doubts sentences that follow the member's name
  */
 public record MemberInfo(String runId, String dataId, long keptMillis, List<String> doubts) {
 
-    /** Commands after which the birth, and the locks with it, may be gone. Counted since the start, or a CONFIG RESETSTAT. */
+    /**
+     * The commands after which the birth, and the locks with it, may be gone. The server counts them since its start,
+     * or since a CONFIG RESETSTAT.
+     */
     private static final Pattern FLUSHED = Pattern.compile("(?m)^cmdstat_(flushall|flushdb|swapdb):");
 
     static CompletionStage<MemberInfo> of(RedisConnections connections, RedisErrors errors) {
@@ -43,7 +46,7 @@ public record MemberInfo(String runId, String dataId, long keptMillis, List<Stri
                 new ServerInfo(info).warningsForQuorum());
     }
 
-    /** A birth counts if it is of the present life. */
+    /** Returns the identity. Its birth counts only if it is of the present life. */
     Identity identity(Standing standing) {
         return new Identity(
                 runId,
@@ -53,7 +56,7 @@ public record MemberInfo(String runId, String dataId, long keptMillis, List<Stri
                 doubts);
     }
 
-    /** The run id of the server that was given this birth; empty if there is none. */
+    /** Returns the run id of the server that was given this birth; empty if there is none. */
     private static String runIdOf(String birth) {
         String[] parts = birth.split(":", -1);
         return parts.length == 3 ? parts[1] : "";

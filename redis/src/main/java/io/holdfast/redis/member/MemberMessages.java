@@ -5,8 +5,8 @@ import io.holdfast.spi.QuorumMember;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one member of a quorum for this client: {@code r <rank> <name>}: released, and {@code c <id> <name>}:
- * somebody waits behind this id.
+ * The messages of one member of a quorum for this client: {@code r <rank> <name>} says that a lock was released, and
+ * {@code c <id> <name>} that a client waits behind this id.
  */
 public final class MemberMessages extends ClientChannel {
 
@@ -20,7 +20,7 @@ public final class MemberMessages extends ClientChannel {
         listener = receiver;
     }
 
-    /** The lost connection for commands is about to take commands again. */
+    /** Reports that the connection for commands was lost, and is about to take commands again. */
     void connecting() {
         QuorumMember.Listener receiver = listener;
         if (receiver != null) {
@@ -28,7 +28,7 @@ public final class MemberMessages extends ClientChannel {
         }
     }
 
-    /** The connection for commands or the one for messages was lost, and is back. */
+    /** Reports that the connection for commands or the one for messages was lost, and is back. */
     @Override
     public void resubscribed() {
         QuorumMember.Listener receiver = listener;

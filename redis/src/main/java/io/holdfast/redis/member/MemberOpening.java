@@ -17,7 +17,7 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.concurrent.ExecutionException;
 
-/** Connects to one member of a quorum. Blocks. */
+/** Connects to one member of a quorum. Blocks until it can be used. */
 public final class MemberOpening {
 
     private final RedisSettings settings;
@@ -61,7 +61,7 @@ public final class MemberOpening {
         Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
         checkScripts(scripts, keys);
         steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
-        // A server that forbids the messages can still vote; waiting clients find out by polls or from other members.
+        // A server that forbids messages can still vote: waiting clients poll, and hear from other members.
         steps.subscribe(
                 connections.connectMessages().thenCompose(messages::attach),
                 "its releases are noticed late",
@@ -78,14 +78,10 @@ public final class MemberOpening {
                 });
     }
 
-    /** Fails if the server runs no scripts for this user: a member is used by scripts alone. */
+    /** Fails if the server runs no scripts for this user: every command to a member is a script. */
     private void checkScripts(Scripts scripts, RedisKeys keys) {
         try {
-            steps.await(scripts.run(
-                    LuaScript.QUORUM_LOOK,
-                    new String[] {keys.birth()},
-                    new String[0],
-                    (reply, outcome) -> outcome.complete(reply)));
+            steps.await(scripts.run(LuaScript.QUORUM_LOOK, new String[] {keys.birth()}, new String[0], reply -> reply));
         } catch (ExecutionException e) {
             StoreException failure = commandErrors.of(e);
             if (failure.outcome() == StoreException.Outcome.FATAL

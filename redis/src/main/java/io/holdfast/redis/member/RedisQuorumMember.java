@@ -2,6 +2,7 @@ package io.holdfast.redis.member;
 
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.ScriptReply;
 import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
@@ -16,10 +17,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server of a quorum, by Lua scripts: each command is one. The scripts' heads say what arguments and replies mean.
+ * One server of a quorum. Each command is one Lua script; the scripts' heads say what the arguments and replies mean.
  * Keeps no state of a lock.
  */
 public final class RedisQuorumMember implements QuorumMember {
@@ -58,25 +60,25 @@ public final class RedisQuorumMember implements QuorumMember {
 
     @Override
     public CompletionStage<Vote> take(Take take) {
-        String[] args = {
-            keys.clientChannels(),
-            take.id(),
-            Long.toString(take.leaseMillis()),
-            Long.toString(take.sequence()),
-            Long.toString(take.proposal()),
-            Long.toString(take.waitMillis())
+        Function<ScriptReply, Vote> vote = reply -> {
+            Standing standing = standing(reply);
+            boolean holds = reply.flag();
+            boolean accepted = reply.flag();
+            long register = reply.number();
+            int waiting = reply.integer();
+            long remaining = holds ? 0 : reply.number();
+            String holder = holds ? "" : reply.text();
+            return new Vote(standing, holds, holder, remaining, accepted, register, waiting);
         };
-        return run(LuaScript.QUORUM_TAKE, take.name(), args, reply -> {
-            boolean holds = integer(reply, 2) == 1;
-            return new Vote(
-                    standing(reply),
-                    holds,
-                    holds ? "" : (String) reply.get(7),
-                    holds ? 0 : (Long) reply.get(6),
-                    integer(reply, 3) == 1,
-                    (Long) reply.get(4),
-                    integer(reply, 5));
-        });
+        return run(
+                LuaScript.QUORUM_TAKE,
+                take.name(),
+                vote,
+                take.id(),
+                Long.toString(take.leaseMillis()),
+                Long.toString(take.sequence()),
+                Long.toString(take.proposal()),
+                Long.toString(take.waitMillis()));
     }
 
     @Override
@@ -89,43 +91,40 @@ public final class RedisQuorumMember implements QuorumMember {
         List<CompletionStage<Extended>> stages = new ArrayList<>(extensions.size());
         for (int from = 0; from < extensions.size(); from += RENEWALS_PER_COMMAND) {
             List<Extension> chunk = extensions.subList(from, Math.min(from + RENEWALS_PER_COMMAND, extensions.size()));
-            CompletableFuture<List<Object>> command = scripts.run(
-                    LuaScript.QUORUM_EXTEND,
-                    extendedKeys(chunk),
-                    extensionArgs(chunk),
-                    (reply, outcome) -> outcome.complete(reply));
+            CompletableFuture<List<Extended>> command =
+                    scripts.run(LuaScript.QUORUM_EXTEND, extendedKeys(chunk), extensionArgs(chunk), reply -> {
+                        Standing standing = standing(reply);
+                        List<Extended> extended = new ArrayList<>(chunk.size());
+                        chunk.forEach(extension ->
+                                extended.add(new Extended(standing, found(reply.integer()), reply.integer())));
+                        return extended;
+                    });
             for (int i = 0; i < chunk.size(); i++) {
-                int at = 2 + 2 * i;
-                stages.add(command.thenApply(
-                        reply -> new Extended(standing(reply), found(integer(reply, at)), integer(reply, at + 1))));
+                int at = i;
+                stages.add(command.thenApply(extended -> extended.get(at)));
             }
         }
         return stages;
     }
 
     private String[] extendedKeys(List<Extension> extensions) {
-        String[] names = new String[1 + 3 * extensions.size()];
-        int at = 0;
-        names[at++] = keys.birth();
+        List<String> names = new ArrayList<>(1 + 3 * extensions.size());
+        names.add(keys.birth());
         for (Extension extension : extensions) {
             String[] all = keys.ofMember(extension.name());
-            names[at++] = all[0];
-            names[at++] = all[2];
-            names[at++] = all[3];
+            names.addAll(List.of(all[0], all[2], all[3]));
         }
-        return names;
+        return names.toArray(new String[0]);
     }
 
     private static String[] extensionArgs(List<Extension> extensions) {
-        String[] args = new String[4 * extensions.size()];
-        int at = 0;
-        for (Extension extension : extensions) {
-            args[at++] = extension.id();
-            args[at++] = Long.toString(extension.leaseMillis());
-            args[at++] = Long.toString(extension.sequence());
-            args[at++] = extension.exact() ? "1" : "0";
-        }
-        return args;
+        return extensions.stream()
+                .flatMap(extension -> Stream.of(
+                        extension.id(),
+                        Long.toString(extension.leaseMillis()),
+                        Long.toString(extension.sequence()),
+                        extension.exact() ? "1" : "0"))
+                .toArray(String[]::new);
     }
 
     private static Found found(int code) {
@@ -139,82 +138,86 @@ public final class RedisQuorumMember implements QuorumMember {
 
     @Override
     public CompletionStage<Released> release(String name, String id, boolean wake) {
-        String[] args = {keys.clientChannels(), id, wake ? "1" : "0"};
         return run(
                 LuaScript.QUORUM_RELEASE,
                 name,
-                args,
-                reply -> new Released(standing(reply), integer(reply, 2) == 1, integer(reply, 3)));
+                reply -> new Released(standing(reply), reply.flag(), reply.integer()),
+                id,
+                wake ? "1" : "0");
     }
 
     @Override
     public CompletionStage<Boolean> leave(String name) {
-        String[] args = {keys.clientChannels(), clientId};
-        return run(LuaScript.QUORUM_LEAVE, name, args, reply -> integer(reply, 2) == 1);
+        return run(
+                LuaScript.QUORUM_LEAVE,
+                name,
+                reply -> {
+                    standing(reply);
+                    return reply.flag();
+                },
+                clientId);
     }
 
     @Override
     public CompletionStage<Written> commit(String name, String id, long token) {
-        String[] args = {keys.clientChannels(), id, Long.toString(token)};
         return run(
                 LuaScript.QUORUM_COMMIT,
                 name,
-                args,
-                reply -> new Written(standing(reply), integer(reply, 2) == 1, (Long) reply.get(3)));
+                reply -> new Written(standing(reply), reply.flag(), reply.number()),
+                id,
+                Long.toString(token));
     }
 
     @Override
     public CompletionStage<Seen> inspect(String name) {
-        String[] args = {keys.clientChannels(), ""};
         return run(
                 LuaScript.QUORUM_INSPECT,
                 name,
-                args,
-                reply -> new Seen(
-                        standing(reply),
-                        (String) reply.get(6),
-                        (Long) reply.get(2),
-                        new TokenRegister((Long) reply.get(3), (String) reply.get(4)),
-                        integer(reply, 5)));
+                reply -> {
+                    Standing standing = standing(reply);
+                    long remaining = reply.number();
+                    TokenRegister register = new TokenRegister(reply.number(), reply.text());
+                    int waiting = reply.integer();
+                    return new Seen(standing, reply.text(), remaining, register, waiting);
+                },
+                "");
     }
 
     @Override
     public CompletionStage<Optional<String>> forceRelease(String name) {
-        String[] args = {keys.clientChannels(), ""};
-        return scripts.run(LuaScript.QUORUM_FORCE, keys.ofMember(name), args, (reply, outcome) -> {
-            String held = (String) reply.get(2);
-            if (integer(reply, 3) == 0) {
-                outcome.completeExceptionally(errors.notDeleted(name, held));
-            } else {
-                outcome.complete(held.isEmpty() ? Optional.empty() : Optional.of(held));
-            }
-        });
+        return run(
+                LuaScript.QUORUM_FORCE,
+                name,
+                reply -> {
+                    standing(reply);
+                    String held = reply.text();
+                    if (!reply.flag()) {
+                        throw errors.notDeleted(name, held);
+                    }
+                    return Optional.of(held).filter(holder -> !holder.isEmpty());
+                },
+                "");
     }
-
-    // --- who it is ---
 
     @Override
     public CompletionStage<Identity> identify() {
-        // INFO and the birth by two commands: what matters is decided by admit, which compares again.
-        CompletionStage<Standing> looked = scripts.run(
-                LuaScript.QUORUM_LOOK,
-                new String[] {keys.birth()},
-                new String[0],
-                (reply, outcome) -> outcome.complete(standing(reply)));
+        // INFO and the birth by two commands: admit, which decides, compares again.
+        CompletionStage<Standing> looked =
+                scripts.run(LuaScript.QUORUM_LOOK, birth(), new String[0], RedisQuorumMember::standing);
         return MemberInfo.of(connections, errors).thenCombine(looked, MemberInfo::identity);
     }
 
     @Override
     public CompletionStage<Standing> admit(long quarantineMillis) {
-        return MemberInfo.of(connections, errors)
-                .thenCompose(info -> scripts.<Standing>run(
-                        LuaScript.QUORUM_ADMIT,
-                        new String[] {keys.birth()},
-                        new String[] {info.runId(), UUID.randomUUID().toString(), Long.toString(quarantineMillis)},
-                        (reply, outcome) -> outcome.complete(standing(reply))));
+        return MemberInfo.of(connections, errors).thenCompose(info -> {
+            String[] args = {info.runId(), UUID.randomUUID().toString(), Long.toString(quarantineMillis)};
+            return scripts.run(LuaScript.QUORUM_ADMIT, birth(), args, RedisQuorumMember::standing);
+        });
     }
 
-    // --- the rest ---
+    private String[] birth() {
+        return new String[] {keys.birth()};
+    }
 
     @Override
     public void listen(@Nullable Listener listener) {
@@ -240,17 +243,15 @@ public final class RedisQuorumMember implements QuorumMember {
         return describe();
     }
 
-    private <T> CompletionStage<T> run(
-            LuaScript script, String name, String[] args, Function<List<Object>, T> decoder) {
-        return scripts.run(
-                script, keys.ofMember(name), args, (reply, outcome) -> outcome.complete(decoder.apply(reply)));
+    /** Runs a script about one lock. All of these begin with the same argument. */
+    private <T> CompletionStage<T> run(LuaScript script, String name, Function<ScriptReply, T> result, String... more) {
+        String[] args = new String[1 + more.length];
+        args[0] = keys.clientChannels();
+        System.arraycopy(more, 0, args, 1, more.length);
+        return scripts.run(script, keys.ofMember(name), args, result);
     }
 
-    private static Standing standing(List<Object> reply) {
-        return new Standing((String) reply.get(0), (Long) reply.get(1));
-    }
-
-    private static int integer(List<Object> reply, int index) {
-        return ((Long) reply.get(index)).intValue();
+    private static Standing standing(ScriptReply reply) {
+        return new Standing(reply.text(), reply.number());
     }
 }

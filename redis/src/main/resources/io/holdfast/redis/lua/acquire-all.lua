@@ -1,17 +1,17 @@
 -- Takes several locks, all or none. Loaded without common.lua; used only where scripts may compute their keys.
 --
 -- KEYS    lock, queue, stamps, base of each lock
--- ARGV[1] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- ARGV[1] not after: do nothing if executed later than this, in ms of server time; 0: no limit
 -- ARGV[2] lease in ms
--- ARGV    from the third on: holder id, and the channel on which Redisson announces the release, of each lock
+-- ARGV    from the third on, for each lock: holder id, and the channel on which Redisson announces the release
 -- Result  {1, now, base, waiting, base, waiting, …}  each id holds its lock
---         {0, now, n, remaining}                     the n-th lock is held, for so many ms, or somebody is in its queue (0);
---                                                    nothing done
---         {-1, now}                                  too late, nothing done
---         {-2, now, type, n}                         the key of the n-th lock is something that no lock is; nothing done
--- Sent again for ids that hold, it only ever lengthens, and answers the bases that the holds have. The first write for a free
--- lock is an HSET: a server short of memory refuses that or nothing. Where the server refuses PEXPIRE (rights change at run
--- time), nothing stays without expiry: all that this run took is given back.
+--         {0, now, n, remaining}                     nothing done: the n-th lock is held, for so many ms, or clients
+--                                                    wait in its queue (0)
+--         {-1, now}                                  nothing done: too late
+--         {-2, now, type, n}                         nothing done: the key of the n-th lock has a type that no lock has
+-- A repetition for ids that hold only ever lengthens, and answers with the bases that the holds have. The first write
+-- for a free lock is an HSET: a server short of memory refuses that write or none. If the server refuses PEXPIRE
+-- (rights can change at run time), no key stays without expiry: the script gives back all that this run took.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -20,8 +20,8 @@ if limit > 0 and now > limit then
   return {-1, now}
 end
 
--- Whether somebody in the queue still asks. An entry that was not stamped for three polls is dead, and left for a release to
--- remove; behind very many of the dead, somebody is taken to be alive.
+-- Whether a client in the queue still asks. An entry that was not stamped for three polls is dead; a release removes
+-- it. Behind very many dead entries, the script assumes a live one.
 local function awaited(queue, stamps)
   local waiting = redis.call('ZRANGE', KEYS[queue], 0, 64)
   for _, entry in ipairs(waiting) do
@@ -33,7 +33,7 @@ local function awaited(queue, stamps)
   return #waiting > 64
 end
 
--- All are looked at before anything is written.
+-- Reads all locks before it writes anything.
 local bases, channels = {}, {}
 for i = 1, locks do
   local lock, queue, id = 4 * i - 3, 4 * i - 2, ARGV[2 * i + 1]
@@ -62,7 +62,7 @@ local result, taken = {1, now}, {}
 for i = 1, locks do
   local lock, queue, base = 4 * i - 3, 4 * i - 2, 4 * i
   if not bases[i] then
-    -- As in common.lua: what is no base counts as lost.
+    -- As in common.lua: a value that is no base counts as lost.
     local last = tonumber(redis.pcall('GET', KEYS[base])) or 0
     if not (last >= 1 and last < 140737488355327) then
       last = 0
@@ -80,7 +80,7 @@ for i = 1, locks do
     end
     redis.call('SET', KEYS[base], text, 'PX', 86400000)
   elseif redis.call('HEXISTS', KEYS[lock], '~seq') == 0 and redis.call('PTTL', KEYS[lock]) < lease then
-    -- Not after an exact setting: that came after this.
+    -- Not after an exact setting, which came after this acquire.
     redis.call('PEXPIRE', KEYS[lock], lease)
   end
   result[2 * i + 1] = bases[i]

@@ -1,17 +1,17 @@
--- Takes the lock for a holder id, or finds it busy and, if asked to, waits in the queue.
+-- Takes the lock for a holder id. If the lock is busy, puts the id into the queue if the caller wants that.
 --
 -- KEYS    lock, queue, stamps, base
 -- ARGV[4] lease in ms
 -- ARGV[5] poll in ms
 -- ARGV[6] 1: wait in the queue when busy
--- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: no limit
 -- ARGV[8] how often this id asked before
--- ARGV[9] 1: a repetition for an id that holds writes in any case, so that it can be waited for that replicas have it
+-- ARGV[9] 1: a repetition for an id that holds writes in any case, so that the caller can wait until replicas have it
 -- Result  {1, now, base, waiting}                    the id holds the lock
---         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: releases are announced as Redisson's, 2: other
+--         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: announced as Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
---         {-2, now, type}                            the key is something that no lock is
--- Sent again for an id that holds, it only ever lengthens, and answers the base that the hold has.
+--         {-2, now, type}                            the key has a type that no lock has
+-- A repetition for an id that holds only ever lengthens, and answers with the base that the hold has.
 
 local id, lease, poll = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 local limit = tonumber(ARGV[7])
@@ -19,14 +19,14 @@ if limit > 0 and now > limit then
   return {-1, now}
 end
 
--- Kind and holder of a hash that is not the asker's.
+-- Returns the kind and the holder of a hash that another id holds.
 local function holderOf()
   local holder = look('hash')
   return isOurs(holder) and 0 or 1, holder
 end
 
--- How many entries are before a place, the dead at the head not counted, and removed as far as it looks: whether nobody
--- alive is before it is what a waiter goes by. To look at all of them would cost the more the more wait.
+-- Returns how many entries are before a place, without the dead ones at the head, which it removes. A waiter needs to
+-- know only whether a live entry is before it. Looking at every entry would cost more the more clients wait.
 local function ahead(place)
   for i = 1, math.min(place, 64) do
     local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
@@ -55,8 +55,8 @@ local fields = redis.pcall('HLEN', KEYS[1])
 if type(fields) == 'table' then
   local kind = redis.call('TYPE', KEYS[1]).ok
   if kind == 'string' then
-    -- The mode without scripts, whose value is the holder id and perhaps the number of its change; or written by hand.
-    -- Releases of the former are announced as Redisson's are.
+    -- A lock of the commands mode, whose value is the holder id and perhaps the number of its change; or one written by
+    -- hand. Releases in the commands mode are announced as Redisson's are.
     return busy(1, (look('string')))
   elseif kind == 'hash' or kind == 'none' then
     return fields
@@ -69,7 +69,7 @@ if fields > 0 then
   if not base then
     return busy(holderOf())
   end
-  -- After an exact setting a late repetition must not lengthen: the setting came after it.
+  -- After an exact setting, a late repetition must not lengthen: it was sent before the setting.
   local left = redis.call('PTTL', KEYS[1])
   if redis.call('HEXISTS', KEYS[1], '~seq') == 0 and left < lease then
     redis.call('PEXPIRE', KEYS[1], lease)

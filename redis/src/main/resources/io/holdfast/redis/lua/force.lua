@@ -1,8 +1,9 @@
--- Ends whatever hold there is, even another library's, and passes the lock on. Deletes nothing but a lock.
+-- Ends any hold, even another library's, and passes the lock on. Deletes nothing but a lock.
 --
 -- KEYS    lock, queue, stamps, base
--- Result  {1, now, tell} there was one, and whom the caller had better tell, or empty; {0, now} there was none; {-3, now, what}
---         the key is not, or not only, a lock, and nothing was done
+-- Result  {1, now, next}  the hold was ended; "next" is the holder id that the caller should notify, or empty
+--         {0, now}        there was no hold
+--         {-3, now, what} nothing done: the key is not, or not only, a lock
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then

@@ -1,24 +1,24 @@
--- Reads the key of a lock, and says what of it people see. Put before the scripts that show a holder.
+-- Reads the key of a lock, and decides what of it people see. Put before the scripts that show a holder.
 --
--- Invariant: of what is no lock's, only type and size are shown. It is the application's, and may be a secret.
+-- Invariant: of data that is no lock, only type and size are shown. It belongs to the application, and may be a secret.
 
--- Whether a text is a holder id of Holdfast's: "hf-<client>:<number>", at a quorum's member with "~<round>" after it.
+-- Whether a text is a holder id of Holdfast: "hf-<client>:<number>", at a quorum's member with "~<round>" after it.
 local function isOurs(text)
   return string.find(text, '^hf%-[%w_%-]+:%d+$') or string.find(text, '^hf%-[%w_%-]+:%d+~%w+$')
 end
 
--- Whether a field is Redisson's: "<uuid>:<thread id>", for a write lock with ":write" after it.
+-- Whether a field is a hold of Redisson: "<uuid>:<thread id>", for a write lock with ":write" after it.
 local function isRedissons(field)
   local rest = string.match(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d+(.*)$')
   return rest == '' or rest == ':write'
 end
 
--- What to show as the holder of the lock key, which is of this type; the value of that holder's field; and whether the key
--- may be deleted by force, because all of it is a lock. A string with an expiry is taken for a hand-written lock.
+-- Returns, for a lock key of this type: the holder to show, the value of that holder's field, and whether all of the
+-- key is a lock, so that force may delete it. A string with an expiry counts as a hand-written lock.
 local function look(kind)
   if kind == 'string' then
     local value = redis.call('GET', KEYS[1]) or ''
-    -- In the mode without scripts, the number of a change may come after the id.
+    -- In the commands mode, the number of a change may come after the id.
     local id = string.match(value, '^([^#]+)#%d+$') or value
     if isOurs(id) then
       return id, nil, true
@@ -26,7 +26,7 @@ local function look(kind)
       return 'a string of ' .. #value .. ' bytes with an expiry', nil, true
     end
   elseif kind == 'hash' and redis.call('HLEN', KEYS[1]) <= 64 then
-    -- A hash of more fields is no lock, and not read as a whole.
+    -- A hash with more fields is no lock, and is not read as a whole.
     local fields, holder, value, other = redis.call('HGETALL', KEYS[1]), nil, nil, false
     for i = 1, #fields, 2 do
       if not isOurs(fields[i]) and not isRedissons(fields[i]) then

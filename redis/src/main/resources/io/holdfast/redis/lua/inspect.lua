@@ -1,4 +1,4 @@
--- Looks. Writes nothing, so that it also runs on a replica.
+-- Says who holds the lock and how many clients wait. Writes nothing, so that it runs even on a replica.
 --
 -- KEYS    lock, queue, stamps, base
 -- Result  {now, remaining, base, waiting, holder}; an empty holder: free

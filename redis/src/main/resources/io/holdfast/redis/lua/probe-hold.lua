@@ -1,6 +1,6 @@
--- Makes a hold for the trial of renewals, with its end in one step: whoever opens may be killed at any time.
+-- Makes a hold for the trial of renewals, together with its expiry: the opening process may be killed at any time.
 --
--- KEYS    lock, which nobody uses
+-- KEYS    a lock that no client uses
 -- ARGV    holder id, milliseconds
 -- Result  {1}
 

@@ -1,10 +1,10 @@
--- Tells, when a store is opened, whether this user may run scripts and in them every command that the others use: a lock
--- that could be written but not given an expiry would stay for ever. Leaves nothing behind.
+-- Finds out, when a store is opened, whether this user may run scripts, and in them every command that the other
+-- scripts use. A lock that could be written but not given an expiry would stay for ever. Leaves nothing behind.
 --
--- KEYS    three of the store's own that nobody uses
+-- KEYS    three keys that no client uses
 -- ARGV[1] the client's own channel
--- Result  {now, what the server said to the first command it refused, the refused commands, may publish: 1 or 0}; empty
---         texts: all is well
+-- Result  {now, error, refused, 1 if scripts may publish}: the server's error to the first refused command, and all
+--         refused commands; both empty if no command was refused
 
 local refused, said = {}, ''
 local function see(command, reply)
@@ -39,7 +39,7 @@ see('zrank', redis.pcall('ZRANK', KEYS[1], 'member'))
 see('zrange', redis.pcall('ZRANGE', KEYS[1], 0, 0))
 see('zrevrange', redis.pcall('ZREVRANGE', KEYS[1], 0, 0))
 
--- What writes comes last: only where it can be removed again.
+-- The writes come last, and only if they can be removed again.
 if #refused == 0 then
   see('hset', redis.pcall('HSET', KEYS[1], 'member', '1'))
   see('zadd', redis.pcall('ZADD', KEYS[2], 1, 'member'))

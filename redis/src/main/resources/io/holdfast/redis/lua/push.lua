@@ -1,21 +1,23 @@
--- What scripts tell clients. Put before the others where the server lets scripts publish; otherwise plain.lua is.
+-- Sends messages to clients. Put before the other scripts where the server lets scripts publish; otherwise silent.lua
+-- is.
 --
--- Put before this: GRANT, the command that sends a grant, and RELEASES, pairs of the command that tells Redisson of a
--- release and the subcommand of PUBSUB that counts who listens.
+-- Put before this script: GRANT, the command that sends a grant; and RELEASES, pairs of the command that announces a
+-- release to Redisson and the subcommand of PUBSUB that counts its listeners.
 
 local pushes = true
 
--- Whether the client of a holder id listens at this server: true, false, or 'unsure' where that may not be asked. True proves
--- nothing. A client may hear a message without being counted, through another node of a cluster or a replica.
+-- Whether the client of a holder id listens at this server: true, false, or 'unsure' where the question is forbidden.
+-- True proves nothing. A client may hear a message without being counted, through another node of a cluster or a
+-- replica.
 local function hears(id)
   local client = string.match(id, '^(.*):') or id
   local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', ARGV[1] .. client)
   return listeners.err and 'unsure' or listeners[2] ~= 0
 end
 
--- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Where the server refuses to publish from a script,
--- the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c") anywhere,
--- and PUBLISH goes everywhere.
+-- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Where the server refuses to publish from a
+-- script, the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c")
+-- at any node, and PUBLISH reaches all nodes.
 local function tell(kind, id, text)
   local client = string.match(id, '^(.*):') or id
   local message = kind .. ' ' .. id .. ' ' .. text .. KEYS[1]
@@ -26,7 +28,7 @@ local function tell(kind, id, text)
   end
 end
 
--- How many Redisson clients listen to each of these locks' channels: they wait, but not in our queue.
+-- Returns how many Redisson clients listen to each of these channels. They wait, but not in our queue.
 local function rivals(channels)
   local counts = {}
   for _, release in ipairs(RELEASES) do

@@ -1,8 +1,8 @@
--- Gives a member its birth, if it has none of its present life. Loaded without quorum-common.lua.
+-- Gives a member its birth, unless it has one of its present life. Loaded without quorum-common.lua.
 --
 -- KEYS    birth
 -- ARGV    the server's run id; a new uuid; for how many ms it must not vote
--- Result  {birth, quarantine}, whoever gave it
+-- Result  {birth, quarantine}, of this run or an earlier one
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

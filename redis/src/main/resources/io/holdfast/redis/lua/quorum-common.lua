@@ -1,15 +1,15 @@
--- What the scripts of a quorum's member share; put before each of them when it is loaded.
+-- What the scripts of a quorum's member share. Put before each of them when it is loaded.
 --
--- KEYS[1] lock      string: the id that holds, with an expiry. No such key: free. Any other SET NX lock is one, too.
+-- KEYS[1] lock      string: the id that holds, with an expiry. No key: free. Another program's SET NX lock counts, too.
 -- KEYS[2] register  string: "token id", the largest token accepted for this lock; kept for a day.
--- KEYS[3] waiting   hash: client id -> "since:until", in ms of server time: who wants to be told of a release.
--- KEYS[4] sequence  string: "number id", how many exact settings the hold has seen; only after one.
--- KEYS[5] birth     string: "uuid:run id:from", for all locks: names the life of this server's data, and says from when on
---                   it may vote, in ms of server time. Without expiry. Absent: the data were lost, or never there.
--- ARGV[1] what channels of clients begin with; the rest is the client id, a holder id up to its last colon
+-- KEYS[3] waiting   hash: client id -> "since:until", in ms of server time: the clients that wait for a release.
+-- KEYS[4] sequence  string: "number id": how many exact settings the hold has seen; only after one.
+-- KEYS[5] birth     string: "uuid:run id:from", for all locks: the life of this server's data, and the time from which
+--                   it may vote, in ms of server time. Has no expiry. No key: the data were lost, or never there.
+-- ARGV[1] the beginning of clients' channels; the rest is the client id, which is a holder id up to its last colon
 -- ARGV[2] the id, or the client id, that the call is about
 --
--- Every result begins with the birth, and for how many ms the server must not vote yet.
+-- Every result begins with the birth, and the number of ms for which the server must not vote yet.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -20,7 +20,8 @@ local function clientOf(id)
   return string.match(id, '^(.*):') or id
 end
 
--- What is in the lock key, to compare with ids; empty if nobody holds it. A key of another type is somebody else's.
+-- Returns the value of the lock key, to compare with ids; empty if the lock is free. A key of another type is another
+-- program's.
 local function holder()
   local held = redis.pcall('GET', KEYS[1])
   if type(held) == 'table' then
@@ -34,13 +35,13 @@ local function holder()
   return held or ''
 end
 
--- Who holds the lock, for people; empty if nobody does.
+-- Returns the holder for people; empty if the lock is free.
 local function shown()
   local kind = redis.call('TYPE', KEYS[1]).ok
   return kind == 'none' and '' or (look(kind))
 end
 
--- How many exact settings the hold of this id has seen.
+-- Returns how many exact settings the hold of this id has seen.
 local function settings(id)
   local number, of = string.match(redis.call('GET', KEYS[4]) or '', '^(%d+) (.*)$')
   return of == id and tonumber(number) or 0
@@ -52,7 +53,7 @@ local function remember(sequence, id, lease)
   end
 end
 
--- Writes a token if it is larger than the one that is there, or was written by this id. Returns 1 or 0, and what is there.
+-- Writes a token if it is larger than the present one, or if this id wrote that. Returns 1 or 0, and the present token.
 local function write(token, id)
   local number, by = string.match(redis.call('GET', KEYS[2]) or '', '^(%d+) (.*)$')
   local has = tonumber(number) or 0
@@ -63,7 +64,7 @@ local function write(token, id)
   return 0, has
 end
 
--- The clients that wait, beside this one, the longest waiting first. Removes those that have not asked for too long.
+-- Returns the other clients that wait, the longest waiting first. Removes those that have not asked for too long.
 local function waiting(client)
   local ids, since = {}, {}
   if redis.call('EXISTS', KEYS[3]) == 0 then
@@ -91,7 +92,7 @@ local function tell(client, kind, detail)
   return type(heard) == 'number' and heard or 1
 end
 
--- Tells the first three of those who wait; who is not there any more is passed over.
+-- Notifies the first three waiting clients, and passes over those that no longer listen.
 local function wake()
   local rank = 0
   for _, client in ipairs(waiting('')) do

@@ -1,13 +1,13 @@
--- Renews holds at a quorum's member. Takes nothing. Loaded without quorum-common.lua, which is about one lock.
+-- Renews holds at a quorum's member. Takes no lock. Loaded without quorum-common.lua, which is about one lock.
 --
 -- KEYS    birth; then lock, waiting and sequence of each hold
--- ARGV    id, lease in ms, sequence, exact (0 or 1), of each hold
+-- ARGV    for each hold: id, lease in ms, sequence, exact (0 or 1)
 -- Result  {birth, quarantine, code, waiting, code, waiting, …}
---         code 1: the id holds the lock, for at least the lease; 0: nobody does; 2: it holds, but a later setting was
---         executed before, and nothing changed; 3: somebody else does
+--         code 1: the id holds the lock, for at least the lease; 0: the lock is free; 2: the id holds it, but a later
+--         setting was executed before, and nothing changed; 3: another id holds it
 --
--- A plain renewal only ever lengthens. An exact one sets, also to less, and only if its sequence is new. A plain renewal
--- that was sent after a setting uses up that setting's sequence.
+-- An ordinary renewal only ever lengthens. An exact one sets, even to less, and only if its sequence is new. An
+-- ordinary renewal that was sent after a setting uses up that setting's sequence.
 
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
@@ -22,7 +22,7 @@ local function extend(lock, sequenceKey, id, lease, sequence, exact)
     return held and 3 or 0
   end
   if lease == 0 then
-    -- A look: it promises nothing, so it sets nothing and uses up no sequence.
+    -- A look promises nothing, so it sets nothing and uses up no sequence.
     return 1
   end
   local number, of = string.match(redis.call('GET', sequenceKey) or '', '^(%d+) (.*)$')
@@ -32,12 +32,12 @@ local function extend(lock, sequenceKey, id, lease, sequence, exact)
   end
   local left = redis.call('PTTL', lock)
   if exact and sequence == seen then
-    -- Done before. Whoever sent this again may count on the full time only if it is there.
+    -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end
   local longer = math.max(left, lease)
   if exact or left < lease or sequence > seen then
-    -- First: a server that is out of memory refuses SET only until the script has written something.
+    -- First, because a server short of memory refuses SET only until the script has written something.
     redis.call('PEXPIRE', lock, exact and lease or longer)
   end
   if sequence > seen then

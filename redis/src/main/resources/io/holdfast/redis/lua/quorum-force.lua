@@ -1,6 +1,6 @@
--- Ends whatever hold there is. Deletes nothing but a lock.
+-- Ends any hold. Deletes nothing but a lock.
 --
--- Result  {birth, quarantine, whose it was, 1 if it was ended}; whose it was is empty: nobody's
+-- Result  {birth, quarantine, holder, 1 if it was ended}; an empty holder: the lock was free
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then

@@ -1,4 +1,4 @@
--- A client (ARGV[2]) does not wait any more.
+-- Takes note that a client (ARGV[2]) no longer waits.
 --
 -- Result  {birth, quarantine, 1 if it waited}
 

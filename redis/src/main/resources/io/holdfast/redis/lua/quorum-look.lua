@@ -1,4 +1,4 @@
--- The server's standing. Loaded without quorum-common.lua.
+-- Returns the server's standing. Loaded without quorum-common.lua.
 --
 -- KEYS    birth
 -- Result  {birth, quarantine}

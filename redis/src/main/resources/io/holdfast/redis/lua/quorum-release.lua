@@ -1,6 +1,6 @@
 -- Ends the hold of an id.
 --
--- ARGV[3] 1: tell those who wait
+-- ARGV[3] 1: notify the waiting clients
 -- Result  {birth, quarantine, 1 if it held, waiting}
 
 local held = holder() == ARGV[2]

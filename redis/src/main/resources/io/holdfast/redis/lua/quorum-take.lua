@@ -1,13 +1,13 @@
--- Takes the lock for an id, and writes the proposed token with it; or finds it busy and, if asked to, notes that the
--- client waits.
+-- Takes the lock for an id, and writes the proposed token. If the lock is busy, notes that the client waits if it wants
+-- that.
 --
 -- ARGV[3] lease in ms
 -- ARGV[4] the number of exact settings that the hold has seen
 -- ARGV[5] the proposed token
--- ARGV[6] for how many ms the client waits, if the lock is busy; 0: it does not
+-- ARGV[6] for how many ms the client waits if the lock is busy; 0: it does not wait
 -- Result  {birth, quarantine, 1, accepted, register, waiting}                    the id holds the lock
 --         {birth, quarantine, 0, 0, register, waiting, remaining, holder}        busy; remaining -1: without expiry
--- Sent again for an id that holds, it only ever lengthens.
+-- A repetition for an id that holds only ever lengthens.
 
 local id, lease, sequence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local client = clientOf(id)

@@ -1,16 +1,17 @@
--- Ends the hold of a holder id and passes the lock on; optionally puts the caller back into the queue, under a new id.
+-- Ends the hold of a holder id and passes the lock on. Puts the caller back into the queue under a new id, if it wants
+-- that.
 --
 -- KEYS    lock, queue, stamps, base
--- ARGV[4] the id to queue again, or empty
+-- ARGV[4] the new id, or empty: do not queue, and no further arguments
 -- ARGV[5] its lease in ms
 -- ARGV[6] its poll in ms
--- ARGV[7] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
+-- ARGV[7] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: no limit
 -- Result  {0, now}                                        the id did not hold the lock; nothing done
---         {1, now, tell}                                  released; whom the caller had better tell, or empty
---         {1, now, 1, base, waiting}                      released, and the new id holds: nobody else waits
+--         {1, now, next}                                  released; the id that the caller should notify, or empty
+--         {1, now, 1, base, waiting}                      released, and the new id holds: no other client waits
 --         {1, now, 0, remaining, ahead, kind, holder}     released, and the new id is in the queue
---         {1, now, -1, tell}                              released, but too late to queue
--- The new id is queued only if this very run released the old one.
+--         {1, now, -1, next}                              released, but too late to queue
+-- The new id is queued only if this run released the old one.
 
 if not holds(ARGV[3]) then
   return {0, now}
@@ -36,7 +37,7 @@ local first = pushes and '' or head()
 if first ~= '' then
   local before = queued()
   enqueue(requeue, lease, poll, '0')
-  -- Nobody holds it; time enough for the one whom the caller tells.
+  -- The lock is free. 50 ms are enough for the client that the caller notifies.
   return {1, now, 0, 50, before, 0, first}
 elseif not yields(queued() + 1) then
   local heir, remaining = passOn(nil, 1)
@@ -50,5 +51,5 @@ end
 leaveFree()
 local before = queued()
 enqueue(requeue, lease, poll, '0')
--- Nobody holds it. The new id asks at the end of Redisson's turn if it is the first.
+-- The lock is free. The new id asks at the end of Redisson's turn if it is the first.
 return {1, now, 0, turn, before, 2, '(left free for Redisson)'}

@@ -1,16 +1,17 @@
--- Renews holds. Loaded without common.lua: it grants nothing. For one hold in a command it is loaded with KEYS[1] and
--- KEYS[2] written out, for services that look for that.
+-- Renews holds. Loaded without common.lua, because it grants nothing. For one hold in a command it is loaded with
+-- KEYS[1] and
+-- KEYS[2] written out, for services that check that.
 --
--- KEYS    lock and queue of each hold; or the lock of each, if nobody asks who waits
--- ARGV    holder id, setting, of each hold. The setting is "lease:sequence:exact", in ms, a number, 0 or 1; empty: as for
---         the hold before it, which is what most of a batch are
--- Result  {now, code, base, waiting, code, base, waiting, …}; without "waiting" if nobody asks
---         code 1: it holds the lock, for at least the lease; 0: it does not; 2: it does, but a later setting was
+-- KEYS    lock and queue of each hold; or only the lock of each, if the reply need not count the waiting clients
+-- ARGV    for each hold: holder id, setting. The setting is "lease:sequence:exact" (ms, a number, 0 or 1); empty: as
+--         for the hold before it, as for most of a batch
+-- Result  {now, code, base, waiting, code, base, waiting, …}; without "waiting" if it is not counted
+--         code 1: the id holds the lock, for at least the lease; 0: it does not; 2: it does, but a later setting was
 --         executed before, and nothing changed
 --
--- A plain renewal only ever lengthens. An exact one sets, also to less, and only if its sequence is new: a repetition,
--- now or late, changes nothing. A plain renewal that was sent after a setting also uses up that setting's sequence: the
--- setting, if it comes later, would shorten what was promised meanwhile.
+-- An ordinary renewal only ever lengthens. An exact one sets, even to less, and only if its sequence is new: a
+-- repetition, early or late, changes nothing. An ordinary renewal that was sent after a setting uses up that setting's
+-- sequence: otherwise the setting, if it is executed later, would shorten what was promised meanwhile.
 
 local clock = redis.call('TIME')
 local result = {clock[1] * 1000 + math.floor(clock[2] / 1000)}
@@ -19,7 +20,7 @@ local lease, sequence, exact = 0, 0, false
 -- Returns the code. "seen" is the last sequence that was executed.
 local function renew(lock, seen)
   if lease == 0 then
-    -- A look: it promises nothing, so it sets nothing and uses up no sequence.
+    -- A look promises nothing, so it sets nothing and uses up no sequence.
     return 1
   end
   if sequence < seen then
@@ -27,13 +28,13 @@ local function renew(lock, seen)
   end
   local left = redis.call('PTTL', KEYS[lock])
   if exact and sequence == seen then
-    -- Done before. Whoever sent this again may count on the full time only if it is there.
+    -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end
   local length = exact and lease or math.max(left, lease)
   if sequence > seen then
-    -- A server short of memory refuses HSET as the first write, and with it all renewals of this run; never PEXPIRE. So long
-    -- that the key is there for the HSET.
+    -- First, because a server short of memory refuses HSET as the first write, and with it all renewals of this run,
+    -- but never PEXPIRE. At least a second, so that the key is still there for the HSET.
     redis.call('PEXPIRE', KEYS[lock], math.max(length, 1000))
     redis.call('HSET', KEYS[lock], '~seq', string.format('%.0f', sequence))
   end
@@ -62,7 +63,7 @@ for i = 1, holds do
   if held.err and not string.find(held.err, 'WRONGTYPE', 1, true) then
     return held
   end
-  -- A key of another type is somebody else's; so is one that lacks the field.
+  -- A key of another type, or without the field, is another holder's.
   local ours = not held.err and held[1]
   local at = width * (i - 1) + 2
   result[at] = ours and renew(lock, tonumber(held[2]) or 0) or 0
@@ -74,7 +75,7 @@ for i = 1, holds do
 end
 
 if counted then
-  -- Those who wait at Redisson are not in the queue.
+  -- The clients that wait at Redisson are not in the queue.
   local listeners = rivals(channels)
   for i = 1, holds do
     if result[width * (i - 1) + 2] ~= 0 then

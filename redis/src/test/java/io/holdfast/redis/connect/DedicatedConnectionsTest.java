@@ -4,9 +4,10 @@ import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.TestClient;
+import io.holdfast.redis.commands.Ability;
 import io.holdfast.redis.commands.CommandsLockStore;
-import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
@@ -38,7 +39,7 @@ public class DedicatedConnectionsTest {
                 connectedFor.add(key);
                 return connectionsAreMade.thenApply(made -> connection());
             },
-            key -> "server",
+            key -> new ServerId("server"),
             new TimeSource() {
                 @Override
                 public long nanoTime() {
@@ -147,7 +148,7 @@ public class DedicatedConnectionsTest {
     void atAServerThatHangsEveryReleaseEndsSoon() {
         try (RedisServer server = RedisServer.start();
                 TestClient a = new TestClient(server.uri() + "?mode=commands&timeout=2s")) {
-            assertThat(((CommandsLockStore) a.below()).choice().delete()).isEqualTo(CompareWays.DeleteBy.WATCH);
+            assertThat(((CommandsLockStore) a.below()).choice().delete()).isEqualTo(Ability.WATCH);
             Map<String, String> held = new HashMap<>();
             for (int i = 0; i < 64; i++) {
                 held.put("n" + i, a.hold("n" + i));

@@ -8,6 +8,7 @@ import io.holdfast.redis.connect.ServerSubscriptions;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.ServerClock;
+import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisChannelWriter;
 import io.lettuce.core.RedisConnectionException;
@@ -183,8 +184,8 @@ final class SimConnections implements RedisConnections {
     }
 
     @Override
-    public Object server(String key) {
-        return this;
+    public ServerId server(String key) {
+        return new ServerId("simulated");
     }
 
     @Override

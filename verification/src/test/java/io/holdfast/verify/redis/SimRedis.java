@@ -1,13 +1,16 @@
 package io.holdfast.verify.redis;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.redis.commands.Ability;
 import io.holdfast.redis.commands.CommandsHold;
 import io.holdfast.redis.commands.CompareProbe;
+import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.verify.redis.KeySpace.Entry;
 import io.holdfast.verify.redis.KeySpace.Kind;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -102,8 +105,18 @@ public final class SimRedis {
     /** What a client finds out about it when it connects first. */
     CompareProbe.Finding finding() {
         Kind kind = model.keys.kind;
-        return new CompareProbe.Finding(
-                kind.delifeq, kind.delex, kind.setIfeq, true, true, streams, true, true, List.of());
+        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH, Ability.COUNTER);
+        Map.of(
+                        Ability.DELIFEQ, kind.delifeq,
+                        Ability.DELEX, kind.delex,
+                        Ability.SET_IFEQ, kind.setIfeq,
+                        Ability.STREAMS, streams)
+                .forEach((ability, has) -> {
+                    if (has) {
+                        abilities.add(ability);
+                    }
+                });
+        return new CompareProbe.Finding(new CompareWays.Choice(abilities), true, List.of());
     }
 
     boolean refuses(String command) {

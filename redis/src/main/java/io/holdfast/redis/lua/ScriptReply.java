@@ -1,0 +1,40 @@
+package io.holdfast.redis.lua;
+
+import java.util.List;
+
+/**
+ * The reply of a script, read element by element in the order that the script's head documents. An element of another
+ * type than the one asked for is no reply of the script: reading it throws. One thread reads a reply, once.
+ */
+public final class ScriptReply {
+
+    private final List<Object> elements;
+    private int next;
+
+    ScriptReply(List<Object> elements) {
+        this.elements = elements;
+    }
+
+    /** Returns whether the first element is this number. Reads nothing. */
+    boolean beginsWith(long code) {
+        return !elements.isEmpty() && elements.get(0).equals(code);
+    }
+
+    public long number() {
+        return (Long) elements.get(next++);
+    }
+
+    /** Reads a number that fits an int: a code, a count or a place. */
+    public int integer() {
+        return (int) number();
+    }
+
+    /** Reads a number that is 1 for yes. */
+    public boolean flag() {
+        return number() == 1;
+    }
+
+    public String text() {
+        return (String) elements.get(next++);
+    }
+}
