@@ -1,5 +1,9 @@
 package io.holdfast.spring;
 
+import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.startup.LockedBeanPostProcessor;
+import io.holdfast.spring.startup.MadeBeans;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;

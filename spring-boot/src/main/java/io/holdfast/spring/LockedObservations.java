@@ -1,5 +1,7 @@
 package io.holdfast.spring;
 
+import io.holdfast.spring.call.CallWatch;
+import io.holdfast.spring.call.ObservedCalls;
 import io.micrometer.observation.ObservationRegistry;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.context.annotation.Bean;

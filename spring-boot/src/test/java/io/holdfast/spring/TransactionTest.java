@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
+import io.holdfast.spring.call.HeldLeases;
+import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
-import io.holdfast.spring.LockedNames;
+import io.holdfast.spring.declaration.LockedNames;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

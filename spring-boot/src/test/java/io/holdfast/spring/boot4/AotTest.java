@@ -64,7 +64,7 @@ class AotTest {
                 .accepts(hints);
         assertThat(reflection()
                         .onMethodInvocation(ReflectionUtils.findMethod(
-                                Class.forName("io.holdfast.spring.LockedRoot"), "getMethodName")))
+                                Class.forName("io.holdfast.spring.declaration.LockedRoot"), "getMethodName")))
                 .as("#root")
                 .accepts(hints);
         assertThat(reflection().onType(HoldfastProperties.class)).accepts(hints);

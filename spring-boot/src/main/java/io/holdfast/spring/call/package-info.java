@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.spring.call;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.spring.declaration;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.spring.startup;
+
+import org.jspecify.annotations.NullMarked;
