@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Meters, where there is a registry. */
+/** Registers the meters, if there is a registry. */
 @AutoConfiguration(
         before = HoldfastAutoConfiguration.class,
         afterName = {
@@ -32,10 +32,9 @@ public final class HoldfastMetricsAutoConfiguration {
     LockMetrics holdfastLockMetrics(
             MeterRegistry registry,
             HoldfastProperties properties,
-            LockedNames locked,
+            LockedNames names,
             ObjectProvider<LockClient> client) {
-        LockNames names = new LockNames(properties.metrics().names());
-        locked.onEach(names::add);
+        properties.metrics().names().forEach(names::add);
         return new LockMetrics(registry, names, client::getObject);
     }
 }

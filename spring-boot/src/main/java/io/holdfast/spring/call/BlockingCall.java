@@ -5,18 +5,16 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.OnLost;
-import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Returns;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** A method whose work is over when it returns; the calling thread waits for the lock. */
-public final class BlockingCall {
+/** A call of a method whose work ends when it returns. The calling thread waits for the lock. */
+final class BlockingCall {
 
     private static final boolean TRANSACTIONS = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager",
@@ -24,12 +22,12 @@ public final class BlockingCall {
 
     private final LockedCall call;
     private final LockedOperation operation;
-    private final CallWatch watch;
+    private final ObservedCall observed;
 
     BlockingCall(LockedCall call) {
         this.call = call;
         this.operation = call.operation();
-        this.watch = call.begin();
+        this.observed = call.begin();
     }
 
     @Nullable
@@ -46,7 +44,8 @@ public final class BlockingCall {
             try {
                 each.entry().leave();
             } catch (LeaseLostException lost) {
-                // The call that took them is over, and so is its transaction: nobody else would tell.
+                // The call that acquired them has ended, and so has its transaction: only this call can report the
+                // loss.
                 failure = call.watchLosses(each.entry().leases()).outcome(failure, lost);
             } catch (RuntimeException e) {
                 if (failure == null) {
@@ -56,15 +55,10 @@ public final class BlockingCall {
                 }
             }
         }
-        // Also of a call that ran under the leases of another. Where more is known, it was ended before this.
-        watch.ended(failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
-        if (failure != null) {
-            throw failure;
-        }
-        return result;
+        return end(result, failure);
     }
 
-    /** @param outer receives what was entered, also if this throws */
+    /** @param outer receives the entries of the thread that this call has entered, even if it throws */
     private @Nullable Object runIn(List<HeldLeases.Entered> outer) throws Throwable {
         List<String> missing = new ArrayList<>();
         for (String name : call.names()) {
@@ -73,7 +67,7 @@ public final class BlockingCall {
                 missing.add(name);
             } else {
                 outer.add(held);
-                // A nested call must not begin under a lock that is lost.
+                // A nested call must not begin under a lost lease.
                 held.lease().ensureValid();
                 awaitTransaction(held.entry());
             }
@@ -88,25 +82,25 @@ public final class BlockingCall {
         try {
             leases = call.client().acquireAll(missing, operation.options());
         } catch (LockTimeoutException e) {
-            return call.alternative(e, watch);
+            return call.alternative(e, observed);
         } catch (InterruptedException e) {
-            watch.ended("interrupted", e);
-            throw interrupted(e);
+            observed.ended("interrupted", e);
+            throw declaresInterrupt() ? e : call.cancelled(e);
         } catch (RuntimeException | Error e) {
-            watch.ended("error", e);
+            observed.ended("error", e);
             throw e;
         }
         try {
             // The wait may have been long.
             outer.forEach(held -> held.lease().ensureValid());
-            watch.acquired();
+            observed.acquired();
             if (outer.isEmpty()) {
                 call.giveLease(call.invocation(), leases);
             }
         } catch (Throwable e) {
-            // The method does not run, so nobody would ever release them.
+            // The method does not run, so nothing else would release the leases.
             var unused = leases.releaseAsync();
-            watch.ended(e instanceof LeaseLostException ? "lost" : "error", e);
+            observed.ended(e instanceof LeaseLostException ? "lost" : "error", e);
             throw e;
         }
         return runUnder(leases);
@@ -134,9 +128,13 @@ public final class BlockingCall {
             }
         } catch (LeaseLostException lost) {
             failure = losses.outcome(failure, lost);
-            watch.ended("lost", failure);
+            observed.ended("lost", failure);
         }
-        watch.ended(failure == null ? "completed" : "failed", failure);
+        return end(result, failure);
+    }
+
+    private @Nullable Object end(@Nullable Object result, @Nullable Throwable failure) throws Throwable {
+        observed.ended(failure);
         if (failure != null) {
             throw failure;
         }
@@ -150,28 +148,18 @@ public final class BlockingCall {
     }
 
     private void giveHeldLease(Lease held) {
-        int index = operation.leaseParameter();
-        if (index < 0) {
-            return;
+        if (call.wantsAll()) {
+            throw new IllegalStateException("@Locked on " + operation.describe()
+                    + ": a parameter of type MultiLease, but a caller holds the lock " + LockedCall.quoted(held.name())
+                    + " already (expected: a parameter of type Lease, or none)");
         }
-        if (operation.method().getParameterTypes()[index] == MultiLease.class) {
-            throw new IllegalStateException("@Locked on " + LockedDefinitionException.describe(operation.method())
-                    + ": a parameter of type MultiLease, but " + held.name()
-                    + " is held by a caller already (expected: a parameter of type Lease, or none)");
+        if (operation.leaseParameter() >= 0) {
+            call.invocation().getArguments()[operation.leaseParameter()] = held;
         }
-        call.invocation().getArguments()[index] = held;
     }
 
-    private Throwable interrupted(InterruptedException e) {
-        boolean declared = Arrays.stream(operation.method().getExceptionTypes())
+    private boolean declaresInterrupt() {
+        return Arrays.stream(operation.method().getExceptionTypes())
                 .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
-        if (declared) {
-            return e;
-        }
-        Thread.currentThread().interrupt();
-        CancellationException cancelled =
-                new CancellationException("Interrupted while waiting for the lock " + call.names());
-        cancelled.initCause(e);
-        return cancelled;
     }
 }

@@ -9,21 +9,21 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases under which the calling thread runs now, for nested calls and for the guard of commits. Bookkeeping of the proxies
- * only: the owner is the lease, not the thread.
+ * The leases under which the calling thread runs, for nested calls and for {@link CommitGuard}. Only the proxies use this: a lease belongs
+ * to its holder, not to a thread.
  *
- * <p>A list is read and added to by its own thread alone. Any thread may take from it: a transaction manager may complete a
- * transaction on another thread than it was begun on.
+ * <p>Only its own thread reads a list and adds to it. Any thread may remove an entry: a transaction manager may complete a transaction on
+ * another thread.
  */
-public final class HeldLeases {
+final class HeldLeases {
 
     private static final ThreadLocal<@Nullable List<Entry>> CURRENT = new ThreadLocal<>();
 
     private HeldLeases() {}
 
     /**
-     * What one call of a locked method holds, and who needs it: that call, the calls nested in it, and the transactions that any
-     * of these ran in. None of them must see it released; so whoever is the last to leave releases, and nobody enters after that.
+     * The leases of one call. Its users are that call, the calls nested in it, and the transactions that any of these ran in. The last user to
+     * leave releases the leases, and nobody enters afterwards.
      */
     static final class Entry {
 
@@ -32,7 +32,7 @@ public final class HeldLeases {
         private final Runnable release;
         private final List<Entry> owner;
 
-        /** Begins with the call that took the leases. Zero is for good: they are released, or about to be. */
+        /** Starts with the call that acquired the leases. Zero is final: the leases are released, or about to be. */
         private final AtomicInteger users = new AtomicInteger(1);
 
         private Entry(LockClient client, MultiLease leases, Runnable release, List<Entry> owner) {
@@ -46,15 +46,15 @@ public final class HeldLeases {
             return leases;
         }
 
-        /** False if it has ended: then the leases are no protection. */
+        /** Adds a user. Returns false if the entry has ended: then its leases protect nothing. */
         boolean enter() {
             return users.getAndUpdate(now -> now == 0 ? 0 : now + 1) > 0;
         }
 
         /**
-         * By any thread, once for each entering. The last one releases.
+         * Removes a user, and releases the leases after the last one. Any thread may call it.
          *
-         * @return whether this was the last one
+         * @return whether this was the last user
          * @throws io.holdfast.LeaseLostException if the release finds a lease lost
          */
         boolean leave() {
@@ -66,7 +66,7 @@ public final class HeldLeases {
             return true;
         }
 
-        /** For a call that ends on its own thread, and whose leases are released later, by itself. */
+        /** Ends the entry without a release. The call releases its leases itself, later. */
         void remove() {
             users.set(0);
             forget();
@@ -81,10 +81,10 @@ public final class HeldLeases {
         }
     }
 
-    /** A lease of an entry that was entered, and has to be left. */
+    /** A lease of an entry that the caller has entered and must leave. */
     record Entered(Entry entry, Lease lease) {}
 
-    /** Enters what the thread holds on this name, valid or not; null if there is nothing. */
+    /** Enters the entry that has a lease of the thread on this name, valid or not. Returns null if there is none. */
     static @Nullable Entered enter(LockClient client, String name) {
         List<Entry> all = CURRENT.get();
         if (all != null) {
@@ -99,12 +99,12 @@ public final class HeldLeases {
         return null;
     }
 
-    /** Of a call that releases its leases itself, after {@link Entry#remove}. */
+    /** Adds the leases of a call that releases them itself, after {@link Entry#remove}. */
     static Entry add(LockClient client, MultiLease leases) {
         return add(client, leases, () -> {});
     }
 
-    /** @param release what the last one to leave runs */
+    /** @param release the last user to leave runs it */
     static Entry add(LockClient client, MultiLease leases, Runnable release) {
         List<Entry> all = CURRENT.get();
         if (all == null) {
@@ -116,8 +116,8 @@ public final class HeldLeases {
         return entry;
     }
 
-    /** @throws io.holdfast.LeaseLostException if one of them is lost */
-    public static void ensureValid() {
+    /** @throws io.holdfast.LeaseLostException if a lease of the calling thread is lost */
+    static void ensureValid() {
         List<Entry> all = CURRENT.get();
         if (all != null) {
             all.forEach(held -> held.leases.ensureValid());

@@ -3,8 +3,8 @@ package io.holdfast.spring.call;
 import io.holdfast.MultiLease;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Interrupts the thread that made it when a lease is lost, but never after {@link #close}. */
-public final class InterruptOnLoss {
+/** Interrupts its creator thread when a lease is lost, but never after {@link #close}. */
+final class InterruptOnLoss {
 
     private final Thread thread = Thread.currentThread();
     private final ReentrantLock lock = new ReentrantLock();
@@ -27,7 +27,7 @@ public final class InterruptOnLoss {
         }
     }
 
-    /** By the thread itself. An interrupt that the method did not take notice of was for the method: it goes. */
+    /** Ends the watch. Called by the thread itself. Clears an interrupt that was meant for the method and that the method did not notice. */
     void close() {
         lock.lock();
         try {

@@ -4,45 +4,49 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.spi.Names;
 import io.holdfast.spring.LeaseLostEvent;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
-import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
+import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
- * One call of a locked method: what the ways to run it have in common.
+ * One call of a locked method: the part that does not depend on its return type.
  *
  * @param names the lock names for its arguments; not empty
  */
-public record LockedCall(
+record LockedCall(
         LockedOperation operation,
         MethodInvocation invocation,
         Collection<String> names,
         LockClient client,
         ApplicationEventPublisher events,
-        CallWatch.Source watches) {
+        ObservationRegistry observations) {
 
-    /** What the method is called on. Some proxies that a library made have no object behind them: then themselves. */
+    /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
     static Object target(MethodInvocation invocation) {
         Object target = invocation.getThis();
         return target != null ? target : ((ProxyMethodInvocation) invocation).getProxy();
     }
 
-    /** Begins to look on. Whoever does this ends it, whatever happens. */
-    CallWatch begin() {
-        return watches.begin(operation, names);
+    /** Begins the observation. The caller must end it, whatever happens. */
+    ObservedCall begin() {
+        return new ObservedCall(observations, operation, names);
     }
 
-    /** The invocation to proceed with, for one that is begun later, on another thread, or more than once. */
+    /** Returns an invocation that may proceed later, on another thread, or more than once. */
     MethodInvocation later() {
         return invocation instanceof ProxyMethodInvocation proxied
                 ? proxied.invocableClone(invocation.getArguments().clone())
@@ -50,33 +54,32 @@ public record LockedCall(
     }
 
     void giveLease(MethodInvocation to, MultiLease leases) {
-        int index = operation.leaseParameter();
-        if (index >= 0) {
-            boolean all = operation.method().getParameterTypes()[index] == MultiLease.class;
-            to.getArguments()[index] = all ? leases : leases.leases().get(0);
+        if (operation.leaseParameter() >= 0) {
+            to.getArguments()[operation.leaseParameter()] =
+                    wantsAll() ? leases : leases.leases().get(0);
         }
     }
 
-    /** Before anything is taken: a collection as key can give several names where the method wants one lease. */
-    void checkLeaseParameter() {
+    /** Returns whether the method has a parameter of type MultiLease. */
+    boolean wantsAll() {
         int index = operation.leaseParameter();
-        if (index >= 0 && names.size() > 1 && operation.method().getParameterTypes()[index] != MultiLease.class) {
-            throw new IllegalArgumentException("@Locked on "
-                    + LockedDefinitionException.describe(operation.method()) + ": " + names.size()
+        return index >= 0 && operation.method().getParameterTypes()[index] == MultiLease.class;
+    }
+
+    /** Refuses several names for one lease before anything is acquired. A collection as key can give them. */
+    void checkLeaseParameter() {
+        if (operation.leaseParameter() >= 0 && names.size() > 1 && !wantsAll()) {
+            throw new IllegalArgumentException("@Locked on " + operation.describe() + ": " + names.size()
                     + " locks for a parameter of type Lease (expected: one, or a parameter of type MultiLease)");
         }
     }
 
-    boolean hasAlternative() {
-        return operation.onBusy() == OnBusy.SKIP || operation.fallback() != null;
-    }
-
-    /** What is returned instead when others hold the lock. */
+    /** Returns the result of a call that found its lock busy: null or an empty Optional for a skipped method. */
     @Nullable
-    Object alternative(LockTimeoutException busy, CallWatch watch) throws Throwable {
+    Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable {
         Method fallback = operation.fallback();
         if (fallback != null) {
-            watch.ended("fallback", null);
+            observed.ended("fallback", null);
             try {
                 return fallback.invoke(
                         target(invocation),
@@ -86,14 +89,28 @@ public record LockedCall(
             }
         }
         if (operation.onBusy() == OnBusy.SKIP) {
-            watch.ended("skipped", null);
-            return operation.returns().nothing(operation.method());
+            observed.ended("skipped", null);
+            return operation.method().getReturnType() == Optional.class ? Optional.empty() : null;
         }
-        watch.ended("timeout", busy);
+        observed.ended("timeout", busy);
         throw busy;
     }
 
-    /** Tells of a loss by an event, if that is wanted; at most once for each lease. */
+    /** Restores the flag of the thread, and returns the exception for a method that does not declare the given one. */
+    CancellationException cancelled(InterruptedException e) {
+        Thread.currentThread().interrupt();
+        CancellationException cancelled = new CancellationException(
+                "Interrupted while waiting for " + (names.size() == 1 ? "the lock " : "the locks ")
+                        + names.stream().map(LockedCall::quoted).collect(Collectors.joining(", ")));
+        cancelled.initCause(e);
+        return cancelled;
+    }
+
+    static String quoted(String name) {
+        return '"' + Names.printable(name) + '"';
+    }
+
+    /** Watches the leases, if a loss is to be published as an event. */
     Losses watchLosses(MultiLease leases) {
         Losses losses = new Losses(leases);
         if (operation.onLost() == OnLost.EVENT) {
@@ -102,7 +119,7 @@ public record LockedCall(
         return losses;
     }
 
-    /** What becomes of a loss that shows at the release. */
+    /** Decides the outcome of a call whose lease was lost, and publishes at most one event. */
     final class Losses {
 
         private final MultiLease leases;
@@ -122,7 +139,7 @@ public record LockedCall(
             }
         }
 
-        /** What the caller shall get: the failure that is there, the loss, or nothing. */
+        /** Returns the exception for the caller: the method's own, the loss, or none. */
         @Nullable
         Throwable outcome(@Nullable Throwable failure, LeaseLostException lost) {
             if (operation.onLost() == OnLost.EVENT) {
@@ -132,13 +149,11 @@ public record LockedCall(
             if (failure == null) {
                 return lost;
             }
-            if (operation.onLost() == OnLost.INTERRUPT) {
-                // The failure is most likely what the interrupt brought about.
-                lost.addSuppressed(failure);
-                return lost;
-            }
-            failure.addSuppressed(lost);
-            return failure;
+            // With INTERRUPT the failure is most likely a consequence of the loss.
+            boolean consequence = operation.onLost() == OnLost.INTERRUPT;
+            Throwable thrown = consequence ? lost : failure;
+            thrown.addSuppressed(consequence ? failure : lost);
+            return thrown;
         }
     }
 }

@@ -5,6 +5,7 @@ import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.OperationReader;
+import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
@@ -20,7 +21,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.StringUtils;
 
-/** Stands before every locked method. */
+/** Intercepts every locked method, and chooses the kind of call by its return type. */
 public final class LockedInterceptor implements MethodInterceptor {
 
     private final OperationReader reader;
@@ -28,7 +29,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final ConfigurableListableBeanFactory beans;
     private final ApplicationEventPublisher events;
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
-    private volatile CallWatch.@Nullable Source watches;
+    private volatile @Nullable ObservationRegistry observations;
 
     public LockedInterceptor(
             OperationReader reader,
@@ -53,10 +54,10 @@ public final class LockedInterceptor implements MethodInterceptor {
                         ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
                         : null);
         if (names.isEmpty()) {
-            // Every condition said that no lock is needed.
+            // No condition is true.
             return invocation.proceed();
         }
-        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, watches());
+        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
@@ -66,13 +67,17 @@ public final class LockedInterceptor implements MethodInterceptor {
         };
     }
 
-    /** @throws LockedDefinitionException if there is no such client */
+    /**
+     * Returns the client of a method.
+     *
+     * @throws LockedDefinitionException if there is no such client
+     */
     public LockClient client(LockedOperation operation) {
         return clients.computeIfAbsent(operation.client(), name -> find(name, operation.method()));
     }
 
     private LockClient find(String name, Method method) {
-        // Those of a parent context, too.
+        // Including those of a parent context.
         String[] known = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockClient.class, true, false);
         if (known.length == 0) {
             throw new LockedDefinitionException(
@@ -94,12 +99,12 @@ public final class LockedInterceptor implements MethodInterceptor {
         }
     }
 
-    private CallWatch.Source watches() {
-        CallWatch.Source source = watches;
-        if (source == null) {
-            source = beans.getBeanProvider(CallWatch.Source.class).getIfAvailable(() -> CallWatch.NONE);
-            watches = source;
+    private ObservationRegistry observations() {
+        ObservationRegistry registry = observations;
+        if (registry == null) {
+            registry = beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP);
+            observations = registry;
         }
-        return source;
+        return registry;
     }
 }

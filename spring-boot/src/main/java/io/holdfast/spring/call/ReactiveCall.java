@@ -3,7 +3,6 @@ package io.holdfast.spring.call;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
-import io.holdfast.spring.declaration.LockedDefinitionException;
 import java.util.concurrent.CompletableFuture;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -13,12 +12,12 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * A method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires, calls the method, and releases when what it
- * returned completes, fails or is cancelled; no thread waits. Loaded only where Reactor is there.
+ * A call of a method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires the lock, calls the method, and releases
+ * when the publisher completes, fails or is cancelled. No thread waits. Loaded only where Reactor is present.
  */
-public final class ReactiveCall {
+final class ReactiveCall {
 
-    /** Others hold the lock: told apart from a timeout inside of the method. */
+    /** A busy lock, as distinct from a timeout inside the method. */
     private static final class Busy extends RuntimeException {
 
         private static final long serialVersionUID = 1;
@@ -37,31 +36,15 @@ public final class ReactiveCall {
         this.call = call;
     }
 
-    public static boolean isMono(Class<?> type) {
-        return type == Mono.class;
-    }
-
-    public static boolean isFlux(Class<?> type) {
-        return type == Flux.class;
-    }
-
-    public static Object emptyMono() {
-        return Mono.empty();
-    }
-
-    public static Object emptyFlux() {
-        return Flux.empty();
-    }
-
     Mono<Object> mono() {
         return Mono.defer(() -> {
             Subscription subscription = new Subscription();
             return Mono.usingWhen(
                             Mono.defer(subscription::acquire),
                             leases -> Mono.from(subscription.proceed(leases)),
+                            leases -> subscription.release(leases, null),
                             subscription::release,
-                            subscription::releaseAfter,
-                            subscription::release)
+                            leases -> subscription.release(leases, null))
                     .onErrorMap(subscription::asThrown)
                     .onErrorResume(Busy.class, busy -> Mono.from(subscription.instead(busy)))
                     .doOnError(subscription::failed)
@@ -74,10 +57,10 @@ public final class ReactiveCall {
             Subscription subscription = new Subscription();
             return Flux.usingWhen(
                             Mono.defer(subscription::acquire),
-                            leases -> subscription.proceed(leases),
+                            subscription::proceed,
+                            leases -> subscription.release(leases, null),
                             subscription::release,
-                            subscription::releaseAfter,
-                            subscription::release)
+                            leases -> subscription.release(leases, null))
                     .onErrorMap(subscription::asThrown)
                     .onErrorResume(Busy.class, subscription::instead)
                     .doOnError(subscription::failed)
@@ -90,10 +73,10 @@ public final class ReactiveCall {
         return (Publisher<Object>) publisher;
     }
 
-    /** One acquisition and what follows from it: a publisher may be subscribed to many times, or never. */
+    /** One acquisition and its consequences: a publisher may have many subscriptions, or none. */
     private final class Subscription {
 
-        private final CallWatch watch = call.begin();
+        private final ObservedCall observed = call.begin();
         private @Nullable CompletableFuture<MultiLease> acquiring;
         private LockedCall.@Nullable Losses losses;
         private @Nullable Throwable lost;
@@ -108,7 +91,7 @@ public final class ReactiveCall {
         }
 
         Publisher<Object> proceed(MultiLease leases) {
-            watch.acquired();
+            observed.acquired();
             losses = call.watchLosses(leases);
             MethodInvocation invocation = call.later();
             call.giveLease(invocation, leases);
@@ -116,8 +99,7 @@ public final class ReactiveCall {
             try {
                 Object returned = invocation.proceed();
                 if (returned == null) {
-                    throw new IllegalStateException(
-                            LockedDefinitionException.describe(call.operation().method()) + " returned null");
+                    throw new IllegalStateException(call.operation().describe() + " returned null");
                 }
                 return objects(returned);
             } catch (RuntimeException | Error e) {
@@ -129,16 +111,8 @@ public final class ReactiveCall {
             }
         }
 
-        Publisher<Void> release(MultiLease leases) {
-            return releaseAnd(leases, null);
-        }
-
-        Publisher<Void> releaseAfter(MultiLease leases, Throwable failure) {
-            return releaseAnd(leases, failure);
-        }
-
         @SuppressWarnings("ReferenceEquality") // this very failure
-        private Mono<Void> releaseAnd(MultiLease leases, @Nullable Throwable failure) {
+        Publisher<Void> release(MultiLease leases, @Nullable Throwable failure) {
             return Mono.fromFuture(() ->
                             leases.releaseAsync(call.operation().holdAtLeast()).toCompletableFuture())
                     .onErrorResume(LeaseLostException.class, loss -> {
@@ -152,7 +126,7 @@ public final class ReactiveCall {
                     });
         }
 
-        /** Reactor wraps what goes wrong at the release. */
+        /** Returns the loss that Reactor has wrapped because it came from the release; or the error itself. */
         @SuppressWarnings("ReferenceEquality") // this very failure
         Throwable asThrown(Throwable error) {
             Throwable loss = lost;
@@ -161,7 +135,7 @@ public final class ReactiveCall {
 
         Publisher<Object> instead(Busy busy) {
             try {
-                Object instead = call.alternative(busy.timeout, watch);
+                Object instead = call.alternative(busy.timeout, observed);
                 return instead == null ? Mono.empty() : objects(instead);
             } catch (Throwable e) {
                 return Mono.error(e);
@@ -172,14 +146,14 @@ public final class ReactiveCall {
             failure = error;
         }
 
-        /** Also for a cancel that came between the grant and its arrival here: nobody else would release that lease. */
+        /** Releases even after a cancel that came between the grant and its arrival here: nothing else would release that lease. */
         void end(SignalType signal) {
             CompletableFuture<MultiLease> future = acquiring;
             if (future != null) {
                 var unused = future.thenAccept(
                         leases -> leases.releaseAsync(call.operation().holdAtLeast()));
             }
-            watch.ended(outcome(signal), failure);
+            observed.ended(outcome(signal), failure);
         }
 
         private String outcome(SignalType signal) {

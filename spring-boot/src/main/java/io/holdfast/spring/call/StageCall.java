@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import java.util.Arrays;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -10,33 +11,36 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * A method that returns a stage. No thread waits: it is called on the client's callback executor once the lock is there, and
- * the lock is released when its stage is complete. If the caller ends the returned stage in any way, the wait is withdrawn and
- * the method is not called; a cancel is passed on to the method's own stage.
+ * A call of a method that returns a stage. No thread waits: the client's callback executor calls the method once the lock is
+ * acquired, and the lock is released when the method's stage completes. If the caller completes the returned stage, in any way, the wait is
+ * withdrawn and the method is not called; a cancel is passed on to the method's stage.
  *
- * <p>With {@code @Async} the method is called by the thread that {@code @Async} chose, which waits for the lock: that thread
- * would otherwise wait for the stage.
+ * <p>With {@code @Async}, the thread that {@code @Async} chose waits for the lock and calls the method: it would otherwise wait
+ * for the stage.
  */
-public final class StageCall {
+final class StageCall {
 
     private final LockedCall call;
-    private final CallWatch watch;
+    private final ObservedCall observed;
     private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
 
-    /** What a cancel is passed on to: the method's own stage, once there is one. */
+    /** The method's own stage, once it exists: it receives a cancel. */
     private final AtomicReference<@Nullable CompletableFuture<?>> cancellable = new AtomicReference<>();
 
     StageCall(LockedCall call) {
         this.call = call;
-        this.watch = call.begin();
+        this.observed = call.begin();
     }
 
     CompletableFuture<@Nullable Object> run() {
-        if (AsyncMethods.isOnChosenExecutor(
-                call.invocation(), AopUtils.getTargetClass(LockedCall.target(call.invocation())))) {
+        if (isOnExecutorOfAsync(call.invocation())) {
             runHere();
             return result;
         }
@@ -47,18 +51,17 @@ public final class StageCall {
                     .acquireAllAsync(call.names(), call.operation().options())
                     .toCompletableFuture();
         } catch (RuntimeException | Error e) {
-            watch.ended("error", e);
+            observed.ended("error", e);
             throw e;
         }
         CompletionStage<@Nullable Object> outcome = result;
         outcome.whenComplete((value, why) -> {
-            // However the caller ended it, unless it was by the outcome: that comes when nothing is waited for any
-            // more.
+            // Has no effect after an outcome of the call: the wait is over by then.
             acquiring.cancel(true);
             passOnCancel();
         });
         CompletionStage<MultiLease> acquired = acquiring;
-        // Async without an executor means on the callback executor, even when the lock is there by now.
+        // Without an executor, Async means the callback executor, even when the lock is held already.
         acquired.whenCompleteAsync((leases, why) -> {
             if (why != null) {
                 notAcquired(why);
@@ -69,16 +72,28 @@ public final class StageCall {
         return result;
     }
 
+    /** Returns whether {@code @Async} has brought the call to its executor, whose thread waits for the returned stage. */
+    private static boolean isOnExecutorOfAsync(MethodInvocation invocation) {
+        Class<?> targetClass = AopUtils.getTargetClass(LockedCall.target(invocation));
+        return invocation instanceof ProxyMethodInvocation proxied
+                && proxied.getProxy() instanceof Advised advised
+                && Arrays.stream(advised.getAdvisors())
+                        .anyMatch(each -> each.getAdvice() instanceof AsyncExecutionInterceptor
+                                && each instanceof PointcutAdvisor pointed
+                                && pointed.getPointcut().getClassFilter().matches(targetClass)
+                                && pointed.getPointcut()
+                                        .getMethodMatcher()
+                                        .matches(
+                                                AopUtils.getMostSpecificMethod(invocation.getMethod(), targetClass),
+                                                targetClass));
+    }
+
     private void runHere() {
         MultiLease leases;
         try {
             leases = call.client().acquireAll(call.names(), call.operation().options());
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            CancellationException cancelled =
-                    new CancellationException("Interrupted while waiting for the lock " + call.names());
-            cancelled.initCause(e);
-            notAcquired(cancelled);
+            notAcquired(call.cancelled(e));
             return;
         } catch (RuntimeException | Error e) {
             notAcquired(e);
@@ -91,16 +106,15 @@ public final class StageCall {
 
     private void acquired(MultiLease leases, MethodInvocation invocation) {
         if (result.isDone()) {
-            // The caller ended it after the grant. Nobody else would release them, and nobody wants the method's
-            // result.
-            leases.releaseAsync().whenComplete((nothing, lost) -> watch.ended("cancelled", null));
+            // The caller completed the result after the grant. Nothing else would release the leases.
+            leases.releaseAsync().whenComplete((nothing, lost) -> observed.ended("cancelled", null));
             return;
         }
         try {
-            watch.acquired();
+            observed.acquired();
             runUnder(leases, invocation);
         } catch (Throwable e) {
-            // The method has not run, so nobody would ever release them.
+            // The method has not run, so nothing else would release the leases.
             leases.releaseAsync().whenComplete((nothing, lost) -> end(null, e));
         }
     }
@@ -111,45 +125,39 @@ public final class StageCall {
         CompletionStage<?> work;
         HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
         try {
-            Object returned = invocation.proceed();
-            work = returned == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) returned;
+            work = stage(invocation.proceed());
         } catch (Throwable e) {
             work = CompletableFuture.failedFuture(e);
         } finally {
             held.remove();
         }
-        cancelIfPossible(work);
+        passCancelsTo(work);
         work.whenComplete((value, why) -> {
             Throwable failure = unwrapped(why);
-            leases.releaseAsync(call.operation().holdAtLeast())
-                    .whenComplete((nothing, lost) -> end(value, atRelease(losses, failure, lost)));
+            leases.releaseAsync(call.operation().holdAtLeast()).whenComplete((nothing, atRelease) -> {
+                if (unwrapped(atRelease) instanceof LeaseLostException lost) {
+                    end(value, losses.outcome(failure, lost));
+                } else {
+                    end(value, failure != null ? failure : atRelease);
+                }
+            });
         });
-    }
-
-    private static @Nullable Throwable atRelease(
-            LockedCall.Losses losses, @Nullable Throwable failure, @Nullable Throwable atRelease) {
-        if (unwrapped(atRelease) instanceof LeaseLostException lost) {
-            return losses.outcome(failure, lost);
-        }
-        return failure != null ? failure : atRelease;
     }
 
     private void notAcquired(Throwable why) {
         Throwable cause = unwrapped(why);
         if (!(cause instanceof LockTimeoutException busy)) {
             try {
-                watch.ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
+                observed.ended(cause instanceof CancellationException ? "cancelled" : "error", cause);
             } finally {
                 result.completeExceptionally(java.util.Objects.requireNonNull(cause));
             }
             return;
         }
         try {
-            Object instead = call.alternative(busy, watch);
-            CompletionStage<?> stage =
-                    instead == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) instead;
-            cancelIfPossible(stage);
-            stage.whenComplete((value, failure) -> end(value, unwrapped(failure)));
+            CompletionStage<?> instead = stage(call.alternative(busy, observed));
+            passCancelsTo(instead);
+            instead.whenComplete((value, failure) -> end(value, unwrapped(failure)));
         } catch (Throwable e) {
             end(null, e);
         }
@@ -157,10 +165,9 @@ public final class StageCall {
 
     private void end(@Nullable Object value, @Nullable Throwable failure) {
         try {
-            watch.ended(
-                    failure == null ? "completed" : failure instanceof LeaseLostException ? "lost" : "failed", failure);
+            observed.ended(failure);
         } finally {
-            // Also if an observation's handler throws: the caller waits for it.
+            // Even when an observation handler throws: the caller waits for the result.
             if (failure == null) {
                 result.complete(value);
             } else {
@@ -169,10 +176,14 @@ public final class StageCall {
         }
     }
 
-    /** Written before the result is looked at, so that a cancel finds it or is found. */
-    private void cancelTogether(CompletableFuture<?> running) {
-        cancellable.set(running);
-        passOnCancel();
+    private void passCancelsTo(CompletionStage<?> running) {
+        try {
+            // Written before the result is read, so that either this thread or the cancelling one sees both.
+            cancellable.set(running.toCompletableFuture());
+            passOnCancel();
+        } catch (RuntimeException e) {
+            // A stage may refuse the conversion, with any exception. Its work goes on and cannot be cancelled.
+        }
     }
 
     private void passOnCancel() {
@@ -182,12 +193,8 @@ public final class StageCall {
         }
     }
 
-    private void cancelIfPossible(CompletionStage<?> running) {
-        try {
-            cancelTogether(running.toCompletableFuture());
-        } catch (RuntimeException e) {
-            // A stage may refuse that, and with what it likes: then its work, which goes on, cannot be cancelled.
-        }
+    private static CompletionStage<?> stage(@Nullable Object returned) {
+        return returned == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) returned;
     }
 
     private static @Nullable Throwable unwrapped(@Nullable Throwable why) {

@@ -5,14 +5,14 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Holds the leases of a call until the transaction ends that its caller has already: that commits after the method, and until
- * then nobody else may see the old state. Loaded only where spring-tx is there.
+ * Keeps the leases of a call until the caller's transaction ends. That commits after the method has returned, and until then no other
+ * holder may see the old state. Loaded only where spring-tx is present.
  *
- * @param held the same in each call of one transaction: it is registered once
+ * @param held registered once for each transaction
  */
-public record TransactionEnd(HeldLeases.Entry held) implements TransactionSynchronization {
+record TransactionEnd(HeldLeases.Entry held) implements TransactionSynchronization {
 
-    /** Does nothing outside of a transaction. */
+    /** Registers with the current transaction, if there is one. */
     static void await(HeldLeases.Entry held) {
         if (!TransactionSynchronizationManager.isActualTransactionActive()
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
@@ -24,14 +24,14 @@ public record TransactionEnd(HeldLeases.Entry held) implements TransactionSynchr
         }
     }
 
-    /** On any thread: a transaction manager like JTA's may complete it on one of its own. */
+    /** Any thread may call it: a JTA transaction manager may complete the transaction on a thread of its own. */
     @Override
     public void afterCompletion(int status) {
         try {
             held.leave();
         } catch (LeaseLostException e) {
-            // After a rollback nothing was done that was not protected. After a commit, or what may be one, Spring logs
-            // it; nobody else would hear.
+            // After a rollback nothing unprotected was done. After a commit, or a possible one, Spring logs the
+            // exception; nothing else would report it.
             if (status != STATUS_ROLLED_BACK) {
                 throw e;
             }

@@ -1,6 +1,7 @@
 package io.holdfast.spring.declaration;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
@@ -13,7 +14,7 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 
-/** Keys and conditions: parsed and checked at start-up, evaluated for each call. */
+/** Parses and checks keys and conditions at startup, and makes the context that evaluates them at each call. */
 public final class Expressions extends CachedExpressionEvaluator {
 
     private final BeanFactory beans;
@@ -22,7 +23,11 @@ public final class Expressions extends CachedExpressionEvaluator {
         this.beans = beans;
     }
 
-    /** @throws LockedDefinitionException if it does not parse, or names a parameter that is not there */
+    /**
+     * Returns the parsed expression.
+     *
+     * @throws LockedDefinitionException if the text does not parse, or names a parameter that the method does not have
+     */
     Expression parse(Method method, String what, String text) {
         Expression parsed;
         try {
@@ -59,24 +64,19 @@ public final class Expressions extends CachedExpressionEvaluator {
         if (name.equals("root") || name.equals("this")) {
             return;
         }
-        if (name.matches("[pa]\\d{1,3}")) {
-            int index = Integer.parseInt(name.substring(1));
-            if (index < method.getParameterCount()) {
-                return;
-            }
+        if (name.matches("[pa]\\d{1,3}") && Integer.parseInt(name.substring(1)) < method.getParameterCount()) {
+            return;
         }
         @Nullable String @Nullable [] known = getParameterNameDiscoverer().getParameterNames(method);
         if (known == null) {
             throw new LockedDefinitionException(
                     method,
-                    what + ": the names of the parameters are not in the class file",
+                    what + ": the class file has no names of parameters",
                     "compile with -parameters, or write #p0, or mark the parameter with @LockKey");
         }
-        if (!java.util.Arrays.asList(known).contains(name)) {
+        if (!Arrays.asList(known).contains(name)) {
             throw new LockedDefinitionException(
-                    method,
-                    what + ": there is no parameter \"" + name + "\"",
-                    "one of " + java.util.Arrays.toString(known));
+                    method, what + ": there is no parameter \"" + name + "\"", "one of " + Arrays.toString(known));
         }
     }
 }

@@ -1,9 +1,10 @@
 package io.holdfast.spring.declaration;
 
-import io.holdfast.spring.Locked;
 import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.stream.Collectors;
 
-/** A {@link Locked} that cannot work, found at start-up. */
+/** Reports a {@link io.holdfast.spring.Locked} that cannot work. Thrown at startup, before any call. */
 public final class LockedDefinitionException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
@@ -11,10 +12,12 @@ public final class LockedDefinitionException extends IllegalStateException {
     private final String what;
     private final String wayOut;
 
+    /** Reports the annotation of a method. */
     public LockedDefinitionException(Method method, String what, String wayOut) {
         this(describe(method), what, wayOut);
     }
 
+    /** Reports a place that is not a method, for example a bean. */
     public LockedDefinitionException(String where, String what, String wayOut) {
         super("@Locked on " + where + ": " + what + " (expected: " + wayOut + ")");
         this.what = "@Locked on " + where + ": " + what + ".";
@@ -29,15 +32,11 @@ public final class LockedDefinitionException extends IllegalStateException {
         return wayOut;
     }
 
+    /** Returns the method as messages show it: class, name and parameter types. */
     public static String describe(Method method) {
-        StringBuilder text = new StringBuilder(method.getDeclaringClass().getName())
-                .append('.')
-                .append(method.getName())
-                .append('(');
-        Class<?>[] types = method.getParameterTypes();
-        for (int i = 0; i < types.length; i++) {
-            text.append(i == 0 ? "" : ", ").append(types[i].getSimpleName());
-        }
-        return text.append(')').toString();
+        String types = Arrays.stream(method.getParameterTypes())
+                .map(Class::getSimpleName)
+                .collect(Collectors.joining(", "));
+        return method.getDeclaringClass().getName() + "." + method.getName() + "(" + types + ")";
     }
 }

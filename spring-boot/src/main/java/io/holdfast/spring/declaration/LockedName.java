@@ -1,8 +1,7 @@
 package io.holdfast.spring.declaration;
 
-import io.holdfast.spring.LockKey;
-import io.holdfast.spring.Locked;
-import java.lang.reflect.Array;
+import static java.util.Objects.requireNonNull;
+
 import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.List;
@@ -11,16 +10,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
+import org.springframework.util.ObjectUtils;
 
 /**
- * The names that one {@link Locked} asks for.
+ * The lock names that one {@link io.holdfast.spring.Locked} gives.
  *
- * @param name the fixed part
- * @param keys expressions, each for a name of its own; or empty
- * @param keyParameters indexes of the {@link LockKey} parameters, together one key; or empty
- * @param condition whether it is needed at all; null: always
+ * @param name the constant part
+ * @param keys expressions; each gives names of its own
+ * @param keyParameters indexes of the {@link io.holdfast.spring.LockKey} parameters, which make one key together
+ * @param condition false: the call needs no lock; null: the call always needs it
  */
-public record LockedName(
+record LockedName(
         String name,
         List<Expression> keys,
         List<Integer> keyParameters,
@@ -30,13 +30,13 @@ public record LockedName(
         return !keys.isEmpty() || condition != null;
     }
 
-    /** Whether it gives one name for every call, as far as can be told beforehand. */
+    /** Returns whether each call has one name. A collection as key can still give several. */
     boolean isSingle() {
         return keys.size() <= 1;
     }
 
     void addNames(Method method, @Nullable Object[] args, @Nullable EvaluationContext context, Consumer<String> names) {
-        if (condition != null && !isNeeded(method, context)) {
+        if (condition != null && !isNeeded(method, condition, requireNonNull(context))) {
             return;
         }
         if (!keyParameters.isEmpty()) {
@@ -50,14 +50,13 @@ public record LockedName(
         } else {
             for (Expression key : keys) {
                 String what = "key \"" + key.getExpressionString() + "\"";
-                addKeys(method, what, key.getValue(java.util.Objects.requireNonNull(context)), names);
+                addKeys(method, what, key.getValue(requireNonNull(context)), names);
             }
         }
     }
 
-    private boolean isNeeded(Method method, @Nullable EvaluationContext context) {
-        Expression wanted = java.util.Objects.requireNonNull(condition);
-        Object value = wanted.getValue(java.util.Objects.requireNonNull(context));
+    private boolean isNeeded(Method method, Expression wanted, EvaluationContext context) {
+        Object value = wanted.getValue(context);
         if (value instanceof Boolean needed) {
             return needed;
         }
@@ -67,23 +66,18 @@ public record LockedName(
     private void addKeys(Method method, String what, @Nullable Object value, Consumer<String> names) {
         if (value instanceof Optional<?> optional) {
             addKeys(method, what, optional.orElse(null), names);
-        } else if (value instanceof Collection<?> several) {
-            refuseEmpty(method, what, several.isEmpty());
-            several.forEach(each -> names.accept(name + ":" + text(method, what, each)));
-        } else if (value != null && value.getClass().isArray()) {
-            int length = Array.getLength(value);
-            refuseEmpty(method, what, length == 0);
-            for (int i = 0; i < length; i++) {
-                names.accept(name + ":" + text(method, what, Array.get(value, i)));
+        } else if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+            @Nullable
+            Object[] elements =
+                    value instanceof Collection<?> several ? several.toArray() : ObjectUtils.toObjectArray(value);
+            if (elements.length == 0) {
+                throw wrong(method, what + " has no elements", "at least one, since nothing runs without its lock");
+            }
+            for (Object each : elements) {
+                names.accept(name + ":" + text(method, what, each));
             }
         } else {
             names.accept(name + ":" + text(method, what, value));
-        }
-    }
-
-    private void refuseEmpty(Method method, String what, boolean empty) {
-        if (empty) {
-            throw wrong(method, what + " has no elements", "at least one, since nothing runs without its lock");
         }
     }
 
@@ -93,7 +87,7 @@ public record LockedName(
         }
         String text = value == null ? "" : value.toString();
         if (value != null) {
-            refuseNameless(method, what, value, text);
+            refuseIdentity(method, what, value, text);
         }
         if (text.isBlank()) {
             throw wrong(
@@ -104,23 +98,18 @@ public record LockedName(
         return text;
     }
 
-    /**
-     * The text that every object has is made of its hash code. That of an address or an enum is another one in each
-     * process, and so is a hash code that is made of such.
-     */
-    private void refuseNameless(Method method, String what, Object value, String text) {
+    /** Refuses the text of {@code Object.toString()}: its hash code differs from process to process. */
+    private void refuseIdentity(Method method, String what, Object value, String text) {
         if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
             throw wrong(
                     method,
                     what + " is a " + value.getClass().getName() + ", which has no toString() of its own",
-                    "what tells it from others everywhere, for example its id");
+                    "a value whose text is the same in every process, for example an id");
         }
         if (value instanceof Collection<?> several) {
-            for (Object each : several) {
-                if (each != null) {
-                    refuseNameless(method, what, each, each.toString());
-                }
-            }
+            several.stream()
+                    .filter(each -> each != null)
+                    .forEach(each -> refuseIdentity(method, what, each, each.toString()));
         }
     }
 

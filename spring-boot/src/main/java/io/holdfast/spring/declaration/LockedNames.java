@@ -1,40 +1,30 @@
 package io.holdfast.spring.declaration;
 
-import io.holdfast.spring.Locked;
-import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** The names of {@link Locked} methods, as they become known when their beans are made: what meters may use as a tag. */
+/**
+ * The constant parts of lock names, which meters use as a tag: those of {@link io.holdfast.spring.Locked} methods, added when their beans are
+ * made, and those of the settings. All other locks share one tag, because a tag for each key would be a meter for each key. Thread-safe.
+ */
 public final class LockedNames {
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Set<String> names = new HashSet<>(); // by lock
-    private @Nullable Consumer<String> listener; // by lock
+    private static final String OTHER = "other";
 
-    public LockedNames() {}
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
 
     public void add(String name) {
-        lock.lock();
-        try {
-            if (names.add(name) && listener != null) {
-                listener.accept(name);
-            }
-        } finally {
-            lock.unlock();
-        }
+        names.add(name);
     }
 
-    /** Tells each name that is known or becomes known, once. For one receiver. */
-    public void onEach(Consumer<String> receiver) {
-        lock.lock();
-        try {
-            listener = receiver;
-            names.forEach(receiver);
-        } finally {
-            lock.unlock();
+    /** Returns the longest known part that the lock name equals or begins with, a colon following; or {@code other}. */
+    public String tag(String lockName) {
+        for (int end = lockName.length(); end > 0; end = lockName.lastIndexOf(':', end - 1)) {
+            String part = lockName.substring(0, end);
+            if (names.contains(part)) {
+                return part;
+            }
         }
+        return OTHER;
     }
 }

@@ -1,7 +1,6 @@
 package io.holdfast.spring.declaration;
 
 import io.holdfast.LockOptions;
-import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
 import java.lang.reflect.Method;
@@ -13,14 +12,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 
 /**
- * What {@link Locked} says of one method: read and checked once, never changed.
+ * The declaration of one locked method, read and checked once. Immutable.
  *
- * @param method of the target class
+ * @param method the method of the target class
  * @param names one for each annotation
- * @param holdAtLeast zero without
- * @param fallback null without
+ * @param holdAtLeast zero by default
+ * @param fallback null by default
  * @param client name or qualifier of the client; empty: the primary one
- * @param leaseParameter index of the parameter of type Lease or MultiLease; -1 without
+ * @param leaseParameter index of the parameter of type Lease or MultiLease; -1: none
  */
 public record LockedOperation(
         Method method,
@@ -38,17 +37,19 @@ public record LockedOperation(
         return names.stream().anyMatch(LockedName::usesExpressions);
     }
 
-    /** The lock names for these arguments; empty if every condition says no. */
+    /** Returns the lock names for these arguments, sorted; empty if no condition is true. */
     public Collection<String> names(@Nullable Object[] args, @Nullable EvaluationContext context) {
         TreeSet<String> all = new TreeSet<>();
         names.forEach(name -> name.addNames(method, args, context, all::add));
         return all;
     }
 
-    /** Low-cardinality name for observations. */
-    public String label() {
-        return names.size() == 1
-                ? names.get(0).name()
-                : String.join("+", names.stream().map(LockedName::name).toList());
+    /** Returns the constant parts of the names. */
+    public List<String> constantNames() {
+        return names.stream().map(LockedName::name).toList();
+    }
+
+    public String describe() {
+        return LockedDefinitionException.describe(method);
     }
 }

@@ -3,7 +3,7 @@ package io.holdfast.spring.declaration;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code #root} is in a key, as in {@code @Cacheable}. Public members, since expressions call them by reflection. */
+/** The value of {@code #root} in expressions, as in {@code @Cacheable}. Expressions call the public members by reflection. */
 public final class LockedRoot {
 
     private final Method method;

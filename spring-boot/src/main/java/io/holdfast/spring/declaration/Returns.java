@@ -1,9 +1,7 @@
 package io.holdfast.spring.declaration;
 
-import io.holdfast.spring.call.ReactiveCall;
 import java.lang.reflect.Method;
-import java.util.Optional;
-import java.util.concurrent.Callable;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -12,73 +10,78 @@ import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.ClassUtils;
 
-/** What a method returns, as far as it matters for when its work is over. */
+/** The kinds of return types, by when the work of the method ends. */
 public enum Returns {
-    /** The work is over when the method returns. */
+    /** The work ends when the method returns. */
     VALUE,
-    /** A {@code CompletionStage}, or a {@code CompletableFuture}. */
+    /** A {@code CompletionStage} or {@code CompletableFuture}. */
     STAGE,
     /** Reactor's. */
     MONO,
+    /** Reactor's. */
     FLUX;
 
-    private static final boolean REACTOR =
-            ClassUtils.isPresent("reactor.core.publisher.Flux", Returns.class.getClassLoader());
+    /** Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers. */
+    private static final List<String> WORK_GOES_ON = List.of(
+            "java.util.concurrent.Future",
+            "java.util.concurrent.CompletionStage",
+            "java.util.concurrent.Flow$Publisher",
+            "org.reactivestreams.Publisher",
+            "kotlinx.coroutines.flow.Flow",
+            "kotlinx.coroutines.Job",
+            "java.util.concurrent.Callable",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
-    /** Whether the work behind an object of that type may go on, or only begin, when the method has returned. */
     private static final ClassValue<Boolean> GOES_ON = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
-            return Future.class.isAssignableFrom(type)
-                    || CompletionStage.class.isAssignableFrom(type)
-                    || isAssignable("org.reactivestreams.Publisher", type)
-                    || isAssignable("java.util.concurrent.Flow$Publisher", type)
-                    || isAssignable("kotlinx.coroutines.flow.Flow", type)
-                    || isAssignable("kotlinx.coroutines.Job", type)
-                    // RxJava, Mutiny, and whatever else Spring can adapt.
-                    || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null
-                    || isRunByWebServer(type);
+            return WORK_GOES_ON.stream().anyMatch(each -> isAssignable(each, type))
+                    // RxJava, Mutiny, and others that Spring can adapt.
+                    || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
         }
     };
 
     /**
-     * How this method is treated.
+     * Returns the kind of this method.
      *
-     * @throws LockedDefinitionException if it cannot be known when its work is over
+     * @throws LockedDefinitionException if the end of its work is not known
      */
     static Returns of(Method method, Class<?> targetClass) {
-        // What a type variable stands for in this class.
+        // Resolves a type variable by the target class.
         Class<?> type = GenericTypeResolver.resolveReturnType(method, targetClass);
         if (type == CompletionStage.class || type == CompletableFuture.class) {
             return STAGE;
         }
-        if (REACTOR && ReactiveCall.isMono(type)) {
+        // By name: Reactor may be absent.
+        if (type.getName().equals("reactor.core.publisher.Mono")) {
             return MONO;
         }
-        if (REACTOR && ReactiveCall.isFlux(type)) {
+        if (type.getName().equals("reactor.core.publisher.Flux")) {
             return FLUX;
         }
         if (GOES_ON.get(type) || isSuspending(method)) {
             throw new LockedDefinitionException(
                     method,
-                    "it cannot be known when the work behind a " + type.getName() + " is over",
+                    "the end of the work behind a " + type.getName() + " is not known",
                     "a plain value, CompletionStage, CompletableFuture, Mono or Flux");
         }
         return VALUE;
     }
 
-    /** Refuses what a method returned that is declared to return any object: nobody would hold the lock for it. */
+    /** Refuses a result whose work goes on, of a method that is declared to return {@code Object}: no lock would protect it. */
     public static void checkIsDone(Method method, @Nullable Object result) {
-        if (result == null || method.getReturnType() != Object.class) {
-            return;
-        }
-        if (!GOES_ON.get(result.getClass()) || isDone(result)) {
+        if (result == null
+                || method.getReturnType() != Object.class
+                || !GOES_ON.get(result.getClass())
+                || isDone(result)) {
             return;
         }
         throw new IllegalStateException("@Locked on " + LockedDefinitionException.describe(method) + " returned a "
-                + result.getClass().getName()
-                + ", whose work goes on without the lock (expected: CompletionStage, CompletableFuture, Mono or Flux as its declared"
-                + " return type)");
+                + result.getClass().getName() + ", whose work goes on without the lock"
+                + " (expected: CompletionStage, CompletableFuture, Mono or Flux as its declared return type)");
     }
 
     private static boolean isDone(Object result) {
@@ -87,29 +90,9 @@ public enum Returns {
                     ? stage.toCompletableFuture().isDone()
                     : result instanceof Future<?> future && future.isDone();
         } catch (UnsupportedOperationException e) {
-            // A stage may refuse to tell.
+            // A stage need not be convertible.
             return false;
         }
-    }
-
-    /** The result of a method that was skipped. */
-    @Nullable
-    public Object nothing(Method method) {
-        return switch (this) {
-            case STAGE -> CompletableFuture.completedFuture(null);
-            case MONO -> ReactiveCall.emptyMono();
-            case FLUX -> ReactiveCall.emptyFlux();
-            case VALUE -> method.getReturnType() == Optional.class ? Optional.empty() : null;
-        };
-    }
-
-    /** What a controller may return to go on after it has returned. */
-    private static boolean isRunByWebServer(Class<?> type) {
-        return Callable.class.isAssignableFrom(type)
-                || isAssignable("org.springframework.web.context.request.async.DeferredResult", type)
-                || isAssignable("org.springframework.web.context.request.async.WebAsyncTask", type)
-                || isAssignable("org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter", type)
-                || isAssignable("org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody", type);
     }
 
     private static boolean isAssignable(String superType, Class<?> type) {

@@ -14,26 +14,26 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The methods that the container calls when it makes a bean or puts it away: on the object itself, past every proxy. */
-public final class ContainerCalls {
+/** Finds the methods that the container calls at the beginning and end of a bean: on the object itself, past every proxy. */
+final class ContainerCalls {
 
     private ContainerCalls() {}
 
     /**
-     * Only methods that are marked themselves: whoever locks a class means what others call.
+     * Refuses such a method if it has an annotation of its own. An annotation on the class is meant for the methods that others call.
      *
-     * @throws LockedDefinitionException if one of them is such a method
+     * @throws LockedDefinitionException if there is such a method
      */
     static void refuse(Class<?> type, @Nullable BeanDefinition definition) {
         for (Method method : ReflectionUtils.getAllDeclaredMethods(type)) {
-            // An override is called in its place, and need not say that it is.
+            // The container calls an override, which need not repeat the annotation of the container.
             Method called = OperationReader.specific(method, type);
             if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(called)) {
                 throw new LockedDefinitionException(
                         called,
                         "the container calls it on the object itself, past every proxy, so it would run without its lock",
-                        "a method that is called when all is ready, by @EventListener(ApplicationReadyEvent.class) for example; or the"
-                                + " lock taken in it by a LockClient");
+                        "a method that is called later, for example by @EventListener(ApplicationReadyEvent.class); or the"
+                                + " lock acquired in it by a LockClient");
             }
         }
     }
@@ -53,7 +53,7 @@ public final class ContainerCalls {
                                 || isInferred(method, type, known)));
     }
 
-    /** What is called at the end though nobody has named it: {@code close()}, or {@code shutdown()} if there is none. */
+    /** Returns whether the container calls the method by inference: {@code close()}, or {@code shutdown()} if there is none. */
     private static boolean isInferred(Method method, Class<?> type, AbstractBeanDefinition known) {
         boolean closeable = AutoCloseable.class.isAssignableFrom(type);
         boolean infers = contains(known.getDestroyMethodNames(), AbstractBeanDefinition.INFER_METHOD)
@@ -70,7 +70,7 @@ public final class ContainerCalls {
 
     private static boolean isMarkedFor(String what, Method method) {
         MergedAnnotations annotations = MergedAnnotations.from(method);
-        // Spring Framework 6 knows the old ones, too.
+        // Spring Framework 6 knows the older names, too.
         return annotations.isPresent("jakarta.annotation." + what) || annotations.isPresent("javax.annotation." + what);
     }
 

@@ -1,12 +1,11 @@
 package io.holdfast.spring.startup;
 
-import io.holdfast.spring.Locked;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Tells of a {@link Locked} that cannot work without the stack trace around it. */
-public final class LockedFailureAnalyzer extends AbstractFailureAnalyzer<LockedDefinitionException> {
+/** Reports a {@link io.holdfast.spring.Locked} that cannot work, without the stack trace. */
+final class LockedFailureAnalyzer extends AbstractFailureAnalyzer<LockedDefinitionException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LockedDefinitionException cause) {

@@ -6,12 +6,12 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopProxyUtils;
 
-/** Spring's proxies around a bean: one may be inside of another. */
-public final class Proxies {
+/** Finds advice in the proxies around a bean, of which one may be inside another. */
+final class Proxies {
 
     private Proxies() {}
 
-    /** The first from the outside that has such an advice; null if there is none. */
+    /** Returns the outermost proxy that has such advice; null if there is none. */
     static @Nullable Advised advisedBy(Class<? extends Advice> advice, @Nullable Object bean) {
         Object current = bean;
         while (current instanceof Advised proxy && lastIndexOf(advice, proxy) < 0) {
@@ -20,7 +20,7 @@ public final class Proxies {
         return current instanceof Advised found ? found : null;
     }
 
-    /** Of the innermost advisor with such an advice; -1 if there is none. */
+    /** Returns the index of the innermost advisor with such advice; -1 if there is none. */
     static int lastIndexOf(Class<? extends Advice> advice, Advised proxy) {
         Advisor[] all = proxy.getAdvisors();
         int last = all.length - 1;

@@ -20,7 +20,12 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -265,8 +270,8 @@ public class LockedAtStartTest {
             ShortLease       | at least 100 ms
             BothLengths      | holdAtMost
             LongerThanLease  | longer than leaseTime
-            NoFallback       | fallback "elsewhere" is not there
-            OtherFallback    | fallback "other" returns something else
+            NoFallback       | fallback "elsewhere" does not exist
+            OtherFallback    | fallback "other" returns another type
             InterruptStage   | no thread of its own
             UnknownWork      | java.util.concurrent.Future
             RxWork           | the work behind a io.reactivex.rxjava3.core.Single
@@ -463,7 +468,7 @@ public class LockedAtStartTest {
     }
 
     @Test
-    void a_proxy_of_interfaces_locks_their_methods_and_refuses_others() {
+    void a_proxy_of_interfaces_locks_their_methods() {
         var interfaces = Contexts.memory("interfaces").withPropertyValues("spring.aop.proxy-target-class=false");
         interfaces.withBean(ByInterface.class).run(context -> {
             Known bean = context.getBean(Known.class);
@@ -477,12 +482,43 @@ public class LockedAtStartTest {
             }
             assertThat(bean.known()).isEqualTo("known");
         });
-        interfaces
-                .withBean(MoreThanTheInterface.class)
-                .run(context -> assertThat(rootOf(context.getStartupFailure()))
-                        .isInstanceOf(LockedDefinitionException.class)
-                        .hasMessageContaining("none of them has this method")
-                        .hasMessageContaining("spring.aop.proxy-target-class=true"));
+    }
+
+    /** No caller can reach it, so none runs it unlocked. */
+    @Test
+    void a_locked_method_that_the_proxy_does_not_have_is_one_warning() {
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord event) {
+                warnings.add(new SimpleFormatter().formatMessage(event));
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(LockedBeanPostProcessor.class.getName());
+        logger.addHandler(handler);
+        try {
+            Contexts.memory("interfaces")
+                    .withPropertyValues("spring.aop.proxy-target-class=false")
+                    .withBean("bean", MoreThanTheInterface.class)
+                    .run(context -> {
+                        assertThat(context).hasNotFailed();
+                        assertThat(context.getBean(Known.class).known()).isEqualTo("known");
+                        assertThat(context).doesNotHaveBean(MoreThanTheInterface.class);
+                    });
+        } finally {
+            logger.removeHandler(handler);
+        }
+        assertThat(warnings)
+                .singleElement()
+                .asString()
+                .contains("MoreThanTheInterface.more()", "\"bean\"", "none of them has this method")
+                .contains("spring.aop.proxy-target-class=true");
     }
 
     /** Compiled here, without {@code -parameters}. */
@@ -491,7 +527,7 @@ public class LockedAtStartTest {
         compiled(dir, "ByName", "key = \"#id\"", "")
                 .run(context -> assertThat(rootOf(context.getStartupFailure()))
                         .isInstanceOf(LockedDefinitionException.class)
-                        .hasMessageContaining("the names of the parameters are not in the class file")
+                        .hasMessageContaining("the class file has no names of parameters")
                         .hasMessageContaining("-parameters"));
         compiled(dir, "ByIndex", "key = \"#p0\"", "")
                 .run(context -> assertThat(context).hasNotFailed());

@@ -1,4 +1,4 @@
-package io.holdfast.spring;
+package io.holdfast.spring.call;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -6,8 +6,9 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.OnLost;
 import io.holdfast.spring.boot.Contexts;
-import io.holdfast.spring.call.HeldLeases;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
