@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient} bean. The only class of
- * this package that knows the other rooms.
+ * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
+ * bean. The only class of this package that knows the other rooms.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rooms know only those below: startup, call, declaration, API. Above them are {@link LockedConfiguration}, which assembles them, and
- * {@code boot}. No module descriptor hides the rooms, because Spring Boot runs on the class path.
+ * The rooms know only those below: startup, call, declaration, API. Above them are {@link LockedConfiguration}, which
+ * assembles them, and {@code boot}. No module descriptor hides the rooms, because Spring Boot runs on the class path.
  */
 class RoomsTest {
 

@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A bean for tests, to look at locks and to spoil them. All contexts of a JVM share one memory store, so two contexts are two
- * instances of the application.
+ * A bean for tests, to look at locks and to spoil them. All contexts of a JVM share one memory store, so two contexts
+ * are two instances of the application.
  *
  * <pre>{@code
  * @Autowired LockTester locks;
@@ -70,8 +70,8 @@ public final class LockTester implements AutoCloseable {
     /**
      * Takes the name as another instance would, until the lease is closed.
      *
-     * @throws IllegalStateException if it is held already; or if the application's client is one that the application made
-     *     itself, on another store than that of the tests: nobody would be kept out there
+     * @throws IllegalStateException if it is held already; or if the application's client is one that the application
+     *     made itself, on another store than that of the tests: nobody would be kept out there
      */
     public Lease holdElsewhere(String name) {
         Lease lease = other.tryAcquire(name)
@@ -79,15 +79,17 @@ public final class LockTester implements AutoCloseable {
         if (!application.inspect(name).isLocked()) {
             lease.close();
             throw new IllegalStateException("The LockClient of the application is on " + application.describeStore()
-                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of your own"
+                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of"
+                    + " your own"
                     + " that is not made in tests)");
         }
         return lease;
     }
 
     /**
-     * Makes the lease that this application has on the name a lost one. Returns when it has noticed, or after three seconds: a lease of a
-     * fixed length ({@code leaseTime}) is not looked after while it lasts, and its owner notices at the release.
+     * Makes the lease that this application has on the name a lost one. Returns when it has noticed, or after three
+     * seconds: a lease of a fixed length ({@code leaseTime}) is not looked after while it lasts, and its owner notices
+     * at the release.
      *
      * @throws IllegalStateException if this application does not hold the name
      */

@@ -14,7 +14,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
-/** Meters of all locks of the client. The tag {@code name} is the constant part of the lock name; it never contains a key. */
+/**
+ * Meters of all locks of the client. The tag {@code name} is the constant part of the lock name; it never contains a
+ * key.
+ */
 final class LockMetrics implements LockListener {
 
     private final MeterRegistry registry;

@@ -8,8 +8,9 @@ import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 
 /**
- * Verifies the leases of the thread immediately before a commit: a lost lease rolls the transaction back. Costs no command. Only a
- * fencing token covers the moment between this check and the commit at the database. Adds itself to every transaction manager of the context.
+ * Verifies the leases of the thread immediately before a commit: a lost lease rolls the transaction back. Costs no
+ * command. Only a fencing token covers the moment between this check and the commit at the database. Adds itself to
+ * every transaction manager of the context.
  */
 public final class CommitGuard implements TransactionExecutionListener, BeanPostProcessor {
 

@@ -9,11 +9,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leases under which the calling thread runs, for nested calls and for {@link CommitGuard}. Only the proxies use this: a lease belongs
- * to its holder, not to a thread.
+ * The leases under which the calling thread runs, for nested calls and for {@link CommitGuard}. Only the proxies use
+ * this: a lease belongs to its holder, not to a thread.
  *
- * <p>Only its own thread reads a list and adds to it. Any thread may remove an entry: a transaction manager may complete a transaction on
- * another thread.
+ * <p>Only its own thread reads a list and adds to it. Any thread may remove an entry: a transaction manager may
+ * complete a transaction on another thread.
  */
 final class HeldLeases {
 
@@ -22,8 +22,8 @@ final class HeldLeases {
     private HeldLeases() {}
 
     /**
-     * The leases of one call. Its users are that call, the calls nested in it, and the transactions that any of these ran in. The last user to
-     * leave releases the leases, and nobody enters afterwards.
+     * The leases of one call. Its users are that call, the calls nested in it, and the transactions that any of these
+     * ran in. The last user to leave releases the leases, and nobody enters afterwards.
      */
     static final class Entry {
 

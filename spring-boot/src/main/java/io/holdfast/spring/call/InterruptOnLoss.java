@@ -27,7 +27,10 @@ final class InterruptOnLoss {
         }
     }
 
-    /** Ends the watch. Called by the thread itself. Clears an interrupt that was meant for the method and that the method did not notice. */
+    /**
+     * Ends the watch. Called by the thread itself. Clears an interrupt that was meant for the method and that the
+     * method did not notice.
+     */
     void close() {
         lock.lock();
         try {

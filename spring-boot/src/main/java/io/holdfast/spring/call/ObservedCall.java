@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The observation of one call, from before the wait to after the release; the event {@code acquired} divides the two. The full lock
- * names have a high cardinality: traces show them, meters do not.
+ * The observation of one call, from before the wait to after the release; the event {@code acquired} divides the two.
+ * The full lock names have a high cardinality: traces show them, meters do not.
  */
 final class ObservedCall {
 

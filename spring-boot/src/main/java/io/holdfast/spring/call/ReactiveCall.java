@@ -12,8 +12,9 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * A call of a method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires the lock, calls the method, and releases
- * when the publisher completes, fails or is cancelled. No thread waits. Loaded only where Reactor is present.
+ * A call of a method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires the lock, calls the
+ * method, and releases when the publisher completes, fails or is cancelled. No thread waits. Loaded only where Reactor
+ * is present.
  */
 final class ReactiveCall {
 
@@ -146,7 +147,10 @@ final class ReactiveCall {
             failure = error;
         }
 
-        /** Releases even after a cancel that came between the grant and its arrival here: nothing else would release that lease. */
+        /**
+         * Releases even after a cancel that came between the grant and its arrival here: nothing else would release
+         * that lease.
+         */
         void end(SignalType signal) {
             CompletableFuture<MultiLease> future = acquiring;
             if (future != null) {

@@ -18,12 +18,12 @@ import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * A call of a method that returns a stage. No thread waits: the client's callback executor calls the method once the lock is
- * acquired, and the lock is released when the method's stage completes. If the caller completes the returned stage, in any way, the wait is
- * withdrawn and the method is not called; a cancel is passed on to the method's stage.
+ * A call of a method that returns a stage. No thread waits: the client's callback executor calls the method once the
+ * lock is acquired, and the lock is released when the method's stage completes. If the caller completes the returned
+ * stage, in any way, the wait is withdrawn and the method is not called; a cancel is passed on to the method's stage.
  *
- * <p>With {@code @Async}, the thread that {@code @Async} chose waits for the lock and calls the method: it would otherwise wait
- * for the stage.
+ * <p>With {@code @Async}, the thread that {@code @Async} chose waits for the lock and calls the method: it would
+ * otherwise wait for the stage.
  */
 final class StageCall {
 
@@ -72,7 +72,9 @@ final class StageCall {
         return result;
     }
 
-    /** Returns whether {@code @Async} has brought the call to its executor, whose thread waits for the returned stage. */
+    /**
+     * Returns whether {@code @Async} has brought the call to its executor, whose thread waits for the returned stage.
+     */
     private static boolean isOnExecutorOfAsync(MethodInvocation invocation) {
         Class<?> targetClass = AopUtils.getTargetClass(LockedCall.target(invocation));
         return invocation instanceof ProxyMethodInvocation proxied

@@ -5,8 +5,8 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Keeps the leases of a call until the caller's transaction ends. That commits after the method has returned, and until then no other
- * holder may see the old state. Loaded only where spring-tx is present.
+ * Keeps the leases of a call until the caller's transaction ends. That commits after the method has returned, and until
+ * then no other holder may see the old state. Loaded only where spring-tx is present.
  *
  * @param held registered once for each transaction
  */

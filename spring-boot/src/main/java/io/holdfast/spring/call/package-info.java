@@ -1,3 +1,4 @@
+/** Runs the calls of locked methods. Internal: start at {@code LockedInterceptor}. */
 @NullMarked
 package io.holdfast.spring.call;
 

@@ -4,8 +4,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The constant parts of lock names, which meters use as a tag: those of {@link io.holdfast.spring.Locked} methods, added when their beans are
- * made, and those of the settings. All other locks share one tag, because a tag for each key would be a meter for each key. Thread-safe.
+ * The constant parts of lock names, which meters use as a tag: those of {@link io.holdfast.spring.Locked} methods,
+ * added when their beans are made, and those of the settings. All other locks share one tag, because a tag for each key
+ * would be a meter for each key. Thread-safe.
  */
 public final class LockedNames {
 

@@ -3,7 +3,10 @@ package io.holdfast.spring.declaration;
 import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 
-/** The value of {@code #root} in expressions, as in {@code @Cacheable}. Expressions call the public members by reflection. */
+/**
+ * The value of {@code #root} in expressions, as in {@code @Cacheable}. Expressions call the public members by
+ * reflection.
+ */
 public final class LockedRoot {
 
     private final Method method;

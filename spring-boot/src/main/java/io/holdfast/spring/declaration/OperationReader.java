@@ -86,7 +86,10 @@ public final class OperationReader {
         });
     }
 
-    /** Returns the method of this class that a call of the method executes. Never a bridge, though calls by a generic interface name one. */
+    /**
+     * Returns the method of this class that a call of the method executes. Never a bridge, though calls by a generic
+     * interface name one.
+     */
     public static Method specific(Method method, Class<?> targetClass) {
         if (Proxy.isProxyClass(targetClass)) {
             // The methods of a library's proxy are those of its interfaces.
@@ -176,7 +179,10 @@ public final class OperationReader {
                 "a method that a subclass can override");
     }
 
-    /** Returns whether the method is package-private in another package, where no subclass of the target class can override it. */
+    /**
+     * Returns whether the method is package-private in another package, where no subclass of the target class can
+     * override it.
+     */
     @SuppressWarnings("ReferenceEquality") // the very loader that defined both
     private static boolean isHidden(Method method, Class<?> targetClass) {
         int visible = Modifier.PUBLIC | Modifier.PROTECTED;

@@ -21,7 +21,9 @@ public enum Returns {
     /** Reactor's. */
     FLUX;
 
-    /** Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers. */
+    /**
+     * Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers.
+     */
     private static final List<String> WORK_GOES_ON = List.of(
             "java.util.concurrent.Future",
             "java.util.concurrent.CompletionStage",
@@ -71,7 +73,10 @@ public enum Returns {
         return VALUE;
     }
 
-    /** Refuses a result whose work goes on, of a method that is declared to return {@code Object}: no lock would protect it. */
+    /**
+     * Refuses a result whose work goes on, of a method that is declared to return {@code Object}: no lock would protect
+     * it.
+     */
     public static void checkIsDone(Method method, @Nullable Object result) {
         if (result == null
                 || method.getReturnType() != Object.class

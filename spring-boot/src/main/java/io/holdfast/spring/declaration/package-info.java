@@ -1,3 +1,4 @@
+/** Reads and checks {@link io.holdfast.spring.Locked} declarations. Internal: start at {@code OperationReader}. */
 @NullMarked
 package io.holdfast.spring.declaration;
 

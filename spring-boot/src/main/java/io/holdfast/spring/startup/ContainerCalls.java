@@ -14,13 +14,17 @@ import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** Finds the methods that the container calls at the beginning and end of a bean: on the object itself, past every proxy. */
+/**
+ * Finds the methods that the container calls at the beginning and end of a bean: on the object itself, past every
+ * proxy.
+ */
 final class ContainerCalls {
 
     private ContainerCalls() {}
 
     /**
-     * Refuses such a method if it has an annotation of its own. An annotation on the class is meant for the methods that others call.
+     * Refuses such a method if it has an annotation of its own. An annotation on the class is meant for the methods
+     * that others call.
      *
      * @throws LockedDefinitionException if there is such a method
      */
@@ -31,8 +35,10 @@ final class ContainerCalls {
             if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(called)) {
                 throw new LockedDefinitionException(
                         called,
-                        "the container calls it on the object itself, past every proxy, so it would run without its lock",
-                        "a method that is called later, for example by @EventListener(ApplicationReadyEvent.class); or the"
+                        "the container calls it on the object itself, past every proxy, so it would run without its"
+                                + " lock",
+                        "a method that is called later, for example by @EventListener(ApplicationReadyEvent.class);"
+                                + " or the"
                                 + " lock acquired in it by a LockClient");
             }
         }
@@ -53,7 +59,10 @@ final class ContainerCalls {
                                 || isInferred(method, type, known)));
     }
 
-    /** Returns whether the container calls the method by inference: {@code close()}, or {@code shutdown()} if there is none. */
+    /**
+     * Returns whether the container calls the method by inference: {@code close()}, or {@code shutdown()} if there is
+     * none.
+     */
     private static boolean isInferred(Method method, Class<?> type, AbstractBeanDefinition known) {
         boolean closeable = AutoCloseable.class.isAssignableFrom(type);
         boolean infers = contains(known.getDestroyMethodNames(), AbstractBeanDefinition.INFER_METHOD)

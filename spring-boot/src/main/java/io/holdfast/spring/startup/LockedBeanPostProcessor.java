@@ -32,8 +32,9 @@ import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
 
 /**
- * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} methods, and refuses a bean whose locked
- * methods could run without their lock. It is a post-processor and not an advisor bean, for three reasons:
+ * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} methods, and refuses
+ * a bean whose locked methods could run without their lock. It is a post-processor and not an advisor bean, for three
+ * reasons:
  *
  * <ul>
  *   <li>the lock is outside the transaction, whatever the order of the transaction;
@@ -86,8 +87,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     /**
      * Returns the advisor of the marked methods, valid or not: an invalid one must be refused instead of ignored.
      *
-     * @param own the class whose annotations count; null: the class that Spring names. Without a target Spring names the interface
-     *     that declares the method, which does not have the annotations of an interface that extends it.
+     * @param own the class whose annotations count; null: the class that Spring names. Without a target Spring names
+     *     the interface that declares the method, which does not have the annotations of an interface that extends it.
      */
     private Advisor advisor(@Nullable Class<?> own) {
         return new DefaultPointcutAdvisor(
@@ -175,15 +176,19 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         return isEligible(typeOf(bean)) || isEligible(AopProxyUtils.ultimateTargetClass(bean));
     }
 
-    /** Returns the class whose annotations count: for a marked interface that a library's proxy implements, the proxy's own. */
+    /**
+     * Returns the class whose annotations count: for a marked interface that a library's proxy implements, the proxy's
+     * own.
+     */
     private Class<?> typeOf(Object bean) {
         Class<?> target = AopUtils.getTargetClass(bean);
         return isEligible(target) ? target : bean.getClass();
     }
 
     /**
-     * Refuses annotations that the proxy does not read. Calls come in by the proxy's methods and are locked by the annotations of {@code
-     * type}. Others may be on the class behind two proxies by interfaces, or on an interface that the class with the method does not implement.
+     * Refuses annotations that the proxy does not read. Calls come in by the proxy's methods and are locked by the
+     * annotations of {@code type}. Others may be on the class behind two proxies by interfaces, or on an interface that
+     * the class with the method does not implement.
      */
     private void checkIsSeen(Object bean, String beanName, Class<?> type) {
         Class<?> ultimate = AopProxyUtils.ultimateTargetClass(bean);
@@ -216,7 +221,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                 throw new LockedDefinitionException(
                         "bean \"" + beanName + "\"",
                         "its proxy adds " + each.getName()
-                                + " to a bean that is locked already and does not have it, so its methods would run without a lock",
+                                + " to a bean that is locked already and does not have it, so its methods would run"
+                                + " without a lock",
                         "@Locked on the methods of the bean itself, or two beans");
             }
         }
@@ -228,7 +234,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                     "bean \"" + beanName + "\" ("
                             + AopUtils.getTargetClass(bean).getName() + ")",
                     "it has locked methods, but was made too early to be intercepted, or its proxy is frozen",
-                    "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one depends on");
+                    "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one"
+                            + " depends on");
         }
     }
 
@@ -237,7 +244,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         if (Proxies.advisedBy(AsyncExecutionInterceptor.class, AopProxyUtils.getSingletonTarget(locked)) != null) {
             throw new LockedDefinitionException(
                     "bean \"" + beanName + "\"",
-                    "the proxy of @Async is inside another one, so the lock would be released when the task is handed to its executor",
+                    "the proxy of @Async is inside another one, so the lock would be released when the task is"
+                            + " handed to its executor",
                     "@EnableAsync without an order");
         }
         int last = Proxies.lastIndexOf(AsyncExecutionInterceptor.class, locked);
@@ -257,7 +265,8 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         if (!reachable) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "@Locked on {0} has no effect: the bean \"{1}\" is proxied by its interfaces, and none of them has this method"
+                    "@Locked on {0} has no effect: the bean \"{1}\" is proxied by its interfaces, and none of them"
+                            + " has this method"
                             + " (expected: the method in an interface, or spring.aop.proxy-target-class=true)",
                     operation.describe(),
                     beanName);

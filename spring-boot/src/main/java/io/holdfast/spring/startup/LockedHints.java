@@ -15,8 +15,8 @@ import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Registers reflection hints for native images: keys read properties of arguments, and fallbacks are called, by reflection. {@link
- * io.holdfast.spring.LockKey} needs no hints.
+ * Registers reflection hints for native images: keys read properties of arguments, and fallbacks are called, by
+ * reflection. {@link io.holdfast.spring.LockKey} needs no hints.
  */
 final class LockedHints implements BeanRegistrationAotProcessor {
 

@@ -34,8 +34,8 @@ import org.springframework.javapoet.ClassName;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Spring's processing ahead of time: the hints that a native image needs, and an application that runs from what was made. On the
- * JVM, since there is no GraalVM here.
+ * Spring's processing ahead of time: the hints that a native image needs, and an application that runs from what was
+ * made. On the JVM, since there is no GraalVM here.
  */
 class AotTest {
 

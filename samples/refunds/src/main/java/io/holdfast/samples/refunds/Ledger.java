@@ -5,8 +5,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * What the instances share besides locks, in the place of a database. Each operation reads and then writes, with time in between: without
- * a lock two requests at once both find nothing and both write.
+ * What the instances share besides locks, in the place of a database. Each operation reads and then writes, with time
+ * in between: without a lock two requests at once both find nothing and both write.
  */
 @Component
 class Ledger {
