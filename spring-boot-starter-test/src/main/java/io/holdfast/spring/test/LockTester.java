@@ -33,12 +33,12 @@ public final class LockTester implements AutoCloseable {
         this.other = other;
     }
 
-    /** Whether anybody holds the name, here or elsewhere. */
+    /** Returns whether the name is held, here or elsewhere. */
     public boolean isHeld(String name) {
         return application.inspect(name).isLocked();
     }
 
-    /** Whether this application holds the name by a valid lease. */
+    /** Returns whether this application holds the name by a valid lease. */
     public boolean isHeldHere(String name) {
         return leaseHere(name).map(Lease::isValid).orElse(false);
     }
@@ -56,9 +56,9 @@ public final class LockTester implements AutoCloseable {
     }
 
     /**
-     * Fails if anybody holds the name.
+     * Fails if the name is held, here or elsewhere.
      *
-     * @throws AssertionError if somebody does
+     * @throws AssertionError if it is held
      */
     public void assertFree(String name) {
         LockState state = application.inspect(name);
@@ -68,7 +68,7 @@ public final class LockTester implements AutoCloseable {
     }
 
     /**
-     * Takes the name as another instance would, until the lease is closed.
+     * Acquires the name as another instance would, until the lease is closed.
      *
      * @throws IllegalStateException if it is held already; or if the application's client is one that the application
      *     made itself, on another store than that of the tests: nobody would be kept out there
