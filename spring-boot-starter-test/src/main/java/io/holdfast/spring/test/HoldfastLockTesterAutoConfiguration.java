@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 /**
- * A {@link LockTester}, where there is a client to look at: after that is known, unlike {@link
+ * Makes the {@link LockTester}, if there is a client. It is ordered after the client, unlike {@link
  * HoldfastTestAutoConfiguration}.
  */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)

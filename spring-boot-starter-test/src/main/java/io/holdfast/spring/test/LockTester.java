@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A bean for tests, to look at locks and to spoil them. All contexts of a JVM share one memory store, so two contexts
- * are two instances of the application.
+ * Inspects locks in tests, holds them elsewhere, and makes leases lost. A bean. All contexts of a JVM share one memory
+ * store, so two contexts are two instances of the application.
  *
  * <pre>{@code
  * @Autowired LockTester locks;
