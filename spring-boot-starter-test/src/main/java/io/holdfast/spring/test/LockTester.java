@@ -87,8 +87,8 @@ public final class LockTester implements AutoCloseable {
     }
 
     /**
-     * Makes the lease that this application has on the name a lost one. Returns when it has noticed, or after three
-     * seconds: a lease of a fixed length ({@code leaseTime}) is not looked after while it lasts, and its owner notices
+     * Makes this application lose its lease on the name. Returns when the application has noticed, or after three
+     * seconds: a lease of a fixed length ({@code leaseTime}) is not renewed, so its owner notices the loss only
      * at the release.
      *
      * @throws IllegalStateException if this application does not hold the name
