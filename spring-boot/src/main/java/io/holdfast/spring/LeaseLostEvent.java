@@ -3,11 +3,11 @@ package io.holdfast.spring;
 import java.lang.reflect.Method;
 
 /**
- * The lease of a {@link Locked} method with {@link OnLost#EVENT} was lost while it ran. Published on the client's callback
- * executor, or by the method's thread if the loss shows at the release.
+ * Reports that the lease of a {@link Locked} method with {@link OnLost#EVENT} was lost while the method ran. Published
+ * on the client's callback executor, or by the method's thread if the loss is found at the release.
  *
  * @param name the lock name
- * @param fencingToken of the lease
+ * @param fencingToken the token of the lease
  * @param method the method that ran, or still runs, without the lock
  */
 public record LeaseLostEvent(String name, long fencingToken, Method method) {}

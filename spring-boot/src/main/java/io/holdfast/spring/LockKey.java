@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * A parameter whose value is the key of a {@link Locked} method: the way without expressions. Needs no parameter names and
- * no reflection hints. The parameters of a method that are so marked make one key together, in their order, with a colon
- * between; none may be null or empty.
+ * Marks a parameter whose value is the key of a {@link Locked} method. Unlike an expression, it needs no parameter
+ * names and no reflection hints. Several marked parameters make one key together, in their order, joined by colons.
+ * None may be null or empty.
  */
 @Target(ElementType.PARAMETER)
 @Retention(RetentionPolicy.RUNTIME)

@@ -11,33 +11,35 @@ import org.springframework.aot.hint.annotation.Reflective;
 import org.springframework.core.annotation.AliasFor;
 
 /**
- * The method runs while its lock is held, by one caller at a time over all instances of the application.
+ * Runs the method under a lock: one caller at a time, over all instances of the application.
  *
  * <pre>{@code
  * @Locked(name = "order.refund", key = "#orderId", waitTime = "10s")
  * public void refund(long orderId) { … }
  * }</pre>
  *
- * <p>The lock name is {@link #name} if there is no key, else {@code name:key}. On a class it applies to the public methods,
- * those declared in subclasses included; one on a method replaces it. Several on one method are one acquisition: all names,
- * sorted, all or none; they must agree in everything but name, key and condition. It can be an annotation of an annotation, with
- * {@code @AliasFor}.
+ * <p>The lock name is {@link #name}, or {@code name:key}. On a class, the annotation applies to the public methods,
+ * including those of subclasses; an annotation on a method replaces it. Several annotations on one method are one
+ * acquisition: all names, sorted, all or none. They must agree in everything but name, key and condition. It can
+ * annotate other annotations, with {@code @AliasFor}.
  *
- * <p>The lock is taken before a transaction of the method begins and released after it ended; if the caller has a
- * transaction already, it is released after that one, unless it returns a stage or publisher. Just before a commit the leases of the thread are verified, and a lost
- * one rolls back. Inside {@code @Retryable} (of Spring Framework 7) and {@code @Async}.
+ * <p>The lock is acquired before a transaction of the method begins and released after it has ended. If the caller has
+ * a transaction already, the lock is released after that one, unless the method returns a stage or publisher. Just
+ * before a commit the leases of the thread are verified; a lost one rolls back. The lock is inside {@code @Async}, and
+ * inside {@code @Retryable} of Spring Framework 7.
  *
  * <p>Reentrant on one thread: a nested call that needs a name which its caller holds proceeds without a command.
  *
- * <p>A parameter of type {@link io.holdfast.Lease} receives the lease (callers pass null), one of type {@link
- * io.holdfast.MultiLease} all of them.
+ * <p>A parameter of type {@link io.holdfast.Lease} receives the lease (callers pass null), and one of type {@link
+ * io.holdfast.MultiLease} receives all of them.
  *
- * <p>Methods that return a {@code CompletionStage}, a {@code Mono} or a {@code Flux} hold the lock until that completes,
- * fails or is cancelled, and no thread waits. One that returns a stage is called on the client's callback executor.
+ * <p>Methods that return a {@code CompletionStage}, a {@code Mono} or a {@code Flux} hold the lock until that
+ * completes, fails or is cancelled, and no thread waits. The client's callback executor calls a method that returns a
+ * stage.
  *
- * <p>As with everything that is done by proxies: a call of {@code this.method()} inside the bean is not intercepted. Anything that
- * can be seen to be wrong stops the start of the application. Durations are such as {@code 500ms}, {@code 10s}, {@code
- * 5m} or {@code PT10S}; {@code ${…}} is resolved in all of them and in {@link #name}.
+ * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies. Invalid declarations fail
+ * at startup. Durations look like {@code 500ms}, {@code 10s}, {@code 5m} or {@code PT10S}; {@code ${…}} is resolved in
+ * them and in {@link #name}.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -47,63 +49,65 @@ import org.springframework.core.annotation.AliasFor;
 @Repeatable(Locked.Several.class)
 public @interface Locked {
 
-    /** The same as {@link #name}. */
+    /** An alias of {@link #name}. */
     @AliasFor("name")
     String value() default "";
 
     /**
-     * What is locked, without what changes from call to call: it is also the tag of meters. Required. It should not be made of
-     * class and method names, which are changed without a thought of the instances that still run the old ones.
+     * The constant part of the lock name; also a metric tag. Required. Do not derive it from class and method names: a
+     * rename would split the lock between old and new instances.
      */
     @AliasFor("value")
     String name() default "";
 
     /**
-     * Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code @name},
-     * {@code #root.target}, {@code #root.method}, {@code #root.args}. Each gives a lock of its own, {@code name:value}; a collection or an array
-     * gives one for each element. They are locked together, sorted, all or none. A null, an empty one, a collection without
-     * elements, or an object without a {@code toString()} of its own is an {@link IllegalArgumentException}; of an
-     * {@code Optional} it is what is in it.
+     * Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code
+     * @name}, {@code #root.target}, {@code #root.method}, {@code #root.args}. Each value is a lock of its own, {@code
+     * name:value}; a collection or array is one lock for each element. All are acquired together, sorted, all or none.
+     * An {@code Optional} counts as its content. A call whose key is null, empty, without elements, or an object
+     * without a {@code toString()} of its own throws {@link IllegalArgumentException}.
      */
     String[] key() default {};
 
     /**
-     * How long to wait for all of the locks together: a duration, {@code 0} for one attempt, {@code unlimited}; {@code
-     * holdfast.wait-time} (10 s) by default.
+     * The longest wait for all locks together: a duration, {@code 0} for one attempt, or {@code unlimited}. By default
+     * {@code holdfast.wait-time}, 10 s.
      */
     String waitTime() default "";
 
-    /** A lease of this length, not renewed: the lock ends by then whatever happens. Without it the lease is renewed. */
+    /**
+     * A fixed length of the lease. It is not renewed, and the lock ends by then in any case. By default it is renewed.
+     */
     String leaseTime() default "";
 
-    /** Renewed, but for no longer than this in all: a method that hangs does not hold for ever. */
+    /** The longest time for which the lease is renewed, so that a method that hangs does not hold the lock forever. */
     String holdAtMost() default "";
 
     /**
-     * The lock stays taken for at least this time, counted from its grant, also when the method is done sooner, and also if
-     * this process ends meanwhile (as far as the store can keep it without us). No thread waits for it.
+     * The shortest time for which the lock stays taken, counted from its grant, even when the method returns sooner, or
+     * the process ends and the store can keep the lock without it. No thread waits.
      */
     String holdAtLeast() default "";
 
-    /** What to do when others hold the lock for all of the wait time. */
+    /** The behavior when others hold the lock for the whole wait time. */
     OnBusy onBusy() default OnBusy.THROW;
 
     /**
-     * A method of the same class that is called instead when others hold the lock for all of the wait time: with the same
-     * parameters or with none, and a return type that fits. It runs without the lock.
+     * A method of the same class that is called instead when others hold the lock for the whole wait time. It has the
+     * same parameters or none, and a return type that fits. It runs without the lock.
      */
     String fallback() default "";
 
-    /** What happens when the lease is lost while the method runs. */
+    /** The behavior when the lease is lost while the method runs. */
     OnLost onLost() default OnLost.THROW;
 
-    /** An expression like a key; where it is false, this lock is not needed for this call. */
+    /** An expression, like a key. If it is false, the call does not need this lock. */
     String condition() default "";
 
     /** The name or qualifier of the {@link io.holdfast.LockClient} bean; the primary one by default. */
     String client() default "";
 
-    /** Several on one method. */
+    /** Several annotations on one method. */
     @Target({ElementType.METHOD, ElementType.TYPE})
     @Retention(RetentionPolicy.RUNTIME)
     @Inherited

@@ -1,15 +1,21 @@
 package io.holdfast.spring;
 
+import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.startup.LockedBeanPostProcessor;
+import io.holdfast.spring.startup.UncheckedBeans;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
- * Makes {@link Locked} work; Spring Boot imports it by itself. Needs a {@link io.holdfast.LockClient} bean for methods that
- * use it.
+ * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
+ * bean. The only class of this package that knows the other rooms.
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -21,10 +27,13 @@ public final class LockedConfiguration {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(
-            Environment environment, LockedNames names, MadeBeans made) {
-        LockedBeanPostProcessor processor = new LockedBeanPostProcessor(names, made);
-        processor.setProxyTargetClass(environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true));
-        return processor;
+            ConfigurableListableBeanFactory beans,
+            ApplicationEventPublisher events,
+            Environment environment,
+            LockedNames names,
+            UncheckedBeans unchecked) {
+        boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
+        return new LockedBeanPostProcessor(beans, events, targetClasses, names, unchecked);
     }
 
     @Bean
@@ -35,8 +44,8 @@ public final class LockedConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static MadeBeans holdfastMadeBeans() {
-        return new MadeBeans();
+    static UncheckedBeans holdfastUncheckedBeans() {
+        return new UncheckedBeans();
     }
 
     @Configuration(proxyBeanMethods = false)
@@ -45,8 +54,8 @@ public final class LockedConfiguration {
 
         @Bean
         @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-        static CommitGuard.Installer holdfastCommitGuard() {
-            return new CommitGuard.Installer();
+        static CommitGuard holdfastCommitGuard() {
+            return new CommitGuard();
         }
     }
 }

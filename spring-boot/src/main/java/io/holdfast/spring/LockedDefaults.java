@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What holds for {@link Locked} methods that do not say otherwise. A bean of this type replaces {@link #standard()}; Spring
- * Boot makes one of the {@code holdfast.*} properties.
+ * The defaults of {@link Locked} methods. A bean of this type replaces {@link #standard()}; Spring Boot makes one from
+ * the {@code holdfast.*} properties.
  *
- * @param waitTime how long to wait; empty: as long as needed
- * @param options for all acquisitions; wait and lease times in it are not used
+ * @param waitTime the longest wait; empty: no limit
+ * @param options fairness and tenure of all acquisitions; the times in it are not used
  */
 public record LockedDefaults(Optional<Duration> waitTime, LockOptions options) {
 
-    /** Wait for 10 seconds. */
+    /** Returns the defaults without settings: a wait of 10 seconds. */
     public static LockedDefaults standard() {
         return new LockedDefaults(Optional.of(Duration.ofSeconds(10)), LockOptions.defaults());
     }

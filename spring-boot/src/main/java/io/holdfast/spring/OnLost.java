@@ -1,23 +1,23 @@
 package io.holdfast.spring;
 
-/** What happens when the lease of a running method is lost. */
+/** The behavior when the lease of a running method is lost. */
 public enum OnLost {
 
     /**
-     * When the method has ended, its result is dropped and {@link io.holdfast.LeaseLostException} is thrown. If it failed by
-     * itself, the loss is added to its exception as a suppressed one.
+     * Drops the result and throws {@link io.holdfast.LeaseLostException} when the method has ended. If the method
+     * itself failed, its exception is thrown and the loss is added to it as suppressed.
      */
     THROW,
 
     /**
-     * As {@link #THROW}, and the thread that runs the method is interrupted at the moment of the loss. Not for methods that
-     * return a stage or a publisher.
+     * Interrupts the thread that runs the method at the moment of the loss, and then behaves like {@link #THROW}. Not
+     * for methods that return a stage or a publisher.
      */
     INTERRUPT,
 
     /**
-     * A {@link LeaseLostEvent} is published at the moment of the loss, and the method's result stands. A transaction that commits
-     * under the lost lease is rolled back all the same, with {@link io.holdfast.LeaseLostException}.
+     * Publishes a {@link LeaseLostEvent} at the moment of the loss, and the method's result stands. A transaction that
+     * is to commit under the lost lease still rolls back, with {@link io.holdfast.LeaseLostException}.
      */
     EVENT
 }

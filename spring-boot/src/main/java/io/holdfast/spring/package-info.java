@@ -1,11 +1,18 @@
 /**
- * The lock on a method: {@link io.holdfast.spring.Locked}, its interceptor, and its checks at start-up. Works in any Spring
- * context that has a {@link io.holdfast.LockClient} bean and imports {@link io.holdfast.spring.LockedConfiguration}; with
- * Spring Boot both come by themselves.
+ * Locks on methods: {@link io.holdfast.spring.Locked}. Works in any Spring context that has a {@link
+ * io.holdfast.LockClient} bean and imports {@link io.holdfast.spring.LockedConfiguration}; Spring Boot adds both.
  *
- * <p>The way of a call: {@code LockedInterceptor} finds the {@code LockedOperation} of the method (read once, by {@code
- * OperationReader}), which says the lock names for these arguments; then {@code BlockingCall}, {@code StageCall} or {@code
- * ReactiveCall}, by what the method returns, acquires, runs the method and releases.
+ * <p>This package is the API. The internal rooms know only those below:
+ *
+ * <pre>
+ * startup      intercepts the beans with locked methods and refuses what could run unlocked
+ *    ↓         LockedBeanPostProcessor
+ * call         runs one call: acquires, calls the method, releases
+ *    ↓         LockedInterceptor → LockedCall → BlockingCall | StageCall | ReactiveCall → LockClient
+ * declaration  reads and checks the annotations of a method, once
+ *    ↓         OperationReader → LockedOperation
+ * API
+ * </pre>
  */
 @NullMarked
 package io.holdfast.spring;

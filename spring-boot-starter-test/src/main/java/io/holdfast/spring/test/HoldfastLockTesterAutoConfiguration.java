@@ -8,7 +8,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 
-/** A {@link LockTester}, where there is a client to look at: after that is known, unlike {@link HoldfastTestAutoConfiguration}. */
+/**
+ * Makes the {@link LockTester}, if there is a client. It is ordered after the client, unlike {@link
+ * HoldfastTestAutoConfiguration}.
+ */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @ConditionalOnSingleCandidate(LockClient.class)
 @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)

@@ -10,14 +10,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 
 /**
- * Locks in memory in place of the application's store. {@code holdfast.test.enabled=false} leaves a
- * test with the application's own store.
+ * Replaces the application's store by one in memory. With {@code holdfast.test.enabled=false} a test keeps the
+ * application's own store.
  */
 @AutoConfiguration(before = HoldfastAutoConfiguration.class)
 @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)
 public final class HoldfastTestAutoConfiguration {
 
-    /** One for the JVM, as one Redis is for all instances. */
+    /** One server for the JVM, like one Redis for all instances. */
     static final MemoryLockStore.Server SERVER = new MemoryLockStore.Server(TimeSource.system());
 
     /** For Spring. */

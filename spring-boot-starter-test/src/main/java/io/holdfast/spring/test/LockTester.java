@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A bean for tests, to look at locks and to spoil them. All contexts of a JVM share one memory store, so two contexts are two
- * instances of the application.
+ * Inspects locks in tests, holds them elsewhere, and makes leases lost. A bean. All contexts of a JVM share one memory
+ * store, so two contexts are two instances of the application.
  *
  * <pre>{@code
  * @Autowired LockTester locks;
@@ -33,12 +33,12 @@ public final class LockTester implements AutoCloseable {
         this.other = other;
     }
 
-    /** Whether anybody holds the name, here or elsewhere. */
+    /** Returns whether the name is held, here or elsewhere. */
     public boolean isHeld(String name) {
         return application.inspect(name).isLocked();
     }
 
-    /** Whether this application holds the name by a valid lease. */
+    /** Returns whether this application holds the name by a valid lease. */
     public boolean isHeldHere(String name) {
         return leaseHere(name).map(Lease::isValid).orElse(false);
     }
@@ -56,9 +56,9 @@ public final class LockTester implements AutoCloseable {
     }
 
     /**
-     * Fails if anybody holds the name.
+     * Fails if the name is held, here or elsewhere.
      *
-     * @throws AssertionError if somebody does
+     * @throws AssertionError if it is held
      */
     public void assertFree(String name) {
         LockState state = application.inspect(name);
@@ -68,10 +68,10 @@ public final class LockTester implements AutoCloseable {
     }
 
     /**
-     * Takes the name as another instance would, until the lease is closed.
+     * Acquires the name as another instance would, until the lease is closed.
      *
-     * @throws IllegalStateException if it is held already; or if the application's client is one that the application made
-     *     itself, on another store than that of the tests: nobody would be kept out there
+     * @throws IllegalStateException if it is held already; or if the application's client is one that the application
+     *     made itself, on another store than that of the tests: nobody would be kept out there
      */
     public Lease holdElsewhere(String name) {
         Lease lease = other.tryAcquire(name)
@@ -79,15 +79,17 @@ public final class LockTester implements AutoCloseable {
         if (!application.inspect(name).isLocked()) {
             lease.close();
             throw new IllegalStateException("The LockClient of the application is on " + application.describeStore()
-                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of your own"
+                    + ", not on the store of the tests (expected: the client that Holdfast configures, or one of"
+                    + " your own"
                     + " that is not made in tests)");
         }
         return lease;
     }
 
     /**
-     * Makes the lease that this application has on the name a lost one. Returns when it has noticed, or after three seconds: a lease of a
-     * fixed length ({@code leaseTime}) is not looked after while it lasts, and its owner notices at the release.
+     * Makes this application lose its lease on the name. Returns when the application has noticed, or after three
+     * seconds: a lease of a fixed length ({@code leaseTime}) is not renewed, so its owner notices the loss only
+     * at the release.
      *
      * @throws IllegalStateException if this application does not hold the name
      */

@@ -1,4 +1,4 @@
-/** For tests of applications with locks: start at {@link io.holdfast.spring.test.LockTester}. */
+/** Supports tests of applications with locks. Start at {@link io.holdfast.spring.test.LockTester}. */
 @NullMarked
 package io.holdfast.spring.test;
 

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConfiguration;
@@ -20,19 +21,21 @@ import org.springframework.data.redis.connection.RedisSentinelConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceClientConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+import org.springframework.data.redis.connection.lettuce.RedisCredentialsProviderFactory;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * The settings of the application's connection factory, as a store of ours. It shares threads, login and TLS with the application, but
- * has connections of its own: they must not replay commands, and locks must not wait behind the application's commands.
+ * Opens a store with the settings of the application's connection factory. The store shares threads, login and TLS with
+ * the application, but has connections of its own: they must not replay commands, and locks must not wait behind the
+ * application's commands.
  */
 final class ApplicationRedis {
 
-    /** What Lettuce has if nobody says otherwise; too long for a lock's command. */
+    /** Lettuce's default, which is too long for a lock's command. */
     private static final Duration UNSET_TIMEOUT = RedisURI.DEFAULT_TIMEOUT_DURATION;
 
-    /** The field of the connection factory with what it was made of. */
+    /** The field of the connection factory that has its configuration. */
     static final String CONFIGURATION = "configuration";
 
     private static final Duration TIMEOUT_MIN = Duration.ofMillis(10);
@@ -47,9 +50,9 @@ final class ApplicationRedis {
     }
 
     /**
-     * What opens a store with the settings of this factory.
+     * Returns a builder of stores with the settings of this factory.
      *
-     * @throws NoLockStoreException if it is something that no lock can be kept on
+     * @throws LockSettingsException if the factory connects to servers that cannot keep locks
      */
     static RedisStores.Builder stores(LettuceConnectionFactory factory, HoldfastProperties properties) {
         ApplicationRedis redis = new ApplicationRedis(factory);
@@ -61,26 +64,22 @@ final class ApplicationRedis {
                 .getClientOptions()
                 .flatMap(ApplicationRedis::connectTimeout)
                 .ifPresent(stores::connectTimeout);
-        if (properties.namePrefix() != null) {
-            stores.namePrefix(properties.namePrefix());
-        }
-        if (properties.internalPrefix() != null) {
-            stores.internalPrefix(properties.internalPrefix());
-        }
-        if (properties.mode() != null) {
-            stores.mode(RedisMode.valueOf(properties.mode().name()));
-        }
-        if (properties.minReplicas() != null) {
-            stores.minReplicas(properties.minReplicas());
-        }
+        Optional.ofNullable(properties.namePrefix()).ifPresent(stores::namePrefix);
+        Optional.ofNullable(properties.internalPrefix()).ifPresent(stores::internalPrefix);
+        Optional.ofNullable(properties.mode())
+                .map(Enum::name)
+                .map(RedisMode::valueOf)
+                .ifPresent(stores::mode);
+        Optional.ofNullable(properties.minReplicas()).ifPresent(stores::minReplicas);
         return stores;
     }
 
-    /** In the order in which the factory itself decides. */
+    /** Returns a builder for the topology. The order of the checks is that of the factory. */
     private RedisStores.Builder topology() {
         if (configuration instanceof RedisConfiguration.StaticMasterReplicaConfiguration) {
-            throw new NoLockStoreException(
-                    "The application's Redis is a list of static masters and replicas, of which none is known to be the master",
+            throw new LockSettingsException(
+                    "The application's Redis is a list of static masters and replicas, and it is not known which"
+                            + " server is the master",
                     "Set holdfast.store to the URI of the master, for example redis://master:6379");
         }
         if (configuration instanceof RedisSentinelConfiguration sentinel) {
@@ -96,55 +95,49 @@ final class ApplicationRedis {
         if (configuration instanceof RedisStandaloneConfiguration server) {
             return RedisStores.standalone(server(server.getHostName(), server.getPort(), server.getDatabase()));
         }
-        throw new NoLockStoreException(
+        throw new LockSettingsException(
                 "The application's Redis is configured by a "
                         + configuration.getClass().getName(),
                 "Use a single server, Sentinel or Cluster, or set holdfast.store");
     }
 
     private RedisURI server(String host, int port, int database) {
-        RedisURI.Builder uri = RedisURI.Builder.redis(host, port).withDatabase(database);
-        if (configuration instanceof RedisConfiguration.WithAuthentication login) {
-            authenticate(uri, login.getUsername(), login.getPassword());
-        }
-        RedisURI made = uri.build();
-        applyClient(made);
-        client.getRedisCredentialsProviderFactory()
-                .map(credentials -> credentials.createCredentialsProvider(configuration))
-                .ifPresent(made::setCredentialsProvider);
-        return made;
+        return completed(RedisURI.Builder.redis(host, port).withDatabase(database));
     }
 
     private RedisURI sentinels(RedisSentinelConfiguration sentinel) {
-        RedisURI.Builder uri = RedisURI.builder().withDatabase(sentinel.getDatabase());
-        Optional<RedisCredentialsProvider> credentials = client.getRedisCredentialsProviderFactory()
-                .map(factory -> factory.createSentinelCredentialsProvider(sentinel));
+        if (sentinel.getMaster() == null || sentinel.getMaster().getName() == null) {
+            throw new LockSettingsException(
+                    "The application's Redis Sentinel has no master name", "Set spring.data.redis.sentinel.master");
+        }
+        RedisURI.Builder uri = RedisURI.builder()
+                .withDatabase(sentinel.getDatabase())
+                .withSentinelMasterId(sentinel.getMaster().getName());
         for (RedisNode node : sentinel.getSentinels()) {
             RedisURI.Builder each = RedisURI.Builder.redis(host(node), port(node));
             authenticate(each, sentinel.getSentinelUsername(), sentinel.getSentinelPassword());
-            RedisURI made = each.build();
-            applyClient(made);
-            credentials.ifPresent(made::setCredentialsProvider);
-            uri.withSentinel(made);
+            uri.withSentinel(
+                    withClientSettings(each, credentials -> credentials.createSentinelCredentialsProvider(sentinel)));
         }
-        authenticate(uri, sentinel.getUsername(), sentinel.getPassword());
-        if (sentinel.getMaster() == null || sentinel.getMaster().getName() == null) {
-            throw new NoLockStoreException(
-                    "The application's Redis Sentinel has no master name", "Set spring.data.redis.sentinel.master");
-        }
-        RedisURI made = uri.withSentinelMasterId(sentinel.getMaster().getName()).build();
-        applyClient(made);
-        client.getRedisCredentialsProviderFactory()
-                .map(factory -> factory.createCredentialsProvider(configuration))
-                .ifPresent(made::setCredentialsProvider);
-        return made;
+        return completed(uri);
     }
 
-    private void applyClient(RedisURI uri) {
+    private RedisURI completed(RedisURI.Builder uri) {
+        if (configuration instanceof RedisConfiguration.WithAuthentication login) {
+            authenticate(uri, login.getUsername(), login.getPassword());
+        }
+        return withClientSettings(uri, credentials -> credentials.createCredentialsProvider(configuration));
+    }
+
+    private RedisURI withClientSettings(
+            RedisURI.Builder builder, Function<RedisCredentialsProviderFactory, RedisCredentialsProvider> credentials) {
+        RedisURI uri = builder.build();
         client.getClientName().filter(StringUtils::hasText).ifPresent(uri::setClientName);
         uri.setSsl(client.isUseSsl());
         uri.setVerifyPeer(client.getVerifyMode());
         uri.setStartTls(client.isStartTls());
+        client.getRedisCredentialsProviderFactory().map(credentials).ifPresent(uri::setCredentialsProvider);
+        return uri;
     }
 
     private static void authenticate(RedisURI.Builder uri, @Nullable String user, RedisPassword password) {
@@ -166,7 +159,7 @@ final class ApplicationRedis {
         return Optional.of(bounded(applications));
     }
 
-    /** What {@code spring.data.redis.connect-timeout} has set; empty if it is the driver's default. */
+    /** Returns the setting {@code spring.data.redis.connect-timeout}; empty if it is the driver's default. */
     static Optional<Duration> connectTimeout(ClientOptions options) {
         Duration applications = options.getSocketOptions().getConnectTimeout();
         return applications.equals(SocketOptions.DEFAULT_CONNECT_TIMEOUT_DURATION)
@@ -180,8 +173,8 @@ final class ApplicationRedis {
     }
 
     /**
-     * The factory shows only some kinds, and for others a standalone configuration of localhost, on which nobody's locks are.
-     * Hence the field itself.
+     * Reads the field. The factory's methods show only some kinds, and for others a standalone configuration of
+     * localhost, which has no locks.
      */
     private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
         Field field = ReflectionUtils.findField(LettuceConnectionFactory.class, CONFIGURATION);
@@ -191,8 +184,8 @@ final class ApplicationRedis {
                 return known;
             }
         }
-        throw new NoLockStoreException(
-                "This version of Spring Data Redis does not show how its connection factory is configured",
+        throw new LockSettingsException(
+                "This version of Spring Data Redis does not show the configuration of its connection factory",
                 "Set holdfast.store");
     }
 

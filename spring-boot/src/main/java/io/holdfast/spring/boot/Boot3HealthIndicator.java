@@ -16,8 +16,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * A health indicator of Boot 3. This jar is compiled against Boot 4, where those classes have other names, so it is a proxy of
- * the interface, whose answers are made by reflection.
+ * Makes a health indicator for Boot 3. This jar is compiled against Boot 4, where those classes have other names, so
+ * the indicator is a proxy of the interface that answers by reflection.
  */
 final class Boot3HealthIndicator implements FactoryBean<Object> {
 
@@ -73,7 +73,7 @@ final class Boot3HealthIndicator implements FactoryBean<Object> {
         return Objects.requireNonNull(ReflectionUtils.invokeMethod(method, target, args));
     }
 
-    /** The proxy and the reflection above, for native images. */
+    /** Registers the proxy and the reflection for native images. */
     static final class Hints implements RuntimeHintsRegistrar {
 
         @Override

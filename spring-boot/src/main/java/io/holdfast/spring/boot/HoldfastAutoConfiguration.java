@@ -24,9 +24,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 
 /**
- * {@link LockClient} as a bean, on {@code holdfast.store} or else on the application's own Redis, and {@code @Locked}. Beans that
- * it takes up: {@link LockListener}s, {@link LockClientCustomizer}s, and a
- * {@link LockStoreFactory}.
+ * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis, and makes
+ * {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and a {@link
+ * LockStoreFactory}.
  */
 @AutoConfiguration(
         afterName = {
@@ -56,13 +56,13 @@ public final class HoldfastAutoConfiguration {
         }
     }
 
-    /** For the clients that users make themselves, too, and for those that are no candidates for injection by type. */
+    /** Includes clients that the application makes itself, even those that are no candidates for injection by type. */
     @Bean
     LockClientLifecycle holdfastLockClientLifecycle(ListableBeanFactory beans) {
         return new LockClientLifecycle(beans.getBeansOfType(LockClient.class).values());
     }
 
-    /** For native images: what {@link ApplicationRedis} reads by reflection. */
+    /** Registers, for native images, the field that {@link ApplicationRedis} reads by reflection. */
     static final class Hints implements RuntimeHintsRegistrar {
 
         private static final String FACTORY =
@@ -89,7 +89,14 @@ public final class HoldfastAutoConfiguration {
                 ObjectProvider<LockListener> listeners,
                 ObjectProvider<LockClientCustomizer> customizers) {
             try {
-                LockClient.Builder builder = builder(properties, beans, stores.getIfAvailable());
+                LockClient.Builder builder =
+                        LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
+                LockStoreFactory store = stores.getIfAvailable();
+                if (store != null) {
+                    builder.store(store::open);
+                } else {
+                    LockStores.configure(builder, properties, beans);
+                }
                 List<LockListener> all = listeners.orderedStream().toList();
                 if (!all.isEmpty()) {
                     builder.listener(new LockListeners(all));
@@ -105,18 +112,6 @@ public final class HoldfastAutoConfiguration {
             } catch (IllegalArgumentException e) {
                 throw new LockSettingsException(e);
             }
-        }
-
-        private static LockClient.Builder builder(
-                HoldfastProperties properties, ListableBeanFactory beans, @Nullable LockStoreFactory store) {
-            LockClient.Builder builder =
-                    LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
-            if (store != null) {
-                builder.store(store::open);
-            } else {
-                LockStores.configure(builder, properties, beans);
-            }
-            return builder;
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
-import io.holdfast.spring.LockedNames;
+import io.holdfast.spring.declaration.LockedNames;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -10,7 +10,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Meters, where there is a registry. */
+/** Registers the meters, if there is a registry. */
 @AutoConfiguration(
         before = HoldfastAutoConfiguration.class,
         afterName = {
@@ -32,10 +32,9 @@ public final class HoldfastMetricsAutoConfiguration {
     LockMetrics holdfastLockMetrics(
             MeterRegistry registry,
             HoldfastProperties properties,
-            LockedNames locked,
+            LockedNames names,
             ObjectProvider<LockClient> client) {
-        LockNames names = new LockNames(properties.metrics().names());
-        locked.onEach(names::add);
+        properties.metrics().names().forEach(names::add);
         return new LockMetrics(registry, names, client::getObject);
     }
 }

@@ -10,20 +10,21 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Settings of distributed locks.
  *
  * @param enabled Whether to make a LockClient. Without one, an application with locked methods does not start.
- * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host or memory:name. The Redis of
- *     spring.data.redis.* by default.
- * @param connectionFactory Name of the RedisConnectionFactory bean to use the settings of, if there are several.
- * @param namePrefix What the Redis keys of locks begin with, before the lock's name. By default "lock:". Empty to share locks by
- *     name with Redisson. The same for all clients that share locks.
- * @param internalPrefix What Holdfast's internal Redis keys and channels begin with. By default "holdfast". The same for all
- *     clients that share locks.
- * @param mode Whether locks are kept by Lua scripts or by plain commands. By default whatever the server allows.
+ * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host or memory:name. By default
+ *     the Redis of spring.data.redis.*.
+ * @param connectionFactory Name of the RedisConnectionFactory bean whose settings are used. Needed if there are
+ *     several.
+ * @param namePrefix Prefix of the Redis keys of locks, before the lock's name. By default "lock:". Empty to share locks
+ *     by name with Redisson. Must be the same for all clients that share locks.
+ * @param internalPrefix Prefix of Holdfast's internal Redis keys and channels. By default "holdfast". Must be the same
+ *     for all clients that share locks.
+ * @param mode Whether Lua scripts or plain commands keep the locks. By default scripts if the server allows them.
  * @param minReplicas Number of replicas that must have a new hold before its lease is handed out.
- * @param waitTime Time to wait for the lock of a method that does not say otherwise. Negative for as long as needed.
+ * @param waitTime Time to wait for the lock of a method without a wait time of its own. Negative: no limit.
  * @param leaseTime Length of a lease that is renewed. After the death of a process its locks are free within this time.
- * @param storeTimeout Time for which a failing store is asked again before waiters fail.
- * @param commandTimeout Time to wait for the answer to a command. By default spring.data.redis.timeout, or 3 seconds.
- * @param handOff Passing a lock on inside of this process.
+ * @param storeTimeout Time for which waiters tolerate store failures.
+ * @param commandTimeout Time to wait for the reply to a command. By default spring.data.redis.timeout, or 3 seconds.
+ * @param handOff Passing a lock on inside this process.
  * @param metrics Meters.
  */
 @ConfigurationProperties("holdfast")
@@ -44,7 +45,7 @@ public record HoldfastProperties(
 
     /** How locks are kept on Redis. */
     public enum Mode {
-        /** By Lua scripts if the server allows them, else by plain commands. */
+        /** By Lua scripts if the server allows them, otherwise by plain commands. */
         AUTO,
         /** By Lua scripts. */
         LUA,
@@ -53,10 +54,11 @@ public record HoldfastProperties(
     }
 
     /**
-     * Passing a lock on inside of this process.
+     * Passing a lock on inside this process.
      *
-     * @param tenure Time for which locked methods of this process keep a lock by passing it on, while another process waits.
-     * @param fair Whether locked methods get a lock in strict order of arrival.
+     * @param tenure Time for which locked methods of this process pass a lock on to each other while another process
+     *     waits.
+     * @param fair Whether locked methods acquire a lock in strict order of arrival.
      */
     public record HandOff(
             @DefaultValue("10ms") Duration tenure,
@@ -65,7 +67,7 @@ public record HoldfastProperties(
     /**
      * Meters.
      *
-     * @param names Fixed parts of lock names that are used as the tag "name" besides those of locked methods.
+     * @param names Constant parts of lock names for the tag "name", besides those of locked methods.
      */
     public record Metrics(@DefaultValue List<String> names) {}
 }

@@ -7,8 +7,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes the clients, which releases what is held, when the application stops: after the web server has drained its requests and after
- * message listeners and schedulers, whose phases are near the largest number, and before connection factories, whose phase is 0.
+ * Closes the clients, which releases their leases, when the application stops: after the web server has drained its
+ * requests and after message listeners and schedulers, whose phases are near the largest number, but before connection
+ * factories, whose phase is 0.
  */
 final class LockClientLifecycle implements SmartLifecycle {
 
@@ -21,14 +22,14 @@ final class LockClientLifecycle implements SmartLifecycle {
         this.clients = List.copyOf(clients);
     }
 
-    /** Opens the clients that {@link #stop} closed: around a checkpoint and a restore (CRaC) Spring calls the two. */
+    /** Opens the clients that {@link #stop} has closed. Spring calls the two around a checkpoint and restore (CRaC). */
     @Override
     public void start() {
         clients.forEach(LockClient::reopen);
         running.set(true);
     }
 
-    /** Closes the clients. What they are asked for fails until they are started again. */
+    /** Closes the clients. Their methods fail until the next start. */
     @Override
     public void stop() {
         if (running.compareAndSet(true, false)) {
@@ -46,7 +47,7 @@ final class LockClientLifecycle implements SmartLifecycle {
         return PHASE;
     }
 
-    /** Of Spring Framework 7: contexts of tests are paused between uses; the locks of one stay as they are. */
+    /** For Spring Framework 7, which pauses contexts of tests between uses: their locks stay as they are. */
     @SuppressWarnings("MissingOverride")
     public boolean isPauseable() {
         return false;

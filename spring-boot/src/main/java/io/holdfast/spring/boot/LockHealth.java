@@ -10,17 +10,23 @@ import io.holdfast.spi.StoreHealth;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.ListableBeanFactory;
 
 /**
- * How the locks do: whether the store can give any, how its parts do (members of a quorum, the session with ZooKeeper), and whether
- * the leases that are held are renewed in time. Down does not mean that the process should be restarted, which would lose its leases
- * for certain: so not for liveness.
+ * The health of the locks: whether the store is usable, the state of its parts (members of a quorum, the session with
+ * ZooKeeper), and whether held leases are renewed in time. Not for liveness: a restart of the process would certainly
+ * lose its leases.
  *
- * @param up whether the store can be used and no lease is lost
+ * @param up whether the store is usable and no lease is lost
  */
 record LockHealth(boolean up, Map<String, Object> details) {
 
-    /** Of one client its details; of several those of each by the name of its bean, up if all are. */
+    static LockHealth of(ListableBeanFactory beans) {
+        return of(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class));
+    }
+
+    /** Returns the health of one client; of several clients, that of each by the name of its bean, up if all are up. */
     static LockHealth of(Map<String, LockClient> clients) {
         if (clients.size() == 1) {
             return of(clients.values().iterator().next());
@@ -52,7 +58,7 @@ record LockHealth(boolean up, Map<String, Object> details) {
             } catch (LeaseLostException e) {
                 lost++;
             } catch (IllegalStateException e) {
-                // Released since the list was made: as it should be.
+                // Released since the list was made.
             }
         }
         Map<String, Object> details = new LinkedHashMap<>();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Several listeners as one; an exception of one does not keep an event from the next. */
+/** Passes every event to several listeners. An exception of one listener does not keep the event from the next. */
 final class LockListeners implements LockListener {
 
     private static final System.Logger LOG = System.getLogger(LockListeners.class.getName());
@@ -18,30 +18,30 @@ final class LockListeners implements LockListener {
 
     @Override
     public void acquired(String name, long fencingToken, Duration waited) {
-        tell(each -> each.acquired(name, fencingToken, waited));
+        notifyEach(each -> each.acquired(name, fencingToken, waited));
     }
 
     @Override
     public void notAcquired(String name, Duration waited, Outcome how, String why) {
-        tell(each -> each.notAcquired(name, waited, how, why));
+        notifyEach(each -> each.notAcquired(name, waited, how, why));
     }
 
     @Override
     public void released(String name, long fencingToken, Duration held) {
-        tell(each -> each.released(name, fencingToken, held));
+        notifyEach(each -> each.released(name, fencingToken, held));
     }
 
     @Override
     public void lost(String name, long fencingToken, String why) {
-        tell(each -> each.lost(name, fencingToken, why));
+        notifyEach(each -> each.lost(name, fencingToken, why));
     }
 
     @Override
     public void renewalFailed(String name, Throwable cause) {
-        tell(each -> each.renewalFailed(name, cause));
+        notifyEach(each -> each.renewalFailed(name, cause));
     }
 
-    private void tell(Consumer<LockListener> event) {
+    private void notifyEach(Consumer<LockListener> event) {
         for (LockListener each : all) {
             try {
                 event.accept(each);

@@ -3,6 +3,7 @@ package io.holdfast.spring.boot;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
+import io.holdfast.spring.declaration.LockedNames;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -10,20 +11,21 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
 /**
- * Meters of all locks of the client, whoever takes them. The tag {@code name} is the fixed part of the lock name; keys are never in a
- * tag.
+ * Meters of all locks of the client. The tag {@code name} is the constant part of the lock name; it never contains a
+ * key.
  */
 final class LockMetrics implements LockListener {
 
     private final MeterRegistry registry;
-    private final LockNames names;
-    private final java.util.function.Supplier<LockClient> client;
+    private final LockedNames names;
+    private final Supplier<LockClient> client;
     private final Set<String> gauged = ConcurrentHashMap.newKeySet();
 
-    LockMetrics(MeterRegistry registry, LockNames names, java.util.function.Supplier<LockClient> client) {
+    LockMetrics(MeterRegistry registry, LockedNames names, Supplier<LockClient> client) {
         this.registry = registry;
         this.names = names;
         this.client = client;
@@ -42,7 +44,7 @@ final class LockMetrics implements LockListener {
     @Override
     public void released(String name, long fencingToken, Duration held) {
         Timer.builder("holdfast.lock.held")
-                .description("How long leases were held until their release")
+                .description("Time from the grant of a lease to its release")
                 .tag("name", tagged(name))
                 .register(registry)
                 .record(held);
@@ -60,7 +62,7 @@ final class LockMetrics implements LockListener {
 
     private void acquire(String tag, String outcome, Duration waited) {
         Timer.builder("holdfast.lock.acquire")
-                .description("How long it took to acquire a lock, or to give up")
+                .description("Time that an acquisition took until its outcome")
                 .tag("name", tag)
                 .tag("outcome", outcome)
                 .register(registry)
@@ -72,10 +74,14 @@ final class LockMetrics implements LockListener {
         if (gauged.add(tag)) {
             gauge(
                     "holdfast.lock.active",
-                    "Leases that are held here now",
+                    "Leases that this instance holds",
                     tag,
                     lock -> lock.lease().isPresent() ? 1 : 0);
-            gauge("holdfast.lock.waiting", "Threads and stages that wait here now", tag, LocalLock::waiting);
+            gauge(
+                    "holdfast.lock.waiting",
+                    "Threads and stages of this instance that wait for a lock",
+                    tag,
+                    LocalLock::waiting);
         }
         return tag;
     }

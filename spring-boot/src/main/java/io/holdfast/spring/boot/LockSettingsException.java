@@ -1,11 +1,23 @@
 package io.holdfast.spring.boot;
 
-/** A setting that was read, but that no client can have. */
+/** Reports settings that give no store or no client. Thrown at startup. */
 final class LockSettingsException extends IllegalStateException {
 
     private static final long serialVersionUID = 1;
 
+    private final String wayOut;
+
+    LockSettingsException(String what, String wayOut) {
+        super(what);
+        this.wayOut = wayOut;
+    }
+
     LockSettingsException(IllegalArgumentException cause) {
         super(cause.getMessage(), cause);
+        this.wayOut = "Correct holdfast.*, or the LockClientCustomizer that set the value";
+    }
+
+    String wayOut() {
+        return wayOut;
     }
 }

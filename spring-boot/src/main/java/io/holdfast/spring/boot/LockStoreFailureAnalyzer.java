@@ -4,15 +4,16 @@ import io.holdfast.LockStoreException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** A store that cannot be reached at start-up: its own sentence says it best. */
+/** Reports a store that cannot be reached at startup, in the words of the store. */
 final class LockStoreFailureAnalyzer extends AbstractFailureAnalyzer<LockStoreException> {
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LockStoreException cause) {
         return new FailureAnalysis(
                 "The store of the locks cannot be used: " + cause.getMessage(),
-                "Check spring.data.redis.*, or holdfast.store, and that the server is up. Nothing runs without its lock, so the"
-                        + " application does not start without them.",
+                "Check that the server is up, and check spring.data.redis.* or holdfast.store. The application does"
+                        + " not start"
+                        + " without its store, because nothing runs without its lock.",
                 cause);
     }
 }

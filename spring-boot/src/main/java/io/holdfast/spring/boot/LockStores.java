@@ -3,7 +3,6 @@ package io.holdfast.spring.boot;
 import io.holdfast.LockClient;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -12,16 +11,19 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** Decides which store the client has. */
+/** Decides which store the client uses. */
 final class LockStores {
 
     private static final String ADVICE = "Add org.springframework.boot:spring-boot-starter-data-redis and"
-            + " io.holdfast:holdfast-redis (holdfast-spring-boot-starter has both), or set holdfast.store, for example to"
+            + " io.holdfast:holdfast-redis (holdfast-spring-boot-starter has both), or set holdfast.store, for"
+            + " example to"
             + " zookeeper://host:2181, or to memory:tests in tests";
 
     private static final String ADVICE_WITH_JEDIS = "Jedis cannot keep locks. Add io.holdfast:holdfast-redis and"
-            + " io.lettuce:lettuce-core, with which Spring Boot then makes all Redis connections; to keep Jedis for the others, add"
-            + " both, too, and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the server, for example"
+            + " io.lettuce:lettuce-core, with which Spring Boot then makes all Redis connections. To keep Jedis for"
+            + " the others, add"
+            + " both and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the server, for"
+            + " example"
             + " redis://host:6379";
 
     private LockStores() {}
@@ -34,20 +36,20 @@ final class LockStores {
         }
         ClassLoader classes = LockStores.class.getClassLoader();
         if (!ClassUtils.isPresent("org.springframework.data.redis.connection.RedisConnectionFactory", classes)) {
-            throw new NoLockStoreException(
+            throw new LockSettingsException(
                     "Spring Data Redis is not on the class path, and holdfast.store is not set", ADVICE);
         }
         boolean lettuce = ClassUtils.isPresent("io.lettuce.core.RedisURI", classes);
         boolean module = ClassUtils.isPresent("io.holdfast.redis.RedisStores", classes);
         if (!lettuce || !module) {
-            throw new NoLockStoreException(
+            throw new LockSettingsException(
                     (lettuce ? "io.holdfast:holdfast-redis" : "Lettuce") + " is not on the class path",
                     ClassUtils.isPresent("redis.clients.jedis.Jedis", classes) ? ADVICE_WITH_JEDIS : ADVICE);
         }
         OnRedis.configure(builder, properties, beans);
     }
 
-    /** They would be without effect, and nothing shall be that in silence. */
+    /** Refuses settings that would silently have no effect. */
     private static void refuseSettingsOfRedis(HoldfastProperties properties) {
         Map<String, @Nullable Object> settings = new LinkedHashMap<>();
         settings.put("name-prefix", properties.namePrefix());
@@ -56,25 +58,29 @@ final class LockStores {
         settings.put("min-replicas", properties.minReplicas());
         settings.put("command-timeout", properties.commandTimeout());
         settings.put("connection-factory", properties.connectionFactory());
-        settings.values().removeIf(Objects::isNull);
-        settings.keySet().stream().findFirst().ifPresent(name -> {
-            throw new NoLockStoreException(
-                    "holdfast." + name + " is for the application's Redis, but holdfast.store is set, too",
-                    "Write it into the URI of holdfast.store, for example redis://host?namePrefix=app:&mode=lua, or leave out one of both");
+        settings.forEach((name, value) -> {
+            if (value != null) {
+                throw new LockSettingsException(
+                        "holdfast." + name + " is for the application's Redis, but holdfast.store is set, too",
+                        "Write it into the URI of holdfast.store, for example redis://host?namePrefix=app:&mode=lua,"
+                                + " or remove one of the two");
+            }
         });
     }
 
-    /** Loaded only where Spring Data Redis, Lettuce and our module are there. */
+    /** Loaded only where Spring Data Redis, Lettuce and holdfast-redis are present. */
     private static final class OnRedis {
 
         static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
-            Object factory = AopProxyUtils.getSingletonTarget(find(properties, beans));
-            Object unwrapped = factory == null ? find(properties, beans) : factory;
+            RedisConnectionFactory bean = find(properties, beans);
+            Object target = AopProxyUtils.getSingletonTarget(bean);
+            Object unwrapped = target == null ? bean : target;
             if (!(unwrapped instanceof LettuceConnectionFactory known)) {
-                throw new NoLockStoreException(
+                throw new LockSettingsException(
                         "The application's Redis connections are made by a "
-                                + unwrapped.getClass().getName() + ", and locks need Lettuce",
-                        "Set spring.data.redis.client-type=lettuce, or leave that out; to keep Jedis for the rest, set"
+                                + unwrapped.getClass().getName() + ", but locks need Lettuce",
+                        "Set spring.data.redis.client-type=lettuce, or remove that setting. To keep Jedis for the"
+                                + " rest, set"
                                 + " holdfast.store to the URI of the server, for example redis://host:6379. Both need"
                                 + " io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
             }
@@ -87,13 +93,13 @@ final class LockStores {
             }
             String[] names = beans.getBeanNamesForType(RedisConnectionFactory.class);
             if (names.length == 0) {
-                throw new NoLockStoreException(
+                throw new LockSettingsException(
                         "There is no RedisConnectionFactory bean, and holdfast.store is not set", ADVICE);
             }
             RedisConnectionFactory single =
                     beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
             if (single == null) {
-                throw new NoLockStoreException(
+                throw new LockSettingsException(
                         "There are several RedisConnectionFactory beans, and none is primary: "
                                 + String.join(", ", names),
                         "Set holdfast.connection-factory to one of these names");

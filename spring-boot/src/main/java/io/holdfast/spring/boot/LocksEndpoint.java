@@ -13,9 +13,9 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
- * {@code /actuator/locks}: what this instance holds and waits for; {@code /actuator/locks/{name}}: what the store says of a name;
- * DELETE of that: forced release, which is not there by default: {@code management.endpoint.locks.access=unrestricted} brings
- * it, and so do the settings that give all endpoints unrestricted access.
+ * Shows at {@code /actuator/locks} what this instance holds and waits for, and at {@code /actuator/locks/{name}} the
+ * state of a name in the store. DELETE of the latter forces a release; it needs {@code
+ * management.endpoint.locks.access=unrestricted}, or a setting that gives all endpoints unrestricted access.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {
@@ -26,7 +26,7 @@ final class LocksEndpoint {
         this.clients = Map.copyOf(clients);
     }
 
-    /** By client. */
+    /** Returns the local locks of each client. */
     @ReadOperation
     Map<String, Object> locks() {
         Map<String, Object> all = new LinkedHashMap<>();
@@ -41,7 +41,7 @@ final class LocksEndpoint {
         return all;
     }
 
-    /** What each client's store says of the name. */
+    /** Returns the state of the name in the store of each client. */
     @ReadOperation
     Map<String, Object> lock(@Selector String name) {
         Map<String, Object> all = new LinkedHashMap<>();
@@ -49,7 +49,7 @@ final class LocksEndpoint {
         return all;
     }
 
-    /** True for each client in whose store there was a hold. */
+    /** Returns true for each client whose store had a hold on the name. */
     @DeleteOperation
     Map<String, Boolean> release(@Selector String name) {
         Map<String, Boolean> all = new LinkedHashMap<>();
@@ -63,7 +63,7 @@ final class LocksEndpoint {
         shown.put("held", lock.lease().isPresent());
         lock.lease().ifPresent(lease -> {
             shown.put("heldFor", text(lock.heldFor()));
-            // As text: JSON numbers of this size lose digits in many readers.
+            // As text: many readers of JSON round numbers of this size.
             shown.put("fencingToken", Long.toString(lease.fencingToken()));
             shown.put("remaining", text(lease.remaining()));
         });

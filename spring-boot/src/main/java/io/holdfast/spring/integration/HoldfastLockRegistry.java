@@ -9,7 +9,7 @@ import java.util.Map;
 import org.springframework.integration.support.locks.LockRegistry;
 
 /**
- * A {@link LockRegistry} of Spring Integration on Holdfast, for aggregators, leader initiators and whatever else takes one:
+ * A {@link LockRegistry} of Spring Integration on Holdfast, for aggregators, leader initiators and other users of one:
  *
  * <pre>{@code
  * @Bean
@@ -18,10 +18,11 @@ import org.springframework.integration.support.locks.LockRegistry;
  * }
  * }</pre>
  *
- * <p>The lock of a key is named {@code registryKey:key}. Locks are renewed by themselves, nothing is cached and nothing expires from a
- * cache. A thread that locks again what it has lost meanwhile is told so, once, by a {@link io.holdfast.LeaseLostException}
- * of {@code lock} and {@code tryLock}: a leader that asks again whether it is one would otherwise hear that nothing has
- * happened. It does not share locks with a {@code RedisLockRegistry}, whose keys have another form: switch all instances at once. Thread-safe.
+ * <p>The lock of a key is named {@code registryKey:key}. Leases are renewed automatically; there is no cache that could
+ * expire. When a thread locks a name again whose lease it has lost, {@code lock} and {@code tryLock} throw {@link
+ * io.holdfast.LeaseLostException} once: otherwise a leader that locks again to verify its leadership would not notice
+ * the loss. The locks are not those of a {@code RedisLockRegistry}, whose keys have another form: switch all instances
+ * at once. Thread-safe.
  */
 public final class HoldfastLockRegistry implements LockRegistry<DistributedLock> {
 

@@ -10,17 +10,17 @@ import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock that counts, for each thread, how often it was taken and not unlocked, over losses. Spring Integration's leader initiator takes
- * the lock again at each heartbeat, to see whether it still has it, and unlocks that once: a lease that was lost meanwhile must not be
- * replaced by a new one in silence, which that unlock would release.
+ * A lock that counts, for each thread, the locks without an unlock, even across a loss. Spring Integration's leader
+ * initiator locks again at each heartbeat, to verify that it still holds the lock, and unlocks once. So a new lease
+ * must not silently replace a lost one: that unlock would release it.
  */
 final class RegistryLock implements DistributedLock {
 
-    /** What a thread has to unlock of one name. */
+    /** The unlocks that a thread owes for one name. */
     static final class Owed {
         private int locks;
 
-        /** Of a lease whose loss was told when it was locked again, until it is locked anew. */
+        /** Those of a lost lease, after the loss was reported and until the name is locked anew. */
         private int ofLost;
 
         private @Nullable LeaseLostException lost;
@@ -45,7 +45,7 @@ final class RegistryLock implements DistributedLock {
         taken();
     }
 
-    /** Of a fixed length, so that its end is no loss to be told of. */
+    /** The end of a fixed length is not a loss. */
     @Override
     public void lock(long lease, TimeUnit unit) {
         lock.lock(lease, unit);
@@ -68,13 +68,13 @@ final class RegistryLock implements DistributedLock {
         return lock.tryLock(wait, unit) ? taken() : refused();
     }
 
-    /** Of a fixed length, so that its end is no loss to be told of. */
+    /** The end of a fixed length is not a loss. */
     @Override
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
         return lock.tryLock(wait, lease, unit) && takenForFixed();
     }
 
-    /** Always true. Counted where it is nested; one in the place of a lost lease ends what was counted of that. */
+    /** Counts a nested lock; a new lease in the place of a lost one ends the count. Returns true. */
     private boolean takenForFixed() {
         Owed mine = byName.get().get(name());
         if (mine != null && lock.getHoldCount() > mine.locks) {
@@ -85,13 +85,13 @@ final class RegistryLock implements DistributedLock {
         return true;
     }
 
-    /** Somebody else has it, and this thread has been told so. */
+    /** Ends the count: the caller sees that another holder has the lock. Returns false. */
     private boolean refused() {
         byName.get().remove(name());
         return false;
     }
 
-    /** Always true. */
+    /** Counts the lock, or reports the loss of the lease that this thread has not unlocked. Returns true. */
     private boolean taken() {
         Owed mine = byName.get().computeIfAbsent(name(), name -> new Owed());
         if (mine.locks == 0 || lock.getHoldCount() > mine.locks) {
@@ -100,7 +100,7 @@ final class RegistryLock implements DistributedLock {
             mine.lost = null;
             return true;
         }
-        // A new lease, though the thread has an old one to unlock. It is given back, and the loss is told, once.
+        // A new lease, although the thread has not unlocked the old one: it is released, and the loss is reported once.
         mine.ofLost = mine.locks;
         mine.locks = 0;
         lock.unlock();
@@ -130,7 +130,7 @@ final class RegistryLock implements DistributedLock {
         try {
             lock.unlock();
         } catch (IllegalMonitorStateException e) {
-            // The one that told of the loss was counted as its unlock.
+            // The lock that reported the loss has counted as an unlock.
             throw lost != null ? lost : e;
         }
     }

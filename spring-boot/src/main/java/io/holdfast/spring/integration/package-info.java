@@ -1,4 +1,4 @@
-/** Holdfast's locks for Spring Integration. */
+/** Adapts Holdfast to Spring Integration: {@link io.holdfast.spring.integration.HoldfastLockRegistry}. */
 @NullMarked
 package io.holdfast.spring.integration;
 

@@ -6,6 +6,7 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.Names;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -21,9 +22,9 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * }
  * }</pre>
  *
- * <p>{@code lockAtMostFor} is a lease of that length, {@code lockAtLeastFor} keeps the name locked at the store. The lock is named
- * {@code prefix:name}, and is not that of ShedLock's own providers: switch all instances at once. {@code extend} is not supported.
- * Thread-safe.
+ * <p>{@code lockAtMostFor} is the length of the lease; {@code lockAtLeastFor} keeps the name locked at the store. The
+ * lock name is {@code prefix:name}. ShedLock's own providers use other locks: switch all instances at once. {@code
+ * extend} is not supported. Thread-safe.
  */
 public final class HoldfastLockProvider implements LockProvider {
 
@@ -46,7 +47,7 @@ public final class HoldfastLockProvider implements LockProvider {
             return client.tryAcquire(prefix + ":" + configuration.getName(), options)
                     .map(lease -> () -> unlock(lease, configuration));
         } catch (InterruptedException e) {
-            // As for a task that is not to run now: the scheduler sees the flag.
+            // The task is skipped, and the scheduler sees the flag.
             Thread.currentThread().interrupt();
             return Optional.empty();
         }
@@ -56,10 +57,11 @@ public final class HoldfastLockProvider implements LockProvider {
         try {
             lease.release(configuration.getLockAtLeastFor());
         } catch (LeaseLostException e) {
-            // ShedLock has no way to tell its caller.
+            // ShedLock cannot report it to its caller.
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "The task " + configuration.getName() + " ran longer than its lockAtMostFor, or lost its lock: "
+                    "The task \"" + Names.printable(configuration.getName())
+                            + "\" ran longer than its lockAtMostFor, or lost its lock: "
                             + e.getMessage());
         }
     }

@@ -1,4 +1,4 @@
-/** Holdfast's locks for ShedLock. */
+/** Adapts Holdfast to ShedLock: {@link io.holdfast.spring.shedlock.HoldfastLockProvider}. */
 @NullMarked
 package io.holdfast.spring.shedlock;
 

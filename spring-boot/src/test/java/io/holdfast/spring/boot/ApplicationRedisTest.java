@@ -215,7 +215,9 @@ class ApplicationRedisTest {
                         "spring.data.redis.host=" + server.host(), "spring.data.redis.port=" + server.port());
     }
 
-    /** Those of the locks: all but the one that asks. The application itself has none, since nobody used its template. */
+    /**
+     * Those of the locks: all but the one that asks. The application itself has none, since nobody used its template.
+     */
     private static List<String> connections(RedisServer server) {
         return Arrays.stream(String.valueOf(server.command("CLIENT", "LIST")).split("\n"))
                 .filter(line -> !line.contains(" cmd=client"))

@@ -229,7 +229,7 @@ class AutoConfigurationTest {
     }
 
     private static FailureAnalysis analysis(Throwable failure) {
-        FailureAnalysis analysis = new NoLockStoreFailureAnalyzer().analyze(failure);
+        FailureAnalysis analysis = new LockSettingsFailureAnalyzer().analyze(failure);
         assertThat(analysis).as("%s", failure).isNotNull();
         return analysis;
     }

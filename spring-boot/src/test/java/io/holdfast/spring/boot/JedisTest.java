@@ -23,7 +23,7 @@ class JedisTest {
         Contexts.boot()
                 .withPropertyValues("spring.data.redis.client-type=jedis")
                 .run(context -> {
-                    FailureAnalysis analysis = new NoLockStoreFailureAnalyzer().analyze(context.getStartupFailure());
+                    FailureAnalysis analysis = new LockSettingsFailureAnalyzer().analyze(context.getStartupFailure());
                     assertThat(analysis.getDescription()).contains(JedisConnectionFactory.class.getName());
                     assertThat(analysis.getAction())
                             .contains("spring.data.redis.client-type=lettuce", "holdfast.store", "lettuce-core");
@@ -75,7 +75,7 @@ class JedisTest {
         assertThat(said)
                 .contains(
                         "APPLICATION FAILED TO START",
-                        "Locks have no store: Lettuce is not on the class path.",
+                        "The settings of the locks cannot be used: Lettuce is not on the class path.",
                         "Add io.holdfast:holdfast-redis and io.lettuce:lettuce-core",
                         "spring.data.redis.client-type=jedis");
     }

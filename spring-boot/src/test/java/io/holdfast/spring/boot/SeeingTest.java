@@ -127,9 +127,7 @@ class SeeingTest {
 
     private final ApplicationContextRunner application = Contexts.memory("seeing")
             .withConfiguration(AutoConfigurations.of(
-                    HoldfastMetricsAutoConfiguration.class,
-                    HoldfastObservationAutoConfiguration.class,
-                    HoldfastEndpointAutoConfiguration.class))
+                    HoldfastMetricsAutoConfiguration.class, HoldfastActuatorAutoConfiguration.class))
             .withPropertyValues("holdfast.metrics.names=job", "management.endpoints.web.exposure.include=locks")
             .withUserConfiguration(Application.class);
 

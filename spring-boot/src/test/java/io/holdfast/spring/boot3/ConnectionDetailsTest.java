@@ -9,7 +9,10 @@ import io.holdfast.testkit.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.data.redis.RedisConnectionDetails;
 
-/** What {@code @ServiceConnection} and Docker Compose make is a bean of connection details; that decides, not the properties. */
+/**
+ * What {@code @ServiceConnection} and Docker Compose make is a bean of connection details; that decides, not the
+ * properties.
+ */
 class ConnectionDetailsTest {
 
     private record Details(RedisServer server) implements RedisConnectionDetails {

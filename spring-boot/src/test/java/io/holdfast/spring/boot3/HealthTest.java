@@ -24,7 +24,7 @@ class HealthTest {
                     "org.springframework.boot.actuate.autoconfigure.availability.AvailabilityProbesAutoConfiguration",
                     "org.springframework.boot.actuate.autoconfigure.availability.AvailabilityHealthContributorAutoConfiguration",
                     "io.holdfast.spring.boot.HoldfastAutoConfiguration",
-                    "io.holdfast.spring.boot.HoldfastBoot3HealthAutoConfiguration")))
+                    "io.holdfast.spring.boot.HoldfastActuatorAutoConfiguration")))
             .withPropertyValues(
                     "management.endpoint.health.probes.enabled=true",
                     "management.endpoint.health.show-details=always",

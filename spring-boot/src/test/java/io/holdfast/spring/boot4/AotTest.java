@@ -34,8 +34,8 @@ import org.springframework.javapoet.ClassName;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Spring's processing ahead of time: the hints that a native image needs, and an application that runs from what was made. On the
- * JVM, since there is no GraalVM here.
+ * Spring's processing ahead of time: the hints that a native image needs, and an application that runs from what was
+ * made. On the JVM, since there is no GraalVM here.
  */
 class AotTest {
 
@@ -64,7 +64,7 @@ class AotTest {
                 .accepts(hints);
         assertThat(reflection()
                         .onMethodInvocation(ReflectionUtils.findMethod(
-                                Class.forName("io.holdfast.spring.LockedRoot"), "getMethodName")))
+                                Class.forName("io.holdfast.spring.declaration.LockedRoot"), "getMethodName")))
                 .as("#root")
                 .accepts(hints);
         assertThat(reflection().onType(HoldfastProperties.class)).accepts(hints);

@@ -25,7 +25,7 @@ class HealthTest {
                     "org.springframework.boot.health.autoconfigure.actuate.endpoint.AvailabilityProbesAutoConfiguration",
                     "org.springframework.boot.health.autoconfigure.application.AvailabilityHealthContributorAutoConfiguration",
                     "io.holdfast.spring.boot.HoldfastAutoConfiguration",
-                    "io.holdfast.spring.boot.HoldfastHealthAutoConfiguration")))
+                    "io.holdfast.spring.boot.HoldfastActuatorAutoConfiguration")))
             .withPropertyValues(
                     "management.endpoint.health.probes.enabled=true",
                     "management.endpoint.health.show-details=always",

@@ -5,8 +5,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 import org.springframework.stereotype.Component;
 
 /**
- * What the instances share besides locks, in the place of a database. Each operation reads and then writes, with time in between: without
- * a lock two requests at once both find nothing and both write.
+ * The shared state of the instances, in the place of a database. Each operation reads first and writes later. Without a
+ * lock, two requests at once both find nothing and both write.
  */
 @Component
 class Ledger {
@@ -17,7 +17,7 @@ class Ledger {
         this.redis = redis;
     }
 
-    /** Whether it did something: false if there is an entry already. */
+    /** Returns false if the entry existed already. */
     boolean writeOnce(String entry, long fencingToken) {
         if (redis.opsForValue().get("ledger:" + entry) != null) {
             return false;
@@ -28,7 +28,7 @@ class Ledger {
         return true;
     }
 
-    /** How often it was done; more than once is the money of somebody. */
+    /** Returns the number of writes of the entry. More than one means that a refund was paid twice. */
     long writes(String entry) {
         String count = redis.opsForValue().get("ledger:writes:" + entry);
         return count == null ? 0 : Long.parseLong(count);

@@ -1,9 +1,9 @@
 package io.holdfast.samples.refunds;
 
 /**
- * What report is wanted.
+ * A request for a report.
  *
- * @param siteId of which site
- * @param day of which day
+ * @param siteId the site
+ * @param day the day
  */
 public record SiteReportRequest(long siteId, String day) {}

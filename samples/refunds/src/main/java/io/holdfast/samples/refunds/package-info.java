@@ -1,4 +1,4 @@
-/** Refunds and reports of a shop with several instances. */
+/** Makes refunds and reports in a shop with several instances. */
 @NullMarked
 package io.holdfast.samples.refunds;
 

@@ -1,0 +1,165 @@
+package io.holdfast.spring.call;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import io.holdfast.spring.OnLost;
+import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Returns;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+
+/** A call of a method whose work ends when it returns. The calling thread waits for the lock. */
+final class BlockingCall {
+
+    private static final boolean TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            BlockingCall.class.getClassLoader());
+
+    private final LockedCall call;
+    private final LockedOperation operation;
+    private final ObservedCall observed;
+
+    BlockingCall(LockedCall call) {
+        this.call = call;
+        this.operation = call.operation();
+        this.observed = call.begin();
+    }
+
+    @Nullable
+    Object run() throws Throwable {
+        List<HeldLeases.Entered> outer = new ArrayList<>();
+        Object result = null;
+        Throwable failure = null;
+        try {
+            result = runIn(outer);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        for (HeldLeases.Entered each : outer) {
+            try {
+                each.entry().leave();
+            } catch (LeaseLostException lost) {
+                // The call that acquired them has ended, and so has its transaction: only this call can report the
+                // loss.
+                failure = call.watchLosses(each.entry().leases()).outcome(failure, lost);
+            } catch (RuntimeException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        return end(result, failure);
+    }
+
+    /** @param outer receives the entries of the thread that this call has entered, even if it throws */
+    private @Nullable Object runIn(List<HeldLeases.Entered> outer) throws Throwable {
+        List<String> missing = new ArrayList<>();
+        for (String name : call.names()) {
+            HeldLeases.Entered held = HeldLeases.enter(call.client(), name);
+            if (held == null) {
+                missing.add(name);
+            } else {
+                outer.add(held);
+                // A nested call must not begin under a lost lease.
+                held.lease().ensureValid();
+                awaitTransaction(held.entry());
+            }
+        }
+        if (!outer.isEmpty()) {
+            giveHeldLease(outer.get(outer.size() - 1).lease());
+        }
+        if (missing.isEmpty()) {
+            return call.invocation().proceed();
+        }
+        MultiLease leases;
+        try {
+            leases = call.client().acquireAll(missing, operation.options());
+        } catch (LockTimeoutException e) {
+            return call.alternative(e, observed);
+        } catch (InterruptedException e) {
+            observed.ended("interrupted", e);
+            throw declaresInterrupt() ? e : call.cancelled(e);
+        } catch (RuntimeException | Error e) {
+            observed.ended("error", e);
+            throw e;
+        }
+        try {
+            // The wait may have been long.
+            outer.forEach(held -> held.lease().ensureValid());
+            observed.acquired();
+            if (outer.isEmpty()) {
+                call.giveLease(call.invocation(), leases);
+            }
+        } catch (Throwable e) {
+            // The method does not run, so nothing else would release the leases.
+            var unused = leases.releaseAsync();
+            observed.ended(e instanceof LeaseLostException ? "lost" : "error", e);
+            throw e;
+        }
+        return runUnder(leases);
+    }
+
+    private @Nullable Object runUnder(MultiLease leases) throws Throwable {
+        LockedCall.Losses losses = call.watchLosses(leases);
+        InterruptOnLoss interrupts = operation.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, () -> leases.release(operation.holdAtLeast()));
+        awaitTransaction(held);
+        Object result = null;
+        Throwable failure = null;
+        try {
+            result = call.invocation().proceed();
+            Returns.checkIsDone(operation.method(), result);
+        } catch (Throwable e) {
+            failure = e;
+        }
+        if (interrupts != null) {
+            interrupts.close();
+        }
+        try {
+            if (!held.leave()) {
+                leases.ensureValid();
+            }
+        } catch (LeaseLostException lost) {
+            failure = losses.outcome(failure, lost);
+            observed.ended("lost", failure);
+        }
+        return end(result, failure);
+    }
+
+    private @Nullable Object end(@Nullable Object result, @Nullable Throwable failure) throws Throwable {
+        observed.ended(failure);
+        if (failure != null) {
+            throw failure;
+        }
+        return result;
+    }
+
+    private static void awaitTransaction(HeldLeases.Entry held) {
+        if (TRANSACTIONS) {
+            TransactionEnd.await(held);
+        }
+    }
+
+    private void giveHeldLease(Lease held) {
+        if (call.wantsAll()) {
+            throw new IllegalStateException("@Locked on " + operation.describe()
+                    + ": a parameter of type MultiLease, but a caller holds the lock " + LockedCall.quoted(held.name())
+                    + " already (expected: a parameter of type Lease, or none)");
+        }
+        if (operation.leaseParameter() >= 0) {
+            call.invocation().getArguments()[operation.leaseParameter()] = held;
+        }
+    }
+
+    private boolean declaresInterrupt() {
+        return Arrays.stream(operation.method().getExceptionTypes())
+                .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
+    }
+}

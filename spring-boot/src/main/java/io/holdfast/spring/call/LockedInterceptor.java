@@ -1,0 +1,110 @@
+package io.holdfast.spring.call;
+
+import io.holdfast.LockClient;
+import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.OperationReader;
+import io.micrometer.observation.ObservationRegistry;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.util.StringUtils;
+
+/** Intercepts every locked method, and chooses the kind of call by its return type. */
+public final class LockedInterceptor implements MethodInterceptor {
+
+    private final OperationReader reader;
+    private final Expressions expressions;
+    private final ConfigurableListableBeanFactory beans;
+    private final ApplicationEventPublisher events;
+    private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
+    private volatile @Nullable ObservationRegistry observations;
+
+    public LockedInterceptor(
+            OperationReader reader,
+            Expressions expressions,
+            ConfigurableListableBeanFactory beans,
+            ApplicationEventPublisher events) {
+        this.reader = reader;
+        this.expressions = expressions;
+        this.beans = beans;
+        this.events = events;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = LockedCall.target(invocation);
+        Class<?> targetClass =
+                Proxy.isProxyClass(target.getClass()) ? target.getClass() : AopUtils.getTargetClass(target);
+        LockedOperation operation = reader.operation(invocation.getMethod(), targetClass);
+        Collection<String> names = operation.names(
+                invocation.getArguments(),
+                operation.usesExpressions()
+                        ? expressions.context(target, targetClass, operation.method(), invocation.getArguments())
+                        : null);
+        if (names.isEmpty()) {
+            // No condition is true.
+            return invocation.proceed();
+        }
+        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations());
+        call.checkLeaseParameter();
+        return switch (operation.returns()) {
+            case VALUE -> new BlockingCall(call).run();
+            case STAGE -> new StageCall(call).run();
+            case MONO -> new ReactiveCall(call).mono();
+            case FLUX -> new ReactiveCall(call).flux();
+        };
+    }
+
+    /**
+     * Returns the client of a method.
+     *
+     * @throws LockedDefinitionException if there is no such client
+     */
+    public LockClient client(LockedOperation operation) {
+        return clients.computeIfAbsent(operation.client(), name -> find(name, operation.method()));
+    }
+
+    private LockClient find(String name, Method method) {
+        // Including those of a parent context.
+        String[] known = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockClient.class, true, false);
+        if (known.length == 0) {
+            throw new LockedDefinitionException(
+                    method,
+                    "there is no LockClient bean",
+                    "holdfast.enabled not false, and spring.data.redis.*, holdfast.store or a LockClient of your own");
+        }
+        try {
+            return StringUtils.hasText(name)
+                    ? BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, LockClient.class, name)
+                    : beans.getBean(LockClient.class);
+        } catch (org.springframework.beans.factory.NoSuchBeanDefinitionException e) {
+            throw new LockedDefinitionException(
+                    method,
+                    name.isEmpty()
+                            ? "there are several LockClient beans and none is primary"
+                            : "there is no LockClient with the name or qualifier \"" + name + "\"",
+                    "client = one of " + String.join(", ", known));
+        }
+    }
+
+    private ObservationRegistry observations() {
+        ObservationRegistry registry = observations;
+        if (registry == null) {
+            registry = beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP);
+            observations = registry;
+        }
+        return registry;
+    }
+}

@@ -1,0 +1,120 @@
+package io.holdfast.spring.declaration;
+
+import static java.util.Objects.requireNonNull;
+
+import java.lang.reflect.Method;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.Expression;
+import org.springframework.util.ObjectUtils;
+
+/**
+ * The lock names that one {@link io.holdfast.spring.Locked} gives.
+ *
+ * @param name the constant part
+ * @param keys expressions; each gives names of its own
+ * @param keyParameters indexes of the {@link io.holdfast.spring.LockKey} parameters, which make one key together
+ * @param condition false: the call needs no lock; null: the call always needs it
+ */
+record LockedName(
+        String name,
+        List<Expression> keys,
+        List<Integer> keyParameters,
+        @Nullable Expression condition) {
+
+    boolean usesExpressions() {
+        return !keys.isEmpty() || condition != null;
+    }
+
+    /** Returns whether each call has one name. A collection as key can still give several. */
+    boolean isSingle() {
+        return keys.size() <= 1;
+    }
+
+    void addNames(Method method, @Nullable Object[] args, @Nullable EvaluationContext context, Consumer<String> names) {
+        if (condition != null && !isNeeded(method, condition, requireNonNull(context))) {
+            return;
+        }
+        if (!keyParameters.isEmpty()) {
+            StringBuilder text = new StringBuilder(name);
+            for (int index : keyParameters) {
+                text.append(':').append(text(method, "parameter " + index, args[index]));
+            }
+            names.accept(text.toString());
+        } else if (keys.isEmpty()) {
+            names.accept(name);
+        } else {
+            for (Expression key : keys) {
+                String what = "key \"" + key.getExpressionString() + "\"";
+                addKeys(method, what, key.getValue(requireNonNull(context)), names);
+            }
+        }
+    }
+
+    private boolean isNeeded(Method method, Expression wanted, EvaluationContext context) {
+        Object value = wanted.getValue(context);
+        if (value instanceof Boolean needed) {
+            return needed;
+        }
+        throw wrong(method, "condition \"" + wanted.getExpressionString() + "\" is " + value, "true or false");
+    }
+
+    private void addKeys(Method method, String what, @Nullable Object value, Consumer<String> names) {
+        if (value instanceof Optional<?> optional) {
+            addKeys(method, what, optional.orElse(null), names);
+        } else if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+            @Nullable
+            Object[] elements =
+                    value instanceof Collection<?> several ? several.toArray() : ObjectUtils.toObjectArray(value);
+            if (elements.length == 0) {
+                throw wrong(method, what + " has no elements", "at least one, since nothing runs without its lock");
+            }
+            for (Object each : elements) {
+                names.accept(name + ":" + text(method, what, each));
+            }
+        } else {
+            names.accept(name + ":" + text(method, what, value));
+        }
+    }
+
+    private String text(Method method, String what, @Nullable Object value) {
+        if (value instanceof Optional<?> optional) {
+            return text(method, what, optional.orElse(null));
+        }
+        String text = value == null ? "" : value.toString();
+        if (value != null) {
+            refuseIdentity(method, what, value, text);
+        }
+        if (text.isBlank()) {
+            throw wrong(
+                    method,
+                    what + " is " + (value == null ? "null" : "empty"),
+                    "a value; calls without one would all share a lock");
+        }
+        return text;
+    }
+
+    /** Refuses the text of {@code Object.toString()}: its hash code differs from process to process. */
+    private void refuseIdentity(Method method, String what, Object value, String text) {
+        if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
+            throw wrong(
+                    method,
+                    what + " is a " + value.getClass().getName() + ", which has no toString() of its own",
+                    "a value whose text is the same in every process, for example an id");
+        }
+        if (value instanceof Collection<?> several) {
+            several.stream()
+                    .filter(each -> each != null)
+                    .forEach(each -> refuseIdentity(method, what, each, each.toString()));
+        }
+    }
+
+    private IllegalArgumentException wrong(Method method, String what, String expected) {
+        return new IllegalArgumentException("@Locked(name = \"" + name + "\") on "
+                + LockedDefinitionException.describe(method) + ": " + what + " (expected: " + expected + ")");
+    }
+}

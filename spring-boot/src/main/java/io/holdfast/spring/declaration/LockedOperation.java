@@ -1,0 +1,55 @@
+package io.holdfast.spring.declaration;
+
+import io.holdfast.LockOptions;
+import io.holdfast.spring.OnBusy;
+import io.holdfast.spring.OnLost;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.EvaluationContext;
+
+/**
+ * The declaration of one locked method, read and checked once. Immutable.
+ *
+ * @param method the method of the target class
+ * @param names one for each annotation
+ * @param holdAtLeast zero by default
+ * @param fallback null by default
+ * @param client name or qualifier of the client; empty: the primary one
+ * @param leaseParameter index of the parameter of type Lease or MultiLease; -1: none
+ */
+public record LockedOperation(
+        Method method,
+        Returns returns,
+        List<LockedName> names,
+        LockOptions options,
+        Duration holdAtLeast,
+        OnBusy onBusy,
+        @Nullable Method fallback,
+        OnLost onLost,
+        String client,
+        int leaseParameter) {
+
+    public boolean usesExpressions() {
+        return names.stream().anyMatch(LockedName::usesExpressions);
+    }
+
+    /** Returns the lock names for these arguments, sorted; empty if no condition is true. */
+    public Collection<String> names(@Nullable Object[] args, @Nullable EvaluationContext context) {
+        TreeSet<String> all = new TreeSet<>();
+        names.forEach(name -> name.addNames(method, args, context, all::add));
+        return all;
+    }
+
+    /** Returns the constant parts of the names. */
+    public List<String> constantNames() {
+        return names.stream().map(LockedName::name).toList();
+    }
+
+    public String describe() {
+        return LockedDefinitionException.describe(method);
+    }
+}

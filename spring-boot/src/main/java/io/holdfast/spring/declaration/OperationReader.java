@@ -1,0 +1,343 @@
+package io.holdfast.spring.declaration;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.spring.LockKey;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.LockedDefaults;
+import io.holdfast.spring.OnBusy;
+import io.holdfast.spring.OnLost;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.SpringProxy;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.BridgeMethodResolver;
+import org.springframework.core.DecoratingProxy;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.annotation.AnnotatedMethod;
+import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.expression.Expression;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
+
+/** Reads the {@link Locked} annotations of methods, and refuses declarations that cannot work. Thread-safe. */
+public final class OperationReader {
+
+    /** The attributes in which several annotations on one method may differ. */
+    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "condition");
+
+    private final ConfigurableListableBeanFactory beans;
+    private final Expressions expressions;
+    private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
+
+    public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
+        this.beans = beans;
+        this.expressions = expressions;
+    }
+
+    /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
+    public boolean isMarked(Method method, Class<?> targetClass) {
+        return marked.computeIfAbsent(
+                new MethodClassKey(method, targetClass),
+                key -> !annotations(specific(method, targetClass), targetClass).isEmpty());
+    }
+
+    /** Returns whether a proxy that reads the annotations of one class knows those of the other class, too. */
+    public boolean seesAll(Method method, Class<?> seen, Class<?> other) {
+        Method specific = specific(method, seen);
+        if (isOfEveryProxy(specific.getDeclaringClass())) {
+            // An annotation on a class is not for the methods that every object has.
+            return own(specific(method, other)).isEmpty();
+        }
+        List<Locked> known = annotations(specific, seen);
+        // An annotation on the other class may be replaced by one on the method.
+        return known.isEmpty() ? !isMarked(method, other) : known.containsAll(own(specific(method, other)));
+    }
+
+    /**
+     * Returns the operation of a marked method.
+     *
+     * @throws LockedDefinitionException if the declaration cannot work
+     */
+    public LockedOperation operation(Method method, Class<?> targetClass) {
+        return operations.computeIfAbsent(new MethodClassKey(method, targetClass), key -> {
+            Method specific = specific(method, targetClass);
+            return read(specific, targetClass, annotations(specific, targetClass));
+        });
+    }
+
+    /**
+     * Returns the method of this class that a call of the method executes. Never a bridge, though calls by a generic
+     * interface name one.
+     */
+    public static Method specific(Method method, Class<?> targetClass) {
+        if (Proxy.isProxyClass(targetClass)) {
+            // The methods of a library's proxy are those of its interfaces.
+            return BridgeMethodResolver.findBridgedMethod(method);
+        }
+        Method own = ClassUtils.getMostSpecificMethod(method, ClassUtils.getUserClass(targetClass));
+        // For bridges only: for other methods, AopUtils may find a similar one, for example with Long instead of long.
+        return own.isBridge() ? AopUtils.getMostSpecificMethod(own, targetClass) : own;
+    }
+
+    /** Returns whether the method is marked by an annotation of its own. */
+    public static boolean isMarkedItself(Method method) {
+        return !own(method).isEmpty();
+    }
+
+    private static List<Locked> own(AnnotatedElement element) {
+        return MergedAnnotations.from(element, SearchStrategy.TYPE_HIERARCHY).stream(Locked.class)
+                .map(annotation -> annotation.synthesize())
+                .distinct()
+                .toList();
+    }
+
+    /** Returns the annotations of the method; if it has none and is public, those of the class. */
+    private static List<Locked> annotations(Method method, Class<?> targetClass) {
+        if (method.isSynthetic() || isOfEveryProxy(method.getDeclaringClass())) {
+            return List.of();
+        }
+        List<Locked> own = own(method);
+        int modifiers = method.getModifiers();
+        boolean inherits = own.isEmpty() && Modifier.isPublic(modifiers) && !Modifier.isStatic(modifiers);
+        return inherits ? own(targetClass) : own;
+    }
+
+    /** Returns whether every proxy, or every object, has the methods of this type. */
+    private static boolean isOfEveryProxy(Class<?> type) {
+        return type == Object.class
+                || type.isAssignableFrom(Advised.class)
+                || type == SpringProxy.class
+                || type == DecoratingProxy.class;
+    }
+
+    private LockedOperation read(Method method, Class<?> targetClass, List<Locked> annotations) {
+        Locked first = annotations.get(0);
+        refuseIf(
+                annotations.stream().map(OperationReader::shared).distinct().count() > 1,
+                method,
+                "several annotations that differ in more than name, key and condition",
+                "the same times, onBusy, fallback, onLost and client, since all names are locked together");
+        checkCanBeIntercepted(method, targetClass);
+        Returns returns = Returns.of(method, targetClass);
+        List<LockedName> names =
+                annotations.stream().map(each -> name(method, each)).toList();
+        LockedOperation operation = new LockedOperation(
+                method,
+                returns,
+                names,
+                options(method, first),
+                duration(method, "holdAtLeast", first.holdAtLeast()).orElse(Duration.ZERO),
+                first.onBusy(),
+                fallback(method, first.fallback()),
+                first.onLost(),
+                resolve(first.client()),
+                leaseParameter(method, names));
+        check(operation);
+        return operation;
+    }
+
+    private static Map<String, @Nullable Object> shared(Locked annotation) {
+        Map<String, @Nullable Object> attributes = AnnotationUtils.getAnnotationAttributes(annotation);
+        attributes.keySet().removeAll(OF_EACH);
+        return attributes;
+    }
+
+    private static void checkCanBeIntercepted(Method method, Class<?> targetClass) {
+        int modifiers = method.getModifiers();
+        String kind = Modifier.isPrivate(modifiers)
+                ? "private"
+                : Modifier.isStatic(modifiers)
+                        ? "static"
+                        : Modifier.isFinal(modifiers)
+                                ? "final"
+                                : isHidden(method, targetClass) ? "package-private inherited" : null;
+        refuseIf(
+                kind != null,
+                method,
+                "a " + kind + " method cannot be intercepted, so it would run without its lock",
+                "a method that a subclass can override");
+    }
+
+    /**
+     * Returns whether the method is package-private in another package, where no subclass of the target class can
+     * override it.
+     */
+    @SuppressWarnings("ReferenceEquality") // the very loader that defined both
+    private static boolean isHidden(Method method, Class<?> targetClass) {
+        int visible = Modifier.PUBLIC | Modifier.PROTECTED;
+        Class<?> declaring = method.getDeclaringClass();
+        return (method.getModifiers() & visible) == 0
+                && !(declaring.getPackageName().equals(targetClass.getPackageName())
+                        && declaring.getClassLoader() == targetClass.getClassLoader());
+    }
+
+    private LockedName name(Method method, Locked annotation) {
+        String name = resolve(annotation.name());
+        refuseIf(name.isBlank(), method, "it has no name", "name = \"order.refund\", for example");
+        try {
+            LockClient.checkName(name);
+        } catch (IllegalArgumentException e) {
+            throw new LockedDefinitionException(method, String.valueOf(e.getMessage()), "a shorter name");
+        }
+        // Of the method, and of those that it overrides.
+        List<Integer> keyParameters = Arrays.stream(new AnnotatedMethod(method).getMethodParameters())
+                .filter(parameter -> parameter.hasParameterAnnotation(LockKey.class))
+                .map(MethodParameter::getParameterIndex)
+                .toList();
+        refuseIf(
+                !keyParameters.isEmpty() && annotation.key().length > 0,
+                method,
+                "both key and @LockKey parameters",
+                "one of them");
+        List<Expression> keys = Arrays.stream(annotation.key())
+                .map(key -> expressions.parse(method, "key", key))
+                .toList();
+        Expression condition = StringUtils.hasText(annotation.condition())
+                ? expressions.parse(method, "condition", annotation.condition())
+                : null;
+        return new LockedName(name, keys, keyParameters, condition);
+    }
+
+    private LockOptions options(Method method, Locked annotation) {
+        LockedDefaults defaults = beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
+        // The times of the defaults' options are not used.
+        LockOptions options = LockOptions.defaults();
+        options = defaults.options().tenure().map(options::tenure).orElse(options);
+        options = defaults.options().isFair() ? options.fair() : options;
+        String wait = resolve(annotation.waitTime());
+        Optional<Duration> waitTime = wait.isBlank()
+                ? defaults.waitTime()
+                : wait.equals("unlimited") ? Optional.empty() : duration(method, "waitTime", wait);
+        Optional<Duration> lease = duration(method, "leaseTime", annotation.leaseTime());
+        Optional<Duration> most = duration(method, "holdAtMost", annotation.holdAtMost());
+        try {
+            options = waitTime.isPresent() ? options.waitAtMost(waitTime.get()) : options;
+            options = lease.isPresent() ? options.leaseFor(lease.get()) : options;
+            return most.isPresent() ? options.holdAtMost(most.get()) : options;
+        } catch (IllegalArgumentException e) {
+            throw new LockedDefinitionException(method, String.valueOf(e.getMessage()), "other times");
+        }
+    }
+
+    private Optional<Duration> duration(Method method, String what, String text) {
+        String resolved = resolve(text).strip();
+        if (resolved.isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            // A number without a unit would be milliseconds here and seconds elsewhere; zero needs no unit.
+            boolean bare = resolved.matches("[+-]?\\d+") && !resolved.matches("0+");
+            Duration parsed = bare ? null : DurationStyle.detectAndParse(resolved);
+            if (parsed != null && !parsed.isNegative()) {
+                return Optional.of(parsed);
+            }
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            // Refused below.
+        }
+        throw new LockedDefinitionException(
+                method, what + ": \"" + resolved + "\"", "a number with its unit, for example 500ms, 10s or 5m");
+    }
+
+    private static @Nullable Method fallback(Method method, String name) {
+        if (!StringUtils.hasText(name)) {
+            return null;
+        }
+        Class<?> type = method.getDeclaringClass();
+        Method found = ClassUtils.getMethodIfAvailable(type, name, method.getParameterTypes());
+        found = found != null ? found : ReflectionUtils.findMethod(type, name, method.getParameterTypes());
+        found = found != null ? found : ReflectionUtils.findMethod(type, name);
+        if (found == null || !ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
+            throw new LockedDefinitionException(
+                    method,
+                    "fallback \"" + name + "\" " + (found == null ? "does not exist" : "returns another type"),
+                    "a method of the same class that returns "
+                            + method.getReturnType().getSimpleName() + ", with the parameters "
+                            + Arrays.toString(method.getParameterTypes()) + " or none");
+        }
+        refuseIf(
+                isMarkedItself(found),
+                method,
+                "fallback \"" + name
+                        + "\" is locked itself, and it is called past the proxy, so it would run without its lock",
+                "a method that is not locked");
+        found.trySetAccessible();
+        return found;
+    }
+
+    private static int leaseParameter(Method method, List<LockedName> names) {
+        int found = -1;
+        Class<?>[] types = method.getParameterTypes();
+        for (int i = 0; i < types.length; i++) {
+            boolean one = types[i] == Lease.class;
+            if (one || types[i] == MultiLease.class) {
+                refuseIf(found >= 0, method, "two parameters for the lease", "one");
+                refuseIf(
+                        one && (names.size() > 1 || !names.get(0).isSingle()),
+                        method,
+                        "a parameter of type Lease, but several locks",
+                        "a parameter of type MultiLease");
+                found = i;
+            }
+        }
+        return found;
+    }
+
+    private static void check(LockedOperation operation) {
+        Method method = operation.method();
+        boolean skips = operation.onBusy() == OnBusy.SKIP;
+        refuseIf(skips && operation.fallback() != null, method, "both onBusy = SKIP and a fallback", "one of them");
+        Class<?> type = method.getReturnType();
+        refuseIf(
+                skips && type.isPrimitive() && type != void.class,
+                method,
+                "onBusy = SKIP, but it returns a " + type + ", which cannot be null or empty",
+                "a return type that can be null or empty, or a fallback");
+        refuseIf(
+                operation.onLost() == OnLost.INTERRUPT && operation.returns() != Returns.VALUE,
+                method,
+                "onLost = INTERRUPT, but no thread of its own does the work",
+                "THROW or EVENT");
+        Duration atMost = operation
+                .options()
+                .leaseFor()
+                .or(operation.options()::holdAtMost)
+                .orElse(null);
+        refuseIf(
+                atMost != null && atMost.compareTo(operation.holdAtLeast()) < 0,
+                method,
+                "holdAtLeast " + operation.holdAtLeast() + " is longer than leaseTime or holdAtMost " + atMost,
+                "at most that");
+    }
+
+    private String resolve(String text) {
+        String resolved = beans.resolveEmbeddedValue(text);
+        return resolved == null ? "" : resolved;
+    }
+
+    private static void refuseIf(boolean wrong, Method method, String what, String wayOut) {
+        if (wrong) {
+            throw new LockedDefinitionException(method, what, wayOut);
+        }
+    }
+}

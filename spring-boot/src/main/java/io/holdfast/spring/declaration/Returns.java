@@ -1,0 +1,115 @@
+package io.holdfast.spring.declaration;
+
+import java.lang.reflect.Method;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.util.ClassUtils;
+
+/** The kinds of return types, by when the work of the method ends. */
+public enum Returns {
+    /** The work ends when the method returns. */
+    VALUE,
+    /** A {@code CompletionStage} or {@code CompletableFuture}. */
+    STAGE,
+    /** Reactor's. */
+    MONO,
+    /** Reactor's. */
+    FLUX;
+
+    /**
+     * Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers.
+     */
+    private static final List<String> WORK_GOES_ON = List.of(
+            "java.util.concurrent.Future",
+            "java.util.concurrent.CompletionStage",
+            "java.util.concurrent.Flow$Publisher",
+            "org.reactivestreams.Publisher",
+            "kotlinx.coroutines.flow.Flow",
+            "kotlinx.coroutines.Job",
+            "java.util.concurrent.Callable",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
+
+    private static final ClassValue<Boolean> GOES_ON = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return WORK_GOES_ON.stream().anyMatch(each -> isAssignable(each, type))
+                    // RxJava, Mutiny, and others that Spring can adapt.
+                    || ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null;
+        }
+    };
+
+    /**
+     * Returns the kind of this method.
+     *
+     * @throws LockedDefinitionException if the end of its work is not known
+     */
+    static Returns of(Method method, Class<?> targetClass) {
+        // Resolves a type variable by the target class.
+        Class<?> type = GenericTypeResolver.resolveReturnType(method, targetClass);
+        if (type == CompletionStage.class || type == CompletableFuture.class) {
+            return STAGE;
+        }
+        // By name: Reactor may be absent.
+        if (type.getName().equals("reactor.core.publisher.Mono")) {
+            return MONO;
+        }
+        if (type.getName().equals("reactor.core.publisher.Flux")) {
+            return FLUX;
+        }
+        if (GOES_ON.get(type) || isSuspending(method)) {
+            throw new LockedDefinitionException(
+                    method,
+                    "the end of the work behind a " + type.getName() + " is not known",
+                    "a plain value, CompletionStage, CompletableFuture, Mono or Flux");
+        }
+        return VALUE;
+    }
+
+    /**
+     * Refuses a result whose work goes on, of a method that is declared to return {@code Object}: no lock would protect
+     * it.
+     */
+    public static void checkIsDone(Method method, @Nullable Object result) {
+        if (result == null
+                || method.getReturnType() != Object.class
+                || !GOES_ON.get(result.getClass())
+                || isDone(result)) {
+            return;
+        }
+        throw new IllegalStateException("@Locked on " + LockedDefinitionException.describe(method) + " returned a "
+                + result.getClass().getName() + ", whose work goes on without the lock"
+                + " (expected: CompletionStage, CompletableFuture, Mono or Flux as its declared return type)");
+    }
+
+    private static boolean isDone(Object result) {
+        try {
+            return result instanceof CompletionStage<?> stage
+                    ? stage.toCompletableFuture().isDone()
+                    : result instanceof Future<?> future && future.isDone();
+        } catch (UnsupportedOperationException e) {
+            // A stage need not be convertible.
+            return false;
+        }
+    }
+
+    private static boolean isAssignable(String superType, Class<?> type) {
+        try {
+            return ClassUtils.forName(superType, Returns.class.getClassLoader()).isAssignableFrom(type);
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    private static boolean isSuspending(Method method) {
+        Class<?>[] types = method.getParameterTypes();
+        return types.length > 0 && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
+    }
+}

@@ -1,0 +1,5 @@
+/** Reads and checks {@link io.holdfast.spring.Locked} declarations. Internal: start at {@code OperationReader}. */
+@NullMarked
+package io.holdfast.spring.declaration;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,275 @@
+package io.holdfast.spring.startup;
+
+import io.holdfast.spring.call.LockedInterceptor;
+import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.OperationReader;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.target.EmptyTargetSource;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.Ordered;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Puts the interceptor before every other advice of a bean with {@link io.holdfast.spring.Locked} methods, and refuses
+ * a bean whose locked methods could run without their lock. It is a post-processor and not an advisor bean, for three
+ * reasons:
+ *
+ * <ul>
+ *   <li>the lock is outside the transaction, whatever the order of the transaction;
+ *   <li>it runs before the post-processors of {@code @Retryable} and {@code @Async}, which then are outside the lock;
+ *   <li>it needs neither an auto-proxy creator nor aspectjweaver, without which Spring silently ignores advisor beans.
+ * </ul>
+ */
+@SuppressWarnings("serial")
+public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+        implements InstantiationAwareBeanPostProcessor, SmartInitializingSingleton {
+
+    private static final System.Logger LOG = System.getLogger(LockedBeanPostProcessor.class.getName());
+
+    private final transient ConfigurableListableBeanFactory beans;
+    private final transient LockedNames names;
+    private final transient UncheckedBeans unchecked;
+    private final transient OperationReader reader;
+    private final transient LockedInterceptor interceptor;
+    private final boolean targetClasses;
+
+    /** One operation for each client that a bean needs. */
+    private final transient Map<String, LockedOperation> clients = new ConcurrentHashMap<>();
+
+    /** @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean */
+    public LockedBeanPostProcessor(
+            ConfigurableListableBeanFactory beans,
+            ApplicationEventPublisher events,
+            boolean targetClasses,
+            LockedNames names,
+            UncheckedBeans unchecked) {
+        this.beans = beans;
+        this.names = names;
+        this.unchecked = unchecked;
+        this.targetClasses = targetClasses;
+        Expressions expressions = new Expressions(beans);
+        this.reader = new OperationReader(beans, expressions);
+        this.interceptor = new LockedInterceptor(reader, expressions, beans, events);
+        this.advisor = advisor(null);
+        setBeforeExistingAdvisors(true);
+        setOrder(Ordered.LOWEST_PRECEDENCE - 2);
+    }
+
+    @Override
+    public void setBeanFactory(BeanFactory factory) {
+        super.setBeanFactory(factory);
+        // Spring Framework 7 has set its own default.
+        setProxyTargetClass(targetClasses);
+    }
+
+    /**
+     * Returns the advisor of the marked methods, valid or not: an invalid one must be refused instead of ignored.
+     *
+     * @param own the class whose annotations count; null: the class that Spring names. Without a target Spring names
+     *     the interface that declares the method, which does not have the annotations of an interface that extends it.
+     */
+    private Advisor advisor(@Nullable Class<?> own) {
+        return new DefaultPointcutAdvisor(
+                new StaticMethodMatcherPointcut() {
+                    @Override
+                    public boolean matches(Method method, Class<?> targetClass) {
+                        return reader.isMarked(method, own == null ? targetClass : own);
+                    }
+                },
+                interceptor);
+    }
+
+    /** Checks the bean before the container calls any of its methods. */
+    @Override
+    public boolean postProcessAfterInstantiation(Object bean, String beanName) {
+        Class<?> type = AopUtils.getTargetClass(bean);
+        if (isEligible(type)) {
+            ContainerCalls.refuse(
+                    type, beans.containsBeanDefinition(beanName) ? beans.getMergedBeanDefinition(beanName) : null);
+        }
+        return true;
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String beanName) {
+        unchecked.checked(bean, beanName);
+        if (bean instanceof AopInfrastructureBean) {
+            return bean;
+        }
+        // A bean that has another name, or is in a parent context, may be locked already: a second lock would wait for
+        // the first.
+        Advised known = isOfInterest(bean) ? Proxies.advisedBy(LockedInterceptor.class, bean) : null;
+        Class<?> type = typeOf(known == null ? bean : known);
+        checkIsSeen(bean, beanName, type);
+        if (known != null) {
+            checkGoesThrough(bean, known, beanName);
+            return bean;
+        }
+        if (!isEligible(type)) {
+            return bean;
+        }
+        Map<Method, LockedOperation> operations = operations(type);
+        Object locked = lock(bean, beanName, type);
+        checkIsLocked(locked, beanName);
+        putInsideOfAsync((Advised) locked, beanName);
+        if (AopUtils.isJdkDynamicProxy(locked)) {
+            operations.values().forEach(operation -> warnIfUnreachable(operation, type, locked, beanName));
+        }
+        return locked;
+    }
+
+    private Map<Method, LockedOperation> operations(Class<?> type) {
+        Map<Method, LockedOperation> operations =
+                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
+                        method -> reader.isMarked(method, type) ? reader.operation(method, type) : null);
+        operations.values().forEach(operation -> {
+            operation.constantNames().forEach(names::add);
+            clients.putIfAbsent(operation.client(), operation);
+        });
+        return operations;
+    }
+
+    private Object lock(Object bean, String beanName, Class<?> type) {
+        if (bean instanceof Advised proxy
+                && proxy.getTargetSource() instanceof EmptyTargetSource
+                && !proxy.isFrozen()) {
+            proxy.addAdvisor(0, advisor(type));
+            return bean;
+        }
+        return super.postProcessAfterInitialization(bean, beanName);
+    }
+
+    /** Refuses beans that were made before this post-processor: they would run unlocked. Then looks for all clients. */
+    @Override
+    public void afterSingletonsInstantiated() {
+        unchecked.end((name, bean) -> {
+            if (!(bean instanceof AopInfrastructureBean) && isOfInterest(bean)) {
+                checkIsLocked(bean, name);
+            }
+        });
+        clients.values().forEach(interceptor::client);
+    }
+
+    private boolean isOfInterest(Object bean) {
+        return isEligible(typeOf(bean)) || isEligible(AopProxyUtils.ultimateTargetClass(bean));
+    }
+
+    /**
+     * Returns the class whose annotations count: for a marked interface that a library's proxy implements, the proxy's
+     * own.
+     */
+    private Class<?> typeOf(Object bean) {
+        Class<?> target = AopUtils.getTargetClass(bean);
+        return isEligible(target) ? target : bean.getClass();
+    }
+
+    /**
+     * Refuses annotations that the proxy does not read. Calls come in by the proxy's methods and are locked by the
+     * annotations of {@code type}. Others may be on the class behind two proxies by interfaces, or on an interface that
+     * the class with the method does not implement.
+     */
+    private void checkIsSeen(Object bean, String beanName, Class<?> type) {
+        Class<?> ultimate = AopProxyUtils.ultimateTargetClass(bean);
+        for (Class<?> callable : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
+            for (Class<?> marked : List.of(callable, ultimate, bean.getClass())) {
+                if (marked != type && isEligible(marked)) {
+                    checkIsSeen(callable, marked, type, beanName);
+                }
+            }
+        }
+    }
+
+    private void checkIsSeen(Class<?> callable, Class<?> marked, Class<?> type, String beanName) {
+        for (Method method : callable.getMethods()) {
+            if (!reader.seesAll(method, type, marked)) {
+                throw new LockedDefinitionException(
+                        OperationReader.specific(method, marked),
+                        "bean \"" + beanName + "\" is locked by the annotations of " + type.getName()
+                                + ", and this one is elsewhere, so the method would run without this lock",
+                        "@Locked on the method of that class; or, if that class is a proxy,"
+                                + " spring.aop.proxy-target-class=true or @EnableAsync without an order");
+            }
+        }
+    }
+
+    /** Refuses a marked interface that another proxy, around the locked one, answers itself. */
+    private void checkGoesThrough(Object bean, Advised known, String beanName) {
+        for (Class<?> each : ClassUtils.getAllInterfacesForClassAsSet(bean.getClass())) {
+            if (isEligible(each) && !each.isInstance(known)) {
+                throw new LockedDefinitionException(
+                        "bean \"" + beanName + "\"",
+                        "its proxy adds " + each.getName()
+                                + " to a bean that is locked already and does not have it, so its methods would run"
+                                + " without a lock",
+                        "@Locked on the methods of the bean itself, or two beans");
+            }
+        }
+    }
+
+    private static void checkIsLocked(Object bean, String beanName) {
+        if (Proxies.advisedBy(LockedInterceptor.class, bean) == null) {
+            throw new LockedDefinitionException(
+                    "bean \"" + beanName + "\" ("
+                            + AopUtils.getTargetClass(bean).getName() + ")",
+                    "it has locked methods, but was made too early to be intercepted, or its proxy is frozen",
+                    "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one"
+                            + " depends on");
+        }
+    }
+
+    /** Moves the lock inside {@code @Async}: outside, it would be released when the task is handed to its executor. */
+    private static void putInsideOfAsync(Advised locked, String beanName) {
+        if (Proxies.advisedBy(AsyncExecutionInterceptor.class, AopProxyUtils.getSingletonTarget(locked)) != null) {
+            throw new LockedDefinitionException(
+                    "bean \"" + beanName + "\"",
+                    "the proxy of @Async is inside another one, so the lock would be released when the task is"
+                            + " handed to its executor",
+                    "@EnableAsync without an order");
+        }
+        int last = Proxies.lastIndexOf(AsyncExecutionInterceptor.class, locked);
+        int own = Proxies.lastIndexOf(LockedInterceptor.class, locked);
+        if (last > own) {
+            Advisor lock = locked.getAdvisors()[own];
+            locked.removeAdvisor(lock);
+            locked.addAdvisor(last, lock);
+        }
+    }
+
+    /** A warning suffices: no caller can reach the method, so none runs it unlocked. */
+    private static void warnIfUnreachable(LockedOperation operation, Class<?> type, Object proxy, String beanName) {
+        boolean reachable = Arrays.stream(proxy.getClass().getInterfaces())
+                .flatMap(each -> Arrays.stream(each.getMethods()))
+                .anyMatch(each -> OperationReader.specific(each, type).equals(operation.method()));
+        if (!reachable) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "@Locked on {0} has no effect: the bean \"{1}\" is proxied by its interfaces, and none of them"
+                            + " has this method"
+                            + " (expected: the method in an interface, or spring.aop.proxy-target-class=true)",
+                    operation.describe(),
+                    beanName);
+        }
+    }
+}
