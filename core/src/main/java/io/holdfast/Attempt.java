@@ -6,7 +6,7 @@ import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An acquisition at the store that has not succeeded yet. Guarded by the lock of the name's engine.
+ * An acquisition at the store that has not succeeded yet. Guarded by the lock of the name.
  *
  * <p>Every command sent for it has the same holder id, so that sending again is harmless; a new attempt has a new one.
  */
@@ -26,19 +26,19 @@ final class Attempt {
 
     boolean again;
 
-    /** The command under way may have been executed before a hold was removed by force: a grant in its answer may be gone. */
+    /** Whether the command under way may precede a release by force: its grant may be gone. */
     boolean doubtful;
 
-    /** Whether the store may know of it (queued, or a command of unknown outcome): then giving it up means withdrawing. */
+    /** Whether the store may know it (queued, or a command of unknown outcome): then giving up withdraws it. */
     boolean mayBeKnown;
 
     /** When the store last gave a good answer, or the attempt began. */
     long lastGoodNanos;
 
-    /** Whether the one before it, for no shorter a lease, was granted when its time was over already, and nothing good was heard since. */
+    /** Whether an attempt before it, for no shorter a lease, was granted too late, with no good answer since. */
     boolean afterTooLate;
 
-    /** If so, when the first of these grants came. */
+    /** When the first of these late grants came. */
     long tooLateSinceNanos;
 
     /** How often it was asked for before the last command. */
@@ -48,10 +48,7 @@ final class Attempt {
     @Nullable
     ClockReading sent;
 
-    /**
-     * The one look for what its failed commands may have left (see {@link Effects#watchForLate}): once for the id, after the last
-     * of them.
-     */
+    /** The one look for what its failed commands may have left: see {@link Effects#watchForLate}. */
     TimeSource.@Nullable Timer lateLook;
 
     int failures;
@@ -62,16 +59,16 @@ final class Attempt {
     /** An answer has said that the name is held. */
     boolean busy;
 
-    /** By what, as the last such answer said. */
+    /** The holder in the last such answer. */
     @Nullable
     String holder;
 
-    /** Who waited here before it began waited behind a hold of this client. */
+    /** Whether it follows a hold of this client: local waiters from before it waited behind that. */
     boolean afterTenure;
 
     private long beganNanos;
 
-    /** The last answer said that the name is held by something without expiry. */
+    /** The last answer said that the name is held without expiry. */
     boolean endless;
 
     Attempt(long acquisition, String holderId, long leaseNanos, boolean queue, long nowNanos) {
@@ -83,12 +80,12 @@ final class Attempt {
         this.beganNanos = nowNanos;
     }
 
-    /** Whether somebody else is known to have held the name while this one waited. */
+    /** Returns whether the name is known to have been held while the waiter waited. */
     boolean wasBusyFor(Waiter waiter) {
         return busy || (afterTenure && waiter.arrivedNanos - beganNanos < 0);
     }
 
-    /** Goes on where an attempt stopped whose holder id may not be used any more: nothing was sent for this one. */
+    /** Continues an attempt whose holder id may not be used any more: nothing was sent for this one. */
     Attempt continuing(Attempt before) {
         lastGoodNanos = before.lastGoodNanos;
         afterTooLate = before.afterTooLate;

@@ -18,13 +18,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until the
- * store confirms, or it must have expired, or the client is closed: design rule 4. Every release and every withdrawal of a
- * client passes through here.
+ * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
+ * the store confirms, or it must have expired, or the client is closed: design rule 4. Every release and every
+ * withdrawal of a client passes through here.
  *
- * <p>Why one holder id may be withdrawn several times: an acquire that has been sent can be executed after its withdrawal.
- * {@link Contention} repeats the withdrawal when an answer comes for an attempt that was given up, and {@link Effects#watchForLate}
- * does so when a failed acquire can no longer be executed. Each withdrawal is harmless, as holder ids are used once.
+ * <p>Why one holder id may be withdrawn several times: an acquire that has been sent can be executed after its
+ * withdrawal. {@link Contention} repeats the withdrawal when an answer comes for an attempt that was given up, and
+ * {@link Effects#watchForLate} does so when a failed acquire can no longer be executed. Each withdrawal is harmless, as
+ * holder ids are used once.
  */
 final class Compensation {
 
@@ -45,9 +46,9 @@ final class Compensation {
     private @Nullable CompletableFuture<Void> idle; // by lock; completed when nothing is pending
 
     /**
-     * The releases that are under way, by holder id. Invariant: between the sending of a release and its answer, no abandon of
-     * its id is sent. A store may execute two commands in another order than they were sent, and the release would not find
-     * its hold then.
+     * The releases that are under way, by holder id. Invariant: between the sending of a release and its answer, no
+     * abandon of its id is sent. A store may execute two commands in another order than they were sent, and the release
+     * would not find its hold then.
      */
     private final Map<String, Pending> releases = new HashMap<>(); // by lock
 
@@ -65,7 +66,7 @@ final class Compensation {
                         + "; each becomes free when its lease has run out");
     }
 
-    /** A command, or a series of them, that is not confirmed yet. Linked, as a place in a set would cost every release. */
+    /** A command, or a series of them, that is not confirmed yet. Linked, as a set would cost every release. */
     private static final class Pending {
 
         private final String name;
@@ -129,8 +130,9 @@ final class Compensation {
     }
 
     /**
-     * Withdraws a holder id that may hold nothing, unless it is retained; after the answer to its release, if that is under way.
-     * That answer alone does not say that nothing is left: an acquire of the id may be executed after the release.
+     * Withdraws a holder id that may hold nothing, unless it is retained; after the answer to its release, if that is
+     * under way. That answer alone does not say that nothing is left: an acquire of the id may be executed after the
+     * release.
      *
      * @param leaseNanos the longest lease it can have got
      */
@@ -218,8 +220,8 @@ final class Compensation {
     }
 
     /**
-     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An acquisition
-     * that was given up is not among them: as a rule it never got the lock.
+     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An
+     * acquisition that was given up is not among them: as a rule it never got the lock.
      */
     void close(Duration waited) {
         closed = true;

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * The part of {@link NameState} that gets the name from the store for the local waiters: one attempt at a time, however
  * many wait.
  *
- * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there, and once more
- * if a later answer may mean that it did (design rule 4).
+ * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there, and once
+ * more if a later answer may mean that it did (design rule 4).
  */
 final class Contention {
 
@@ -126,8 +126,8 @@ final class Contention {
     }
 
     /**
-     * A hold on the name was removed by force through this client, perhaps the hold that the store had just granted to the
-     * attempt. Only an answer to a command that is sent from now on says what the attempt has.
+     * A hold on the name was removed by force through this client, perhaps the hold that the store had just granted to
+     * the attempt. Only an answer to a command that is sent from now on says what the attempt has.
      */
     void onForced() {
         Attempt waiting = attempt;
@@ -138,8 +138,8 @@ final class Contention {
     }
 
     /**
-     * The store granted the attempt by itself. The grant counts at once if the store's clock says for how long it lasts, and
-     * that is long enough. Otherwise the store is asked again.
+     * The store granted the attempt by itself. The grant counts at once if the store's clock says for how long it
+     * lasts, and that is long enough. Otherwise the store is asked again.
      */
     void onPushed(PushedGrant grant) {
         Attempt waiting = requireNonNull(attempt);
@@ -267,8 +267,8 @@ final class Contention {
     }
 
     /**
-     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end, so it goes on
-     * only for as long as with a store that fails.
+     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end, so it
+     * goes on only for as long as with a store that fails.
      */
     private void answeredTooLate(Attempt answered) {
         long now = state.settings.time.nanoTime();
@@ -328,8 +328,8 @@ final class Contention {
     }
 
     /**
-     * The name is held without expiry. A client that writes the key and its expiry by two commands is sometimes seen between
-     * the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
+     * The name is held without expiry. A client that writes the key and its expiry by two commands is sometimes seen
+     * between the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
      */
     private void lookTwice(Attempt answered, Busy busy) {
         if (answered.endless) {
@@ -352,7 +352,7 @@ final class Contention {
                 null);
     }
 
-    /** Only the first client in the store's queue watches the holder's expiry; the others rely on the grant, and poll. */
+    /** Only the first client in the store's queue watches the holder's expiry; the others wait for the grant. */
     private long untilNextPoll(Busy busy) {
         long poll = state.settings.jittered(state.settings.pollNanos);
         if (busy.ahead() > 0 || busy.remainingMillis() < 0) {

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds by the time at which to look at them: a heap in which each hold knows its place, so that it can leave or move from
- * the middle without a search. Guarded by the lock of {@link RenewalTimer}.
+ * Holds by the time at which to look at them: a heap in which each hold knows its place, so that it can leave or move
+ * from the middle without a search. Guarded by the lock of {@link RenewalTimer}.
  *
- * <p>A client that holds very many locks moves each of them twice for each renewal. So the times are kept beside the holds,
- * not in them, and a place has four children: a hold finds its own place without a look at the others, which are anywhere in
- * memory, and there are half as many steps.
+ * <p>A client that holds very many locks moves each of them twice for each renewal. So the times are kept beside the
+ * holds, and a place has four children: a hold finds its place without a look at the other holds, which are anywhere in
+ * memory, and in half as many steps.
  *
- * <p>Invariants: {@code heap[i].dueIndex == i} for each hold in it, and −1 for every other hold; {@code due[i]} is the time of
- * {@code heap[i]}, and not before that of its parent at {@code (i − 1) / 4}.
+ * <p>Invariants: {@code heap[i].dueIndex == i} for each hold in it, and −1 for every other hold; {@code due[i]} is the
+ * time of {@code heap[i]}, and not before that of its parent at {@code (i − 1) / 4}.
  */
 final class DueQueue {
 
@@ -43,7 +43,7 @@ final class DueQueue {
         int at = hold.dueIndex;
         if (at < 0) {
             if (size == heap.length) {
-                // By half, not by as much again: with very many holds, free places are most of what the queue takes.
+                // By half only: with very many holds, free places are most of what the queue takes.
                 heap = Arrays.copyOf(heap, size + size / 2);
                 due = Arrays.copyOf(due, size + size / 2);
             }
@@ -66,7 +66,7 @@ final class DueQueue {
         }
     }
 
-    /** Puts a hold at the place that its time asks for, from one that is to be filled. */
+    /** Puts a hold at the place that its time asks for, starting from a place that is to be filled. */
     private void settle(Hold hold, long dueNanos, int from) {
         int at = from;
         for (int parent = (at - 1) / CHILDREN; at > 0 && dueNanos - due[parent] < 0; parent = (at - 1) / CHILDREN) {

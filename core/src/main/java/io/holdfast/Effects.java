@@ -29,8 +29,8 @@ interface Effects {
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 
     /**
-     * Ends a hold and queues the attempt in one command; answered by {@link NameState#onRequeued}. The receiver compensates
-     * a failure for the hold, and the answer does so for the attempt.
+     * Ends a hold and queues the attempt in one command; answered by {@link NameState#onRequeued}. The receiver
+     * compensates a failure for the hold, and the answer does so for the attempt.
      */
     void sendReleaseAndRequeue(Hold hold, Attempt attempt);
 
@@ -43,8 +43,8 @@ interface Effects {
     // --- timers ---
 
     /**
-     * Requests {@link NameState#onLateAcquiresOver} for when a failed command of this attempt can no longer be executed;
-     * replaces an earlier request for this attempt.
+     * Requests {@link NameState#onLateAcquiresOver} for when a failed command of this attempt can no longer be
+     * executed; replaces an earlier request for this attempt.
      */
     void watchForLate(Attempt attempt);
 
@@ -62,10 +62,10 @@ interface Effects {
     /** Makes an attempt with a holder id that was never used. */
     Attempt newAttempt(long leaseNanos, boolean queue);
 
-    /** Returns whether no connection was made anew since the attempt was made: otherwise another process may have its id. */
+    /** Returns whether no connection was made anew since: otherwise another process may have the same id. */
     boolean isCurrent(Attempt attempt);
 
-    /** Makes the hold that a granted attempt became, of this length, counted from no earlier than {@code sinceNanos}. */
+    /** Makes the hold of a granted attempt, of this length, counted from no earlier than {@code sinceNanos}. */
     Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos);
 
     // --- outcomes ---
@@ -89,7 +89,7 @@ interface Effects {
 
     void reportRenewalSuccess(Hold hold);
 
-    /** Reports a lease that is renewed without end, and whose handle nothing refers to any more. Called once for a lease. */
+    /** Reports a lease that is renewed without end, and that no user can release. Called once for a lease. */
     void reportForgotten(ActiveLease lease);
 
     /** Reports which holder has the name, as the store said: another client, or a foreign program. */

@@ -20,8 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * A store that reports errors through its stages, whatever the one behind it does: a command that throws would otherwise
- * leave a waiter without an outcome.
+ * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
@@ -157,7 +156,8 @@ final class GuardedStore implements LockStore {
         try {
             return command.get();
         } catch (Throwable e) {
-            // Errors, too: a class that is missing, or the end of a caller's stack, is no reason to wait for ever.
+            // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
+            // for ever.
             return CompletableFuture.failedFuture(e);
         }
     }

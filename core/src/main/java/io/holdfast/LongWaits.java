@@ -10,17 +10,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs each wait that is longer than a minute: when the minute is over, and when the wait ends. One timer for all waiters
- * of a client, as one for each would cost every wait; no timer while nobody has waited for a minute or more.
+ * Logs each wait that is longer than a minute, when the minute is over and when the wait ends. One timer serves all
+ * waiters of a client, as a timer for each would cost every wait.
  *
- * <p>Invariant: while somebody waits whose minute was not looked at, {@link #timer} is set, for no later than the end of
+ * <p>Invariant: while a waiter's minute has not been looked at, {@link #timer} is set, for no later than the end of
  * that minute (or {@link #AGAIN} after the last look, if that is later).
  */
 final class LongWaits {
 
     static final Duration LONG = Duration.ofMinutes(1);
 
-    /** No waiter of those looked at needs another look. */
+    /** None of the waiters needs another look. */
     static final long NONE = Long.MAX_VALUE;
 
     /** Between two looks at the names of a client, of which there may be very many. */
@@ -41,14 +41,14 @@ final class LongWaits {
                 INFO, time, n -> n + " more callers have waited for a lock for " + DurationText.of(LONG));
     }
 
-    /** Somebody began to wait. On the way of every acquire, so it reads one field as a rule. */
+    /** Notes that a wait began. On the way of every acquire, so it reads one field as a rule. */
     void waits(long arrivedNanos) {
         if (timer == null && !closed) {
             arm(arrivedNanos + LONG.toNanos());
         }
     }
 
-    /** Whether a wait that is long now is logged in full; if not, it is counted. */
+    /** Returns whether a wait that has become long is logged in full. If not, it is counted. */
     boolean admits() {
         if (lines.admits()) {
             return true;

@@ -7,16 +7,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What threads lost and have not tried to unlock yet, so that {@code unlock()} can say "lost" rather than "not held".
+ * Remembers the locks that threads lost and have not unlocked yet, so that {@code unlock()} can say "lost" rather than
+ * "not held".
  *
- * <p>Some code takes a lock with a short lease as a throttle and never unlocks: hence threads are held weakly, and only
+ * <p>Some code takes a lock with a short lease as a throttle and never unlocks it. So threads are held weakly, and only
  * the last few names are remembered for each.
  */
 final class LostHolds {
 
     private static final int NAMES_PER_THREAD = 64;
 
-    /** How often a thread took one name, lost it and has not unlocked it. */
+    /** Counts how often a thread took one name, lost it and has not unlocked it. */
     private static final class Lost {
         private final ActiveLease.Holds latest;
         private final String beforeWhy;
@@ -28,7 +29,7 @@ final class LostHolds {
             beforeWhy = earlier == null ? "" : earlier.latest.lostWhy;
         }
 
-        /** Why it was lost; null if it was unlocked as often as it was taken. */
+        /** Counts one unlock. Returns why the lock was lost; null if it was unlocked as often as it was taken. */
         @Nullable
         String unlock() {
             if (latest.count > 0) {
@@ -63,7 +64,7 @@ final class LostHolds {
         }
     }
 
-    /** Counts one unlock of the thread; why the lock was lost, or null if none was. */
+    /** Counts one unlock of the thread. Returns why the lock was lost; null if the thread lost none. */
     @Nullable
     String unlockBy(Thread thread, String name) {
         lock.lock();

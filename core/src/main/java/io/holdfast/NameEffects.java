@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out what the state of one name decides: sends its commands, sets its timers, completes its waiters and informs the
- * listener.
+ * Carries out what the state of one name decides: sends its commands, sets its timers, completes its waiters and
+ * informs the listener.
  *
  * <p>Commands are sent during an event, so that they leave in the order of the decisions; the store may execute them in
  * another one. A reply that comes back during the sending is handled after the present event.

@@ -8,9 +8,9 @@ import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each {@code on…}
- * method, here and in the two parts, is an event. What follows from an event is asked of {@link Effects}. The caller makes
- * events happen one at a time, and calls {@link #tidy} after each.
+ * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method
+ * {@code on…}, here and in the two parts, is an event. What follows from an event is asked of {@link Effects}. The
+ * caller makes events happen one at a time, and calls {@link #tidy} after each.
  *
  * <p>Possible states and transitions:
  *
@@ -47,8 +47,8 @@ final class NameState {
     private @Nullable Contention contender;
 
     /**
-     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a grant
-     * that the store reports may have been removed already.
+     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a
+     * grant that the store reports may have been removed already.
      */
     private int forces;
 
@@ -124,7 +124,8 @@ final class NameState {
     }
 
     /**
-     * Begins an attempt for a waiter that wants this name together with others. The caller sends one command for all of them.
+     * Begins an attempt for a waiter that wants this name together with others. The caller sends one command for all of
+     * them.
      *
      * @return null if the name is in use here
      */
@@ -148,8 +149,8 @@ final class NameState {
     }
 
     /**
-     * The command for the names together failed. The cause may be another name, so only the waiter that the command was sent
-     * for hears of it.
+     * The command for the names together failed. The cause may be another name, so only the waiter that the command was
+     * sent for hears of it.
      */
     void onFailedTogether(Waiter waiter, Attempt attempt, StoreException error) {
         watchForLate(attempt, error);

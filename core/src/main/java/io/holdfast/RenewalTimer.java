@@ -10,24 +10,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at every hold of the client when its time has come: to renew it, or to end what has run out. One timer for all
- * holds; what is due together is renewed together, the most urgent first.
+ * Looks at every hold of the client when its time has come, to renew it or to end it. One timer serves all holds; those
+ * that are due together are renewed together, the most urgent first.
  *
- * <p>While there are holds, the timer also compares the two clocks every second. A suspended machine stops the monotonic clock,
- * by which the timer runs, but not the wall clock, nor the clock of the store: after a forward jump of the wall clock every hold
- * is due.
+ * <p>While there are holds, the timer also compares the two clocks every second. A suspended machine stops the
+ * monotonic clock, by which the timer runs, but neither the wall clock nor the clock of the store. So every hold is due
+ * after a forward jump of the wall clock.
  *
  * <p>Lock order: a name's lock may be held when this class's lock is taken, never the other way round.
  */
 final class RenewalTimer {
 
-    /** How soon after a jump of the wall clock it is noticed. */
+    /** Within which time a jump of the wall clock is noticed. */
     private static final long COMPARE_CLOCKS_NANOS = 1_000_000_000;
 
     private final LockStore store;
     private final TimeSource time;
 
-    /** By how much the wall clock may get ahead of the monotonic one before that counts as a jump. */
+    /** By how much the wall clock may get ahead of the monotonic clock before that counts as a jump. */
     private final long jumpNanos;
 
     /** By how much a renewal may come early so that it shares a command with others. */
@@ -48,7 +48,7 @@ final class RenewalTimer {
         this.jumpNanos = settings.rules.driftMarginNanos(settings.leaseNanos);
     }
 
-    /** Looks at the hold at this instant, instead of any set before. */
+    /** Looks at the hold at this instant, and at no instant set before. */
     void watch(Hold hold, long atNanos) {
         lock.lock();
         try {
@@ -62,8 +62,8 @@ final class RenewalTimer {
     }
 
     /**
-     * Does not look at the hold any more. The timer stays as it is and finds nothing then: to move it at every release
-     * would cost a wake-up of the timer thread for each pair of acquire and release.
+     * Does not look at the hold any more. The timer stays as it is and finds nothing then: moving it at every release
+     * would wake the timer thread for each pair of acquire and release.
      */
     void forget(Hold hold) {
         lock.lock();
@@ -99,8 +99,7 @@ final class RenewalTimer {
 
     private void run() {
         // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
-        // for all, because there may be very many: a hold whose time passes meanwhile is renewed in vain, and ends
-        // right after.
+        // serves all, because there may be very many: a hold whose time passes meanwhile ends after its renewal.
         ClockReading sent = ClockReading.now(time);
         List<Hold> due = new ArrayList<>();
         boolean jumped = takeDue(sent, due);
@@ -121,7 +120,7 @@ final class RenewalTimer {
             try {
                 hold.engine.onRenewed(hold, requests.get(index), sent, reply, error);
             } catch (RuntimeException | Error e) {
-                // A callback executor that fails, for example: the other answers must not be lost by that.
+                // A callback executor that fails, for example, must not keep the other answers from their holds.
                 Log.LOG.log(
                         System.Logger.Level.ERROR,
                         "Effect of a renewal of the lock " + Quoted.name(hold.engine.name()) + " failed",
@@ -130,13 +129,13 @@ final class RenewalTimer {
         });
     }
 
-    /** Whether the wall clock has jumped: then every hold is due. */
+    /** Takes the holds that are due. Returns whether the wall clock has jumped: then every hold is due. */
     private boolean takeDue(ClockReading now, List<Hold> due) {
         lock.lock();
         try {
             timer = null;
             boolean jumped = compareClocks(now);
-            // Those due a little later go along: locks taken one after the other fill whole commands this way.
+            // Holds that are due a little later go along, so that locks taken one after the other fill whole commands.
             long until = now.nanos() + earlyNanos;
             Hold next = holds.first();
             while (next != null && (jumped || holds.firstNanos() - until <= 0)) {

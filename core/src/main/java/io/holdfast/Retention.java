@@ -13,9 +13,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps names locked for a while after the release of their lease. The store is asked to end the hold at that time by itself,
- * so this process may end meanwhile. While the process lives it also withdraws the hold then, for stores whose holds have no
- * end of their own, and so that waiters are served at once.
+ * Keeps names locked for a while after the release of their lease. The store is asked to end the hold at that time by
+ * itself, so this process may end meanwhile. While the process lives it also withdraws the hold then, for stores whose
+ * holds have no end of their own, and so that waiters are served at once.
  *
  * <p>Invariant: while a hold is in {@link #kept}, {@link Compensation} withdraws it for no other reason.
  */
@@ -46,8 +46,8 @@ final class Retention {
      * @param certainNanos until when it is certainly there if this command does not reach the store
      * @param settingNumber the number of this exact setting of the hold's length
      * @param longestNanos how long the store may keep it if this command does not reach the store
-     * @return completes with true if the store did not know the hold any more; fails if the first command fails, and then the
-     *     store is asked again in the background
+     * @return completes with true if the store did not know the hold any more; fails if the first command fails, and
+     *     then the store is asked again in the background
      */
     CompletionStage<Boolean> keep(
             String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
@@ -129,7 +129,7 @@ final class Retention {
         /** The release has returned long ago, so the log is the only place for this. */
         private void onSentAgain(boolean wasGone) {
             if (wasGone && isKept()) {
-                warn("was not kept after its release: its hold had ended before the store could be told");
+                warn("was not kept after its release: its hold had ended before the store could be asked to keep it");
             }
         }
 

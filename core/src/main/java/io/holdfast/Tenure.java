@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The part of {@link NameState} that holds the name at the store and hands it out here, one lease after the other.
  *
- * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next lease is
- * being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as the next
- * is made only after the state of the last one has left HELD.
+ * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next lease
+ * is being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as
+ * the next is made only after the state of the last one has left HELD.
  */
 final class Tenure {
 
@@ -80,8 +80,8 @@ final class Tenure {
     }
 
     /**
-     * The owner released, but the name is to stay locked until this time. The hold is dropped here and left at the store, which
-     * ends it by itself; local waiters ask the store like other clients.
+     * The owner released, but the name is to stay locked until this time. The hold is dropped here and left at the
+     * store, which ends it by itself; local waiters ask the store like other clients.
      */
     void onRetained(ActiveLease ended, long endNanos) {
         Hold held = takeBack(ended);
@@ -238,7 +238,7 @@ final class Tenure {
     /**
      * The hold's time has come: ends what is over, or returns the renewal to send.
      *
-     * @param sent when the clocks were read, for all holds that are due together: not after any of their renewals is sent
+     * @param sent when the clocks were read, before the first renewal of all that are due together is sent
      * @param jumped whether the wall clock has jumped forward since the last time
      */
     @Nullable
@@ -305,9 +305,9 @@ final class Tenure {
     }
 
     /**
-     * Returns whether the lock is left open for running threads, as waking a parked thread takes longer than most critical
-     * sections. Once the first waiter has waited for a while, that is so only in the short turn of the thread that was woken
-     * last. So no waiter starves, and yet each acquisition does not cost a wake-up when very many wait.
+     * Returns whether the lock is left open for running threads, as waking a parked thread takes longer than most
+     * critical sections. Once the first waiter has waited for a while, that is so only in the short turn of the thread
+     * that was woken last. So no waiter starves, and yet each acquisition does not cost a wake-up when very many wait.
      */
     private boolean mayLeaveOpenFor(Waiter next, Hold held) {
         long now = time().nanoTime();
@@ -374,7 +374,7 @@ final class Tenure {
         holdLost(held, "the store says that it expired, was removed or was taken", true);
     }
 
-    /** The hold is not this client's any more, or must not be relied on; {@code answered}: the store has just said so. */
+    /** The hold is lost, or must not be relied on; {@code answered}: the store has just said so. */
     private void holdLost(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);

@@ -8,15 +8,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A name as a lock that threads own. It has no state: the lease that is out knows its thread and how often it was taken,
- * so that all lock objects for one name are the same lock.
+ * A name as a lock that threads own. It has no state: the lease that is out knows its thread and how often it was
+ * taken, so that all lock objects for one name are the same lock.
  *
- * <p>What a thread owns is decided by the steps below, which are told the thread and never wait: so a simulation takes them
- * for threads of its own, and can replace one by a wrong one.
+ * <p>The steps below decide what a thread owns. They get the thread as an argument and never wait, so that a simulation
+ * can take them for threads of its own, and replace one of them by a wrong one.
  */
 class ThreadLock implements DistributedLock {
 
-    /** The client's present engine: a client that is reopened has another one. */
+    /** Gives the client's present engine: a reopened client has another one. */
     private final Supplier<Engine> engine;
 
     private final String name;
@@ -142,13 +142,13 @@ class ThreadLock implements DistributedLock {
 
     // --- the steps of a thread ---
 
-    /** The lease with which the thread owns the name, valid or not; null if there is none. */
+    /** Returns the lease by which the thread owns the name, valid or not; null if there is none. */
     @Nullable
     ActiveLease ownedBy(Thread thread) {
         return engine.get().ownedBy(thread, name);
     }
 
-    /** A nested call: no command. A lost lease is not entered again; the thread then contends like any other. */
+    /** Counts a nested call, without a command. A lost lease is not entered again, so the thread contends. */
     boolean enterAgain(Thread thread) {
         ActiveLease mine = ownedBy(thread);
         if (mine == null || !mine.isValid()) {
@@ -162,7 +162,7 @@ class ThreadLock implements DistributedLock {
         return engine.get().submit(name, options, mode, thread);
     }
 
-    /** Gives back one hold. The lease that is to be released, if it was the last one; else null. */
+    /** Gives back one hold. Returns the lease to release if it was the last hold; null otherwise. */
     @Nullable
     ActiveLease leave(Thread thread) {
         ActiveLease mine = ownedBy(thread);
@@ -202,7 +202,7 @@ class ThreadLock implements DistributedLock {
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {
-        // As in java.util.concurrent, zero or less means not to wait; what is too long to count means for ever.
+        // As in java.util.concurrent, zero or less means no wait; a time that is too long to count means for ever.
         Duration waited = Duration.ofNanos(Math.max(0, unit.toNanos(wait)));
         return options.waitAtMost(waited.compareTo(Limits.WAIT_MAX) > 0 ? Limits.WAIT_MAX : waited);
     }

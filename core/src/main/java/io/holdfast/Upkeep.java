@@ -6,11 +6,12 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of renewal: when a hold is renewed or looked at, for how long it is renewed, and what a confirmed renewal is
- * worth. All state is in the {@link Hold} and in the lease that is out on it; called under the lock of the name.
+ * The rules of renewal: when a hold is renewed or looked at, for how long it is renewed, and what a confirmed renewal
+ * is worth. All state is in the {@link Hold} and in the lease that is out on it; called under the lock of the name.
  *
- * <p>Invariant: while a lease is out whose owner lives, the store is asked about its hold every third of a regular lease, so
- * that the loss of the hold is noticed within that time. A look asks about a hold that must not be lengthened.
+ * <p>Invariant: while a lease is out whose owner lives, the store is asked about its hold every third of a regular
+ * lease, so that the loss of the hold is noticed within that time. A look asks about a hold that must not be
+ * lengthened.
  */
 final class Upkeep {
 
@@ -105,8 +106,9 @@ final class Upkeep {
     }
 
     /**
-     * Counts a forward jump of the wall clock, as after a suspension. The store's clock may have gone on as well: the rest of the
-     * deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the store is asked now.
+     * Counts a forward jump of the wall clock, as after a suspension. The store's clock may have gone on as well: the
+     * rest of the deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the
+     * store is asked now.
      */
     void jumped(Hold held, ClockReading now) {
         held.deadline = held.deadline.asOf(now);
@@ -120,13 +122,13 @@ final class Upkeep {
         }
     }
 
-    /** Plans the next renewal after a failed one: sooner than a regular one, as only the rest of the lease is left for it. */
+    /** Plans the next renewal after a failed one: soon, as only the rest of the lease is left. */
     void failed(Hold held, long now) {
         held.renewAtNanos = now + settings.leaseNanos / 12;
     }
 
     /**
-     * Counts a renewal that the store confirmed. Returns false if that came too late, and the hold must not be relied on.
+     * Counts a renewal that the store confirmed. Returns false if that came too late for the hold to be relied on.
      *
      * @param out the lease that is out now: the renewal may have been sent for the lease before it
      * @param now read after the reply came
@@ -168,10 +170,10 @@ final class Upkeep {
     }
 
     /**
-     * Returns whether the hold has a length that suits the next waiter's lease. A lease with a length of its own must end by
-     * then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after this. Any
-     * other lease needs time enough for its first renewal, and no more than a regular lease: if this process dies, the name is
-     * free within that time.
+     * Returns whether the hold has a length that suits the next waiter's lease. A lease with a length of its own must
+     * end by then at the store too, and only a setting makes sure of that: a renewal sent before may be executed after
+     * this. Any other lease needs time enough for its first renewal, and no more than a regular lease: if this process
+     * dies, the name is free within that time.
      */
     boolean hasRightLength(Hold held, Waiter next) {
         return next.boundNanos() == 0
@@ -232,8 +234,8 @@ final class Upkeep {
     }
 
     /**
-     * Returns whether the hold lasts for as long as the lease may, at the store and here, so that no renewal is needed any more.
-     * The two differ if an answer was late: the store's countdown may have begun that much before the lease.
+     * Returns whether the hold lasts for as long as the lease may, at the store and here, so that no renewal is needed
+     * any more. The two differ if an answer was late: the store's countdown may have begun that much before the lease.
      */
     private boolean reachesLimit(Hold held, ActiveLease out) {
         if (out.limitNanos == ActiveLease.NO_LIMIT || held.storeEndNanos - out.limitNanos < -1_000_000) {

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The local waiters of one name, first come first served. Linked through the waiters themselves, as anybody may leave
- * from the middle. Guarded by the lock of the name's engine.
+ * The local waiters of one name, first come first served. Linked through the waiters themselves, as any of them may
+ * leave from the middle. Guarded by the lock of the name.
  */
 final class WaitQueue {
 
@@ -23,7 +23,7 @@ final class WaitQueue {
         last = waiter;
     }
 
-    /** Puts one back that was taken out just now. */
+    /** Puts a waiter back that was taken out just now. */
     void addFirst(Waiter waiter) {
         waiter.after = first;
         if (first == null) {

@@ -13,16 +13,16 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody who wants a lease: a parked thread, or a stage.
+ * A caller that wants a lease: a parked thread, or a stage.
  *
- * <p>Possible state transitions, each made once, under the lock of the name's engine:
+ * <p>Possible state transitions, each made once, under the lock of the name:
  *
  * <pre>
  *   PENDING → GRANTED
  *   PENDING → TIMED_OUT | WITHDRAWN (interrupted or cancelled) | FAILED
  * </pre>
  *
- * <p>The outcome is published by {@link #complete} after that lock is released, by whoever made the transition.
+ * <p>The thread that made the transition publishes the outcome by {@link #complete}, after that lock is released.
  */
 final class Waiter {
 
@@ -46,25 +46,28 @@ final class Waiter {
     /** How long it may wait; {@link #NO_DEADLINE} without limit; zero means one attempt. */
     final long waitNanos;
 
-    /** Whether it asks the store but once, however long it may wait for the answer. */
+    /** Whether it asks the store only once, however long it may wait for the answer. */
     private boolean asksOnce; // not changed after construction
 
-    /** Whether the listener hears nothing of its end without a lease: its caller asks again, in another way. */
+    /** Whether the listener does not hear of a wait without a lease, as the caller asks again in another way. */
     boolean untold; // by the engine's lock
 
-    /** Whether it ended because the name was busy, and not only because its time was over before the store had answered. */
+    /** Whether the wait ended because the name was busy, and not only because the store did not answer in time. */
     boolean foundBusy; // by the engine's lock; published with the outcome
 
-    /** Whether the log says that it has waited for long, so that it also says how the wait ends. */
+    /** Whether the log says that it has waited for long: then the log also says how the wait ends. */
     boolean logged; // by the engine's lock
 
-    /** Whether the log need not look at it again: it was logged, or counted. */
+    /** Whether its long wait was logged or counted. */
     boolean longWaitSeen; // by the engine's lock
 
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
-    /** Whether a command for several names met something without expiry: a second look is due. Published by the outcome. */
+    /**
+     * Whether a command for several names found a holder without expiry: a second look is due. Published by the
+     * outcome.
+     */
     boolean looksAgain;
 
     @Nullable
@@ -81,17 +84,17 @@ final class Waiter {
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
 
-    /** Where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
+    /** The place where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
     @Nullable
     Throwable acquisition; // by the engine's lock
 
-    /** What the caller gets: a handle, or the engine's own lease if a thread owns it. */
+    /** The caller's lease: a handle, or the engine's own lease if a thread owns it. */
     private @Nullable Lease lease; // by the engine's lock; published with the outcome
 
     private @Nullable LockException error; // published by done
     private volatile boolean done;
 
-    /** Woken to claim a lock that was left open; not to be woken for that again before it has tried. */
+    /** Whether it was woken to claim an open lock and has not tried yet: until then it is not woken for that again. */
     private volatile boolean nudged;
 
     private Waiter(
@@ -108,7 +111,7 @@ final class Waiter {
         return options.waitAtMost().map(Duration::toNanos).orElse(mode == WaitMode.TRY ? 0 : NO_DEADLINE);
     }
 
-    /** For the calling thread, which then calls one of the awaiting methods. */
+    /** Makes a waiter for the calling thread, which then calls one of the awaiting methods. */
     static Waiter blocking(LockOptions options, WaitMode mode, @Nullable Thread owner, long nowNanos) {
         return new Waiter(options, mode, owner, Thread.currentThread(), nowNanos);
     }
@@ -117,7 +120,9 @@ final class Waiter {
         return new Waiter(options, mode, null, null, nowNanos);
     }
 
-    /** For one attempt together with others, by the calling thread or by none; its answer is waited for as options say. */
+    /**
+     * Makes a waiter for one attempt together with others. The options say how long the caller waits for the answer.
+     */
     static Waiter together(LockOptions options, boolean blocking, boolean untold, long nowNanos) {
         Thread parked = blocking ? Thread.currentThread() : null;
         Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
@@ -149,7 +154,10 @@ final class Waiter {
         return asksOnce || waitNanos == 0;
     }
 
-    /** What is left of its time; {@link #NO_DEADLINE} if no deadline ends it, as for one that makes one attempt. */
+    /**
+     * Returns the rest of its time; {@link #NO_DEADLINE} if no deadline ends the wait, as for a waiter with one
+     * attempt.
+     */
     long leftNanos(long nowNanos) {
         return waitNanos == 0 || waitNanos == NO_DEADLINE
                 ? NO_DEADLINE
@@ -161,7 +169,10 @@ final class Waiter {
         return options.leaseFor().or(options::holdAtMost).map(Duration::toNanos).orElse(0L);
     }
 
-    /** Returns the length that the store is to give a hold for this waiter: whole milliseconds, as it can give no others. */
+    /**
+     * Returns the length that the store is to give a hold for this waiter: whole milliseconds, as it can give no
+     * others.
+     */
     long storeLeaseNanos(long regularNanos) {
         long bound = boundNanos();
         long length =
@@ -174,18 +185,18 @@ final class Waiter {
         return parked != null;
     }
 
-    /** The id of the thread that waits; zero if none does. */
+    /** Returns the id of the thread that waits; zero if none does. */
     @SuppressWarnings("deprecation") // threadId() came with Java 19
     long threadId() {
         return parked == null ? 0 : parked.getId();
     }
 
-    /** Names the caller, to begin a sentence with. */
+    /** Names the caller, at the beginning of a sentence. */
     String describe() {
         if (parked == null) {
             return "An asynchronous caller";
         }
-        // A virtual thread has no name unless somebody gives it one.
+        // A virtual thread has no name by default.
         return parked.getName().isEmpty() ? "Thread #" + threadId() : "Thread " + Quoted.name(parked.getName());
     }
 
@@ -214,7 +225,7 @@ final class Waiter {
 
     // --- the blocking edge: the only place where a caller's thread waits for a lock ---
 
-    /** As {@link java.util.concurrent.locks.Lock} asks: an interrupt before the wait counts like one during it. */
+    /** Counts an interrupt before the wait like one during it, as {@link java.util.concurrent.locks.Lock} asks. */
     static void ensureNotInterrupted() throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
@@ -257,7 +268,7 @@ final class Waiter {
                 if (interruptibly && withdraw()) {
                     throw new InterruptedException();
                 }
-                // Another outcome came first, and there is only one. The caller learns of the interrupt by the flag.
+                // Another outcome came first. The interrupt flag reports the interrupt to the caller.
             }
         }
         if (interrupted) {
@@ -267,7 +278,7 @@ final class Waiter {
 
     // --- the steps of a waiting thread; a simulation takes them for its threads ---
 
-    /** Whether a parked thread has been woken for something. */
+    /** Whether a parked thread has been woken. */
     boolean isRunnable() {
         return done || nudged;
     }
@@ -282,12 +293,12 @@ final class Waiter {
         engine().onClaim(this);
     }
 
-    /** Gives up. False if there has been another outcome. */
+    /** Gives up. Returns false if there has been another outcome. */
     boolean withdraw() {
         return engine().onLeave(this, State.WITHDRAWN);
     }
 
-    /** The outcome of a waiter that is done. */
+    /** Returns or throws the outcome of a waiter that is done. */
     Lease leaseOrThrow() {
         LockException why = error;
         if (why == null) {
@@ -296,7 +307,7 @@ final class Waiter {
         throw rethrown(why);
     }
 
-    /** The exception with the stack of the waiting thread, since it was made elsewhere and may be shared. */
+    /** Returns a copy with the stack of the waiting thread: the exception was made elsewhere and may be shared. */
     private static LockException rethrown(LockException why) {
         String message = String.valueOf(why.getMessage());
         if (why instanceof LockTimeoutException timeout) {
@@ -313,7 +324,7 @@ final class Waiter {
         return new LockStoreException(message, store, why.getCause());
     }
 
-    /** Of one that has ended: whether what it ended with is known from a good answer of the store. */
+    /** Returns whether an ended wait ended by a good answer of the store. */
     boolean wasAnswered() {
         return foundBusy || state == State.GRANTED;
     }
@@ -340,7 +351,7 @@ final class Waiter {
         CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
         CompletionStage<T> watched = stage;
         watched.whenComplete((v, why) -> {
-            // However the caller ended it: by a cancel, by orTimeout, by a value of its own.
+            // The caller may have ended the stage by a cancel, by orTimeout or by a value of its own.
             if (!requireNonNull(future).isDone()) {
                 withdraw();
             }
@@ -354,7 +365,7 @@ final class Waiter {
                             if (why != null) {
                                 otherwise.accept(stage, why);
                             } else if (!stage.complete(value.apply(granted))) {
-                                // Cancelled in the last moment: nobody else will ever release it.
+                                // Cancelled in the last moment: no user will ever release it.
                                 LeaseHandle.active(granted).releaseQuietly();
                             }
                         },
@@ -362,7 +373,7 @@ final class Waiter {
                             if (why != null) {
                                 otherwise.accept(stage, why);
                             } else {
-                                // Nobody has seen it, so nobody else would stop its renewal.
+                                // No user has seen the lease, so only this stops its renewal.
                                 LeaseHandle.active(granted).releaseQuietly();
                                 otherwise.accept(stage, undelivered(granted, within));
                             }

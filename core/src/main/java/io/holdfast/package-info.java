@@ -1,16 +1,44 @@
 /**
  * A distributed lock: take a name on one node, and no other node has it meanwhile.
  *
- * <p>Start at {@link io.holdfast.LockClient}. What one holds is a {@link io.holdfast.Lease}: the right to a name for a
- * bounded time, renewed while it is held. {@link io.holdfast.DistributedLock} shows the same as a
- * {@link java.util.concurrent.locks.Lock} that a thread owns. Which guarantees hold depends on the store that is behind
- * it; no lock with a lease can by itself protect a resource from a holder that was paused past its lease, so hand
- * {@link io.holdfast.Lease#fencingToken()} to the resource and let it refuse smaller numbers.
+ * <p>Start at {@link io.holdfast.LockClient}. It gives a {@link io.holdfast.Lease}: the right to a name for a bounded
+ * time, renewed while it is held. {@link io.holdfast.DistributedLock} shows the same as a {@link
+ * java.util.concurrent.locks.Lock} that a thread owns. Which guarantees hold depends on the store behind it. No lock
+ * with a lease can by itself protect a resource from a holder that was paused past its lease, so hand {@link
+ * io.holdfast.Lease#fencingToken()} to the resource and let it refuse smaller numbers.
  *
- * <p>The engine behind the API is package-private here. Its parts, from the outside in: {@code NameEngine} (one for each
- * name in use: the lock around the state, the only place that talks to the store), {@code NameState} (the decisions: a
- * state machine without I/O, threads or clock), {@code RenewalTimer} (which hold is due when) and {@code Compensation}
- * (holds and queue places that nobody wants any more are withdrawn until the store confirms).
+ * <p>The engine behind the API is package-private here. This is the path of an acquire to a script of the Redis store,
+ * with every class that it passes, in order:
+ *
+ * <pre>
+ *  1  LockClient         the API; the caller's thread waits for the outcome in its Waiter
+ *  2  Engine             one for each client: finds the engine of the name
+ *  3  Waiter             the caller: its options, deadline and outcome
+ *  4  NameEngine         one for each name in use: takes the waiter in, as an event
+ *  5  EventLock            its superclass: one event at a time; wakes waiters after the lock is released
+ *  6  NameState          the decisions: a state machine without I/O, threads or timers
+ *  7  WaitQueue            the local waiters, first come first served
+ *  8  Contention           asks the store for all of them (its other half, Tenure, holds the name and hands it out)
+ *  9  Attempt              what it asks for: a holder id, a length, a place in the queue
+ * 10  NameEffects        superclass of NameEngine: carries the decision out (interface Effects)
+ *     ───────────────────────────────────────────── interface LockStore, with an AcquireRequest ──
+ * 11  GuardedStore       turns whatever a store throws into a failed stage, and checks the bases of tokens
+ *     ───────────────────────────────────────────── module holdfast-redis ──
+ * 12  KeyedStore         from lock names to Redis keys
+ * 13  LuaLockStore       the store by scripts: arguments and replies of each script
+ * 14  AcquiresUnderWay     which acquires a withdrawal must wait for
+ * 15  RedisMessages        whether this client hears of a grant, before it queues
+ * 16  Scripts            runs a script by its digest, and again if the server has forgotten the script
+ * 17  RedisConnections     the connection, and the server's clock
+ * 18  LuaScript            the text and digest of each script
+ * 19  ScriptArgs           keys and arguments as they go over the wire
+ *     EVALSHA              acquire.lua
+ * </pre>
+ *
+ * <p>The reply comes back as an event of the state, {@code NameState.onAcquired}. Around that path: {@code
+ * RenewalTimer} knows which hold is due when, {@code Upkeep} has the rules of renewal, and {@code Compensation}
+ * withdraws holds and queue places that nobody wants any more until the store confirms. Waiters, leases and holds know
+ * their name only as {@code NameEvents}.
  */
 @NullMarked
 package io.holdfast;
