@@ -28,10 +28,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** All names of one client: finds the {@link NameEngine} for an event, and holds what they share. */
+/** The engine of one client: finds the {@link NameEngine} for an event, and has what the names share. */
 final class Engine {
 
-    /** A name that nobody locks. */
+    /** A name that no user locks. */
     private static final String HEALTH_NAME = "holdfast:health";
 
     /** How long close() waits for the store to confirm releases. */
@@ -76,7 +76,7 @@ final class Engine {
                 Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
     }
 
-    /** Starts an acquisition that no thread waits for. */
+    /** Starts an acquisition for a stage. */
     Waiter submitAsync(String name, LockOptions options, WaitMode mode) {
         return submit(
                 Limits.checkName(name),
@@ -118,7 +118,7 @@ final class Engine {
         return names.computeIfAbsent(name, n -> new NameEngine(this, n));
     }
 
-    /** The lease with which the thread owns the name, valid or not; null if there is none. */
+    /** Returns the lease by which the thread owns the name, valid or not; null if there is none. */
     @Nullable
     ActiveLease ownedBy(Thread thread, String name) {
         NameEngine engine = names.get(name);
@@ -135,7 +135,7 @@ final class Engine {
                 state.remainingMillis() == AcquireReply.Busy.NO_EXPIRY
                         ? Optional.empty()
                         : Optional.of(Duration.ofMillis(state.remainingMillis())),
-                state.base() == 0 ? OptionalLong.empty() : OptionalLong.of(state.base() << 16),
+                state.base() == 0 ? OptionalLong.empty() : OptionalLong.of(Hold.token(state.base(), 0)),
                 state.waiting());
     }
 
@@ -156,7 +156,7 @@ final class Engine {
         return await(store.health(HEALTH_NAME));
     }
 
-    /** Of the renewal that is overdue for longest; zero if none is. */
+    /** Returns the delay of the most overdue renewal, or zero. */
     Duration renewalLag() {
         return Duration.ofNanos(names.values().stream()
                 .mapToLong(NameEngine::renewalLagNanos)
@@ -164,7 +164,7 @@ final class Engine {
                 .orElse(0));
     }
 
-    /** Sorted by name. */
+    /** Returns the names in use here, sorted. */
     List<LocalLock> localLocks() {
         List<LocalLock> locks = new ArrayList<>();
         for (NameEngine name : names.values()) {
@@ -193,8 +193,8 @@ final class Engine {
     }
 
     void close() {
-        // Not ended by an interrupt, which is why many close: what is held would stay at the store for the rest of its
-        // lease.
+        // An interrupt, which is often the reason to close, does not end this: holds would stay at the store for the
+        // rest of their leases.
         closeAsync()
                 .toCompletableFuture()
                 .copy()
@@ -219,7 +219,7 @@ final class Engine {
         return true;
     }
 
-    /** Passes news of a holder id to its name. If the name is not in use here, nobody wants that id, so it is withdrawn. */
+    /** Passes news of a holder id to its name. Withdraws the id if the name is not in use here. */
     private void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
         if (!handle(name, event)) {
             compensation.abandon(name, holderId, leaseNanos);
@@ -228,8 +228,8 @@ final class Engine {
 
     /**
      * Looks once more for what a failed acquire took, when that command can no longer be executed: until then it may be
-     * executed after its id was withdrawn, or after its hold was released. {@link #close} does not wait for this look: after it,
-     * such a hold ends with its lease.
+     * executed after its id was withdrawn, or after its hold was released. {@link #close} does not wait for this look:
+     * after it, such a hold ends with its lease.
      */
     TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
         return settings.time.schedule(store.lateness().toNanos(), () -> {
@@ -262,7 +262,7 @@ final class Engine {
         return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
     }
 
-    /** For the calling thread; bounded by the store's command timeout. */
+    /** Waits for the store's answer, which its command timeout bounds. */
     private <T> T await(CompletionStage<T> reply) {
         try {
             return reply.toCompletableFuture().join();
@@ -271,7 +271,7 @@ final class Engine {
         }
     }
 
-    /** The store's messages, passed to the names they are about. */
+    /** Passes the store's messages to the names they are about. */
     private final class Messages implements StoreListener {
 
         @Override

@@ -11,12 +11,12 @@ import java.util.function.LongUnaryOperator;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What the builder, and a simulation, can set. Changed only before the engine is made from a {@link #snapshot()}. */
+/** The settings of the builder and of a simulation. An engine gets a {@link #snapshot()}. */
 final class EngineSettings {
 
     /**
-     * The system property that makes each lease remember where it was acquired. It is no setting of the builder, so that a
-     * leak can be found without a change of the program, and where a framework builds the client.
+     * The system property that makes each lease remember where it was acquired. As a property it finds a leak without a
+     * change of the program, even where a framework builds the client.
      */
     static final String TRACE_LEASES = "holdfast.traceLeases";
 
@@ -27,22 +27,22 @@ final class EngineSettings {
     long leaseNanos = Duration.ofSeconds(30).toNanos();
     long storeTimeoutNanos = Duration.ofSeconds(5).toNanos();
 
-    /** How often a waiter asks without having been told anything; a third of the lease of a pushed grant. */
+    /** How often a waiter asks without news from the store; a third of the lease of a pushed grant. */
     long pollNanos = Duration.ofSeconds(1).toNanos();
 
     /** How long local hand-offs may keep the lock while another client waits for it. */
     long tenureNanos = Duration.ofMillis(10).toNanos();
 
     /**
-     * How often a client that passes the lock on locally asks whether somebody else waits meanwhile: the message of that
-     * may be lost, and those who wait at Redisson send none.
+     * How often a client that passes the lock on locally asks whether other clients wait: their message may be lost,
+     * and Redisson clients send none.
      */
     long lookOutNanos = Duration.ofMillis(100).toNanos();
 
-    /** How long the first local waiter may have waited when a running thread still takes the lock before it. */
+    /** The longest wait of the first local waiter with which a running thread may still take the lock before it. */
     long bargeNanos = Duration.ofMillis(1).toNanos();
 
-    /** For how long after the lock was handed to one who had waited longer than that, running threads may take it again. */
+    /** For how long running threads may take the lock again after it was handed to a waiter that had waited longer. */
     long turnNanos = Duration.ofNanos(100_000).toNanos();
 
     @Nullable
@@ -51,7 +51,7 @@ final class EngineSettings {
     @Nullable
     LockListener listener;
 
-    /** Empty: each client that is made from these gets one of its own. Two with the same would be one owner at the store. */
+    /** If empty, each client gets an id of its own. Two clients with one id would be one owner at the store. */
     String clientId = "";
 
     LeaseRules rules = new LeaseRules();
@@ -65,14 +65,14 @@ final class EngineSettings {
     /** Random bits that another process from the same image does not have. */
     LongSupplier freshBits = FreshBits::next;
 
-    /** Works by these settings. */
+    /** The rules of renewal with these settings. */
     final Upkeep upkeep = new Upkeep(this);
 
     StoreContext context() {
         return new StoreContext(clientId, time);
     }
 
-    /** A copy for one client, which gets an id of its own unless one is set. */
+    /** Returns a copy for one client, with an id of its own unless one is set. */
     EngineSettings snapshot() {
         EngineSettings own = copy();
         own.clientId = clientId.isEmpty() ? randomId() : clientId;
@@ -105,13 +105,13 @@ final class EngineSettings {
         return leaseNanos / 30;
     }
 
-    /** A delay between three quarters of the given one and all of it, so that clients do not fall into step. */
+    /** Returns a delay between three quarters of the given one and all of it, so that clients do not fall into step. */
     long jittered(long nanos) {
         return nanos - random.applyAsLong(nanos / 4 + 1);
     }
 
-    /** 128 random bits; the prefix tells our holders from those of other libraries. */
+    /** Returns 128 random bits, with a prefix that other libraries do not use. */
     private static String randomId() {
-        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(16));
+        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(12));
     }
 }

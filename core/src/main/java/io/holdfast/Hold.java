@@ -3,27 +3,29 @@ package io.holdfast;
 import io.holdfast.spi.HolderId;
 
 /**
- * What the client has at the store: one remote acquisition. Several leases may follow each other on it.
+ * One remote acquisition: the name is this client's at the store. Several leases may follow each other on it.
  *
  * <p>There are very many of these in some clients: the sizes of the fields were chosen so that one takes 112 bytes.
  *
- * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name's engine; these two are written
+ * <p>All fields but {@link #deadline} and {@link #asked} are guarded by the lock of the name; these two are written
  * under it and read anywhere. {@link #dueIndex} is guarded by the lock of {@link RenewalTimer}.
  */
 final class Hold {
 
-    /** Hand-offs count in the low 16 bits of the token; one value less than they have, as the count itself has no more. */
-    private static final int HAND_OFFS_MAX = Character.MAX_VALUE;
+    /** How many low bits of a token count the hand-offs of its hold. */
+    private static final int HAND_OFF_BITS = 14;
+
+    private static final int HAND_OFFS_MAX = 1 << HAND_OFF_BITS;
 
     /** The largest base: with the hand-offs, a token has 63 bits. */
-    static final long BASE_MAX = (1L << 47) - 1;
+    static final long BASE_MAX = (1L << (63 - HAND_OFF_BITS)) - 1;
 
-    /** Nothing is unconfirmed. */
+    /** Every renewal is confirmed. */
     static final long NEVER = Long.MAX_VALUE;
 
     final NameEvents engine;
 
-    /** Which acquisition of the client it is. Its holder id is made from it when it is needed: as a field, it would be large. */
+    /** The number of the client's acquisition. The holder id is made from it when needed, to save memory. */
     private final long acquisition;
 
     /** From 1 to {@link #BASE_MAX}; the store's answers were checked for that. */
@@ -31,14 +33,12 @@ final class Hold {
 
     final long acquiredNanos;
 
-    /**
-     * Only ever moves on, except by an exact setting, which is made when no lease is out, and after a jump of the wall clock.
-     */
+    /** Only moves on, except by an exact setting (with no lease out) and after a jump of the wall clock. */
     volatile Deadline deadline;
 
     /**
-     * The instant up to which the hold was asked for. A store that cannot promise as much at once promises a part, up to
-     * {@link #deadline}, and the rest by renewals.
+     * The instant up to which the hold was asked for. A store that cannot promise as much at once promises a part, up
+     * to {@link #deadline}, and the rest by renewals.
      */
     volatile Deadline asked;
 
@@ -46,8 +46,8 @@ final class Hold {
     long leaseNanos;
 
     /**
-     * The longest that any command for it asked for. Since a late one may still be executed, the store may keep the hold for
-     * so long from now on, whatever was asked last.
+     * The greatest length that any command for it asked for. As a late command may still be executed, the store may
+     * keep the hold for so long from now on, whatever the last command asked for.
      */
     private long longestNanos;
 
@@ -60,28 +60,28 @@ final class Hold {
     /** When to ask the store next, by a renewal or a look. */
     long renewAtNanos;
 
-    /** The store keeps the hold for as long as its lease may last: it is not renewed any more, only looked at. */
+    /** The store keeps the hold for as long as its lease may last: no renewals, only looks. */
     boolean looksOnly;
 
     /**
-     * A command that removes whatever hold there is was sent through this client. From then on no lease is handed out on this
-     * one: it may be gone, and the next client may hold the name.
+     * A command that removes whatever hold there is was sent through this client. From then on no lease is handed out
+     * on this hold: it may be gone, and the next client may hold the name.
      */
     boolean forced;
 
-    /** When the first of the renewals was due that are not confirmed; {@link #NEVER} if all are. */
+    /** When the first unconfirmed renewal was due; {@link #NEVER} if all are confirmed. */
     long unconfirmedNanos = NEVER;
 
-    /** When the store was last asked for something whose answer tells whether others wait. */
+    /** When the last command was sent whose answer says whether others wait. */
     long lookedOutNanos;
 
-    /** Whether somebody waits at another client. */
+    /** Whether another client waits for the name. */
     boolean contended;
 
-    /** No lease is out, none is being prepared, somebody waits, and the first of them was woken to claim. */
+    /** No lease is out or being prepared, callers wait here, and the first of them was woken to claim the lock. */
     boolean open;
 
-    /** Whether the last renewal that was answered failed. */
+    /** Whether the last answer to a renewal was a failure. */
     boolean renewalFailing;
 
     private char handOffs;
@@ -111,7 +111,7 @@ final class Hold {
         this.renewAtNanos = sinceNanos + leaseNanos / 3;
     }
 
-    /** Whether fencing tokens can be made from a base: positive ones, in the order of the bases. */
+    /** Returns whether positive fencing tokens, in the order of the bases, can be made from a base. */
     static boolean isBase(long base) {
         return base >= 1 && base <= BASE_MAX;
     }
@@ -134,29 +134,29 @@ final class Hold {
         return longestNanos;
     }
 
-    /** The store promises only the first part of what it was asked for. */
+    /** Notes that the store promises only the first part of the length that it was asked for. */
     void promisedOnly(long promisedNanos, long sinceNanos, Deadline asked) {
         this.asked = asked;
         storeEndNanos = acquiredNanos + promisedNanos;
         renewAtNanos = sinceNanos + promisedNanos / 3;
     }
 
-    /** Whether the store promised less than it was asked for. */
+    /** Returns whether the store promised less than it was asked for. */
     boolean isPartlyPromised() {
         return asked.nanos() - deadline.nanos() > 1_000_000;
     }
 
-    /** Whether the store may keep it for longer than that from now on, if nobody renews it. */
+    /** Returns whether the store may keep it for longer than that from now on without a renewal. */
     boolean mayOutlast(long nanos, long now) {
         return Math.max(storeEndNanos, asked.nanos()) - now > nanos;
     }
 
-    /** Whether no lease was handed out on it so far, so that it still has the length its first waiter asked for. */
+    /** Returns whether no lease was handed out on it yet: it has the length of its first waiter. */
     boolean isFresh() {
         return handOffs == 0;
     }
 
-    /** Whether more than one lease was handed out on it. */
+    /** Returns whether more than one lease was handed out on it. */
     boolean wasHandedOn() {
         return handOffs > 1;
     }
@@ -173,8 +173,12 @@ final class Hold {
         return handOffs++;
     }
 
-    /** The fencing token of the lease that was handed out as this one. */
+    /** Returns the fencing token of the lease with this number on the hold. */
     long token(int handOff) {
-        return (base << 16) + handOff;
+        return token(base, handOff);
+    }
+
+    static long token(long base, int handOff) {
+        return (base << HAND_OFF_BITS) + handOff;
     }
 }

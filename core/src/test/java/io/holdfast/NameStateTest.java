@@ -26,9 +26,9 @@ class NameStateTest {
     private static final LockOptions DEFAULTS = LockOptions.defaults();
 
     /** The first tokens of the first three holds: a base has its hand-offs in the low 16 bits. */
-    private static final long FIRST = 1 << 16;
+    private static final long FIRST = 1 << 14;
 
-    private static final long SECOND = 2 << 16;
+    private static final long SECOND = 2 << 14;
 
     private final RecordingEffects effects = new RecordingEffects();
     private final NameState state = effects.state;

@@ -36,7 +36,7 @@ class PartlyPromisedTest extends EngineFixture {
         public CompletionStage<RenewReply> renew(RenewRequest request) {
             return super.renew(request)
                     .thenApply(reply -> reply instanceof RenewReply.Renewed renewed
-                            ? new RenewReply.Renewed(renewed.base(), renewed.waiting(), MOST)
+                            ? new RenewReply.Renewed(renewed.waiting(), MOST)
                             : reply);
         }
     });

@@ -228,7 +228,7 @@ class LocalQueueLincheckTest {
 
         @Override
         public CompletionStage<RenewReply> renew(RenewRequest request) {
-            return CompletableFuture.completedFuture(new RenewReply.Renewed(base.get(), 0));
+            return CompletableFuture.completedFuture(new RenewReply.Renewed(0));
         }
 
         @Override

@@ -37,6 +37,7 @@ public final class VerifyEngine {
             }
         });
 
+        @SuppressWarnings("ImmutableEnumChecker") // no rules have state
         private final LeaseRules rules;
 
         Rules(LeaseRules rules) {

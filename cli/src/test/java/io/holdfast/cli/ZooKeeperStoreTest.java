@@ -32,7 +32,7 @@ class ZooKeeperStoreTest {
                 }
                 exec.type("go on\n");
                 assertThat(exec.exitCode()).isZero();
-                assertThat(exec.out().lines().toList().get(1)).matches("\\d{6,19}");
+                assertThat(exec.out().lines().toList().get(1)).matches("\\d{5,19}");
             }
             assertThat(InProcess.run("inspect", "--store", store, "report").out())
                     .doesNotContain("hf-");

@@ -105,7 +105,7 @@ final class MemoryName {
             return new RenewReply.Gone();
         }
         if (request.isLook()) {
-            return new RenewReply.Renewed(base, waiting());
+            return new RenewReply.Renewed(waiting());
         }
         if (request.sequence() < sequence) {
             return new RenewReply.Superseded();
@@ -122,7 +122,7 @@ final class MemoryName {
             // The setting was executed before and time has passed since, so the full time cannot be promised.
             return new RenewReply.Superseded();
         }
-        return new RenewReply.Renewed(base, waiting());
+        return new RenewReply.Renewed(waiting());
     }
 
     ReleaseReply release(ReleaseRequest request) {

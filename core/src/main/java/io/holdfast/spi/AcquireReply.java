@@ -7,7 +7,7 @@ public sealed interface AcquireReply {
      * The holder id holds the name.
      *
      * @param base the base of this hold's fencing tokens: larger than that of every earlier hold on the name, at most
-     *     2<sup>47</sup> − 1
+     *     2<sup>49</sup> − 1
      * @param waiting roughly how many clients wait behind it; zero if none does
      * @param atMostMillis how long the store promises the hold from the execution on, if that is less than the request
      *     asked for; otherwise {@link #AS_ASKED}

@@ -9,6 +9,9 @@ public final class HolderId {
     /** The prefix of all client ids. */
     private static final String CLIENT = "hf-";
 
+    /** Ids are sent with each command, so they are short. */
+    private static final int RADIX = Character.MAX_RADIX;
+
     private HolderId() {}
 
     /**
@@ -18,7 +21,7 @@ public final class HolderId {
      * @param number the number of the acquisition, unique in this client
      */
     public static String of(String clientId, long number) {
-        return clientId + ':' + number;
+        return clientId + ':' + Long.toString(number, RADIX);
     }
 
     /** Returns the id of the client that made this holder id; empty if no client of Holdfast did. */
@@ -29,7 +32,7 @@ public final class HolderId {
     /** Returns the number of the acquisition; −1 if no client of Holdfast made this holder id. */
     public static long number(String holderId) {
         try {
-            return Long.parseLong(holderId, holderId.lastIndexOf(':') + 1, holderId.length(), 10);
+            return Long.parseLong(holderId, holderId.lastIndexOf(':') + 1, holderId.length(), RADIX);
         } catch (NumberFormatException e) {
             return -1;
         }

@@ -7,18 +7,17 @@ public sealed interface RenewReply {
      * The holder id holds the name, for at least the requested time, or for less if the store says so. In answer to a
      * {@link RenewRequest#look} it promises no time.
      *
-     * @param base the base of the hold's fencing tokens
      * @param waiting how many clients wait in the store's queue; may be zero if the request did not ask for the count
      * @param atMostMillis how long the store promises the hold from the execution on, if that is less than the request
      *     asked for; otherwise {@link #AS_ASKED}
      */
-    record Renewed(long base, int waiting, long atMostMillis) implements RenewReply {
+    record Renewed(int waiting, long atMostMillis) implements RenewReply {
 
         /** The store promises the length that the request asked for. */
         public static final long AS_ASKED = Long.MAX_VALUE;
 
-        public Renewed(long base, int waiting) {
-            this(base, waiting, AS_ASKED);
+        public Renewed(int waiting) {
+            this(waiting, AS_ASKED);
         }
     }
 

@@ -91,6 +91,6 @@ final class Recording {
     }
 
     private static String hold(Operation operation) {
-        return operation.lock + ' ' + (operation.token < 0 ? operation.id : Long.toString(operation.token >> 16));
+        return operation.lock + ' ' + (operation.token < 0 ? operation.id : Long.toString(operation.token >> 14));
     }
 }

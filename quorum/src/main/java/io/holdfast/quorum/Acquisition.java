@@ -90,7 +90,7 @@ final class Acquisition {
             return;
         }
         Claim claim = store.newClaim(request);
-        rounds.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
+        var unused = rounds.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
                         giveUp(claim, error);
@@ -129,7 +129,7 @@ final class Acquisition {
                                     + round.highest(),
                             null));
         } else {
-            rounds.commit(claim, round.next(), won.voters()).whenComplete((after, error) -> {
+            var unused = rounds.commit(claim, round.next(), won.voters()).whenComplete((after, error) -> {
                 if (error != null) {
                     giveUp(claim, error);
                 } else {

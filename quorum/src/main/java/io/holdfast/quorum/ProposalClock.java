@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class ProposalClock {
 
     /** The largest number that fits beside the hand-offs in a token. */
-    static final long MAX = (1L << 47) - 1;
+    static final long MAX = (1L << 49) - 1;
 
     /** A second: clocks of one fleet differ by less. A clock that is years ahead must not pull the others along. */
     private static final long LEAD_MAX = 16_000;
@@ -40,7 +40,7 @@ final class ProposalClock {
                     StoreException.Outcome.FATAL,
                     "No fencing token can be made from this machine's clock, which says "
                             + Instant.ofEpochMilli(time.wallMillis())
-                            + " (expected: a time before the year 2248; set the clock)",
+                            + " (expected: a time before the year 3084; set the clock)",
                     null);
         }
         return last.updateAndGet(before -> Math.max(before + 1, now));

@@ -84,7 +84,9 @@ final class QuorumOpening {
             // A member may have reconnected meanwhile, and would be examined for ever.
             examinations.close();
             // Closes even members that open later.
-            opening.forEach(member -> member.thenAccept(QuorumMember::close));
+            for (CompletionStage<QuorumMember> member : opening) {
+                member.thenAccept(QuorumMember::close);
+            }
             throw e;
         }
         for (Seat seat : seats) {
@@ -124,11 +126,13 @@ final class QuorumOpening {
         int majority = Majority.of(opening.size());
         CompletableFuture<Boolean> enough = new CompletableFuture<>();
         AtomicInteger successes = new AtomicInteger();
-        opening.forEach(each -> each.thenAccept(member -> {
-            if (successes.incrementAndGet() == majority) {
-                enough.complete(true);
-            }
-        }));
+        for (CompletionStage<QuorumMember> each : opening) {
+            each.thenAccept(member -> {
+                if (successes.incrementAndGet() == majority) {
+                    enough.complete(true);
+                }
+            });
+        }
         CompletableFuture<Void> all = CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
         CompletableFuture<?> first = CompletableFuture.anyOf(all, enough);
         await(first, settings.connectPatience.toMillis());
@@ -177,7 +181,7 @@ final class QuorumOpening {
     }
 
     /** Gives a member that was not there in time its seat when it comes, and goes on connecting until then. */
-    private void seatWhenOpened(Seat seat, CompletableFuture<QuorumMember> opening) {
+    private void seatWhenOpened(Seat seat, CompletionStage<QuorumMember> opening) {
         opening.whenComplete((member, error) -> {
             if (error == null) {
                 occupy(seat, member);

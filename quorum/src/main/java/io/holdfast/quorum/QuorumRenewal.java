@@ -124,7 +124,7 @@ final class QuorumRenewal {
         }
 
         private RenewReply renewed(Replies<Extended> replies) {
-            return new RenewReply.Renewed(hold.base(), replies.max(Extended::waiting));
+            return new RenewReply.Renewed(replies.max(Extended::waiting));
         }
 
         private void fillAbsentIfRenewed() {

@@ -53,9 +53,6 @@ final class CommandsOpening {
         if (!first.isSafe()) {
             throw new OpeningErrors(settings).noSafeWay();
         }
-        if (!first.hasTokens()) {
-            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, "+xadd +xrevrange");
-        }
         this.tried = first.tried();
         this.ways = new CompareWays(new NativeWays(connections), dedicated, first.choice());
     }
@@ -123,7 +120,7 @@ final class CommandsOpening {
     }
 
     private void choose(CompareProbe.Finding found) {
-        if (!found.isSafe() || !found.hasTokens()) {
+        if (!found.isSafe()) {
             // The old choice stays: commands that the server refuses fail with its error.
             Log.LOG.log(
                     System.Logger.Level.WARNING,

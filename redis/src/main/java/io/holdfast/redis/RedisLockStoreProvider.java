@@ -43,9 +43,9 @@ import java.util.Set;
  *
  * <pre>
  * ACL SETUSER app on resetchannels &gt;password ~lock:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
- *   +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set
- *   +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall
- *   +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange
+ *   +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr
+ *   +hlen +hget +hset +hdel +persist +hgetall
+ *   +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>
  *

@@ -12,6 +12,7 @@ import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.OpeningSteps;
 import io.holdfast.redis.lua.RedisProbe;
+import io.holdfast.redis.lua.ScriptHead;
 import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.OpeningErrors;
@@ -98,7 +99,7 @@ final class RedisOpening {
     }
 
     private LockStore open() {
-        RedisKeys keys = new RedisKeys(settings.internalPrefix());
+        RedisKeys keys = keys(settings.topology() != Topology.CLUSTER);
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(() -> {
@@ -110,7 +111,11 @@ final class RedisOpening {
         }));
         connections.servers().forEach(this::checkServer);
         Publishing publishing = publishing(keys);
-        Scripts scripts = new Scripts(connections, publishing, commandErrors, context.time());
+        Scripts scripts = new Scripts(
+                connections,
+                new ScriptHead(publishing, keys.clientChannels(), settings.topology() == Topology.CLUSTER),
+                commandErrors,
+                context.time());
         String whyCommands = whyCommands(scripts, keys);
         CommandsOpening commands = whyCommands == null ? null : commands(keys, whyCommands);
         modeCommands = commands;
@@ -130,10 +135,20 @@ final class RedisOpening {
             heartbeat.stop();
             connections.close();
         };
-        return commands != null
-                ? commands.store(
-                        keys, messages, bound -> ThreadLocalRandom.current().nextLong(bound), closing)
-                : new LuaLockStore(settings, keys, scripts, commandErrors, connections, messages, closing);
+        if (commands != null) {
+            return commands.store(
+                    keys, messages, bound -> ThreadLocalRandom.current().nextLong(bound), closing);
+        }
+        // Behind a proxy there may be a cluster.
+        RedisKeys scripted = scripts.allowed().batches() ? keys : keys(false);
+        return new LuaLockStore(
+                settings, scripted, scripts, commandErrors, connections, messages, context.time(), closing);
+    }
+
+    private RedisKeys keys(boolean ofOneServer) {
+        return ofOneServer
+                ? RedisKeys.ofServer(settings.internalPrefix())
+                : RedisKeys.ofCluster(settings.internalPrefix());
     }
 
     /** Returns sharded messages only where every node takes them: otherwise some grants would reach no client. */

@@ -29,6 +29,11 @@ class CommandsClusterContractTest extends LockStoreContract {
     }
 
     @Override
+    protected boolean showsBases() {
+        return false;
+    }
+
+    @Override
     protected boolean hasQueue() {
         return false;
     }

@@ -94,6 +94,11 @@ class CommandsContractTest extends LockStoreContract {
     }
 
     @Override
+    protected boolean showsBases() {
+        return false;
+    }
+
+    @Override
     protected boolean hasQueue() {
         return false;
     }

@@ -18,9 +18,9 @@ class LeastRightsTest {
 
     /** As documented for one server. */
     private static final String SERVER = "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
-            + " +evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
-            + " +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall"
-            + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
+            + " +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr"
+            + " +hlen +hget +hset +hdel +persist +hgetall"
+            + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
     private static final String REPLICATED = SERVER + " +wait";

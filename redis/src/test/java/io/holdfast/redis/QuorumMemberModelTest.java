@@ -184,7 +184,7 @@ class QuorumMemberModelTest {
         get(lua.take(new Take("kept", id, 20_000, 0, 1, 0)));
         get(lua.extend(new Extension("kept", id, 20_000, 1, true)));
         assertThat(found(lua, new Extension("kept", id, 60_000, 1, false))).containsOnly(QuorumMember.Found.HELD);
-        assertThat((Long) server.command("PTTL", "holdfast:{kept}:x:kept")).isGreaterThan(50_000);
+        assertThat((Long) server.command("PTTL", "holdfast:x:{kept}")).isGreaterThan(50_000);
     }
 
     private static List<QuorumMember.Found> found(QuorumMember member, Extension... extensions) {

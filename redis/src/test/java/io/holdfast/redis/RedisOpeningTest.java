@@ -285,10 +285,11 @@ class RedisOpeningTest {
         }
     }
 
-    static final String LEAST_RIGHTS = "+evalsha +eval +script|load +time +del +type +pttl +pexpire +get +set"
-            + " +hlen +hget +hset +hdel +persist +hexists +hkeys +hvals +hmget +hgetall"
-            + " +zadd +zrem +zscore +zcard +zrank +zrange +zrevrange"
-            + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
+    static final String LEAST_RIGHTS =
+            "+evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr"
+                    + " +hlen +hget +hset +hdel +persist +hgetall"
+                    + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
+                    + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
     /** Many times: the driver forgets what was answered when the server hangs up faster than its thread asks for it. */
     @Test

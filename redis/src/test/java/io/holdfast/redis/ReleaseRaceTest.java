@@ -93,8 +93,12 @@ class ReleaseRaceTest {
         RedisErrors errors = new RedisErrors("test", timeout);
         DedicatedConnections dedicated = new DedicatedConnections(
                 connections::dedicated, connections::server, TimeSource.system(), timeout, errors);
-        CompareProbe.Finding found =
-                await(new CompareProbe(connections, dedicated, errors, new RedisKeys("race").probe("probe")).run());
+        CompareProbe.Finding found = await(new CompareProbe(
+                        connections,
+                        dedicated,
+                        errors,
+                        RedisKeys.ofServer("race").probe("probe"))
+                .run());
         Map<String, ConditionalDelete> ways = new LinkedHashMap<>();
         if (found.choice().has(Ability.DELIFEQ)) {
             ways.put("DELIFEQ", new NativeWays(connections).delifeq());

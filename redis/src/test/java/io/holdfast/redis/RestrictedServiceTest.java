@@ -9,6 +9,7 @@ import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.lua.Allowed;
 import io.holdfast.redis.lua.LuaLockStore;
 import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.ScriptHead;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;
@@ -196,7 +197,7 @@ class RestrictedServiceTest {
             if (script == LuaScript.RENEW || script == LuaScript.ACQUIRE_ALL) {
                 continue; // probed, and not used where it is refused
             }
-            String text = script.text(Publishing.PLAIN, false);
+            String text = script.text(new ScriptHead(Publishing.PLAIN, "holdfast:c:", false), false);
             assertThat(text).doesNotContain("PUBLISH").doesNotContain("PUBSUB").doesNotContain("unpack");
             assertThat(Pattern.compile("redis\\.p?call\\([^']").matcher(text).find())
                     .as("computed command in %s", script)

@@ -28,7 +28,7 @@ abstract class AcquireAllContract extends HandOffContract {
             assertHolder(a, names.get(i), requests.get(i).holderId());
             assertRemaining(a, names.get(i), LONG);
             assertThat(a.inspect(names.get(i)).base()).isEqualTo(granted.get(i).base());
-            assertThat(granted.get(i).base()).isPositive().isLessThan(1L << 47);
+            assertThat(granted.get(i).base()).isPositive().isLessThan(1L << 49);
             assertThat(granted.get(i).waiting()).isZero();
         }
         releaseAll(a, requests);

@@ -93,6 +93,11 @@ abstract class StoreHarness {
         return false;
     }
 
+    /** Returns whether the store keeps the base of a hold where other clients see it. */
+    protected boolean showsBases() {
+        return true;
+    }
+
     /** Returns whether the store may promise less than the request asked for, and the rest by renewals. */
     protected boolean promisesParts() {
         return false;
@@ -101,7 +106,7 @@ abstract class StoreHarness {
     /** Returns the reply without the promised length, if the store may promise less than the request asked for. */
     final RenewReply apartFromLength(RenewReply reply) {
         return promisesParts() && reply instanceof RenewReply.Renewed renewed
-                ? new RenewReply.Renewed(renewed.base(), renewed.waiting())
+                ? new RenewReply.Renewed(renewed.waiting())
                 : reply;
     }
 

@@ -170,15 +170,19 @@ final class Contender {
         hold.waiting(request);
         boolean known = node.place() != Place.NONE;
         CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
-        return known ? asked : asked.exceptionally(this::throwHalfDone);
+        return known
+                ? asked
+                : asked.exceptionally(error -> {
+                    throw halfDone(error);
+                });
     }
 
     /**
      * If there is a node, only a later step was refused. The outcome is unknown then, so the engine withdraws the id.
      */
-    private <T> T throwHalfDone(Throwable error) {
+    private StoreException halfDone(Throwable error) {
         StoreException why = store.failure(error);
-        throw node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
+        return node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
                 ? why
                 : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
     }
@@ -323,7 +327,9 @@ final class Contender {
                         return looked.thenCompose(line -> node.isIn(now, line) && node.place() == Place.QUEUED
                                         ? completed(node.busy(now, line))
                                         : attempt(request, CREATE_ATTEMPTS))
-                                .exceptionally(this::throwHalfDone)
+                                .exceptionally(error -> {
+                                    throw halfDone(error);
+                                })
                                 .thenApply(reply -> new ReleaseReply(true, reply));
                     });
         });

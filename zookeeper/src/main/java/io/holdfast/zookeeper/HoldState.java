@@ -90,10 +90,7 @@ final class HoldState {
             return new RenewReply.Superseded();
         }
         held(now, node, proof);
-        return new Renewed(
-                TokenBase.of(proof.stat().getCzxid(), store.describe()),
-                proof.line().waiting(),
-                atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
+        return new Renewed(proof.line().waiting(), atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
     }
 
     private void held(Session now, OwnNode node, Proof proof) {

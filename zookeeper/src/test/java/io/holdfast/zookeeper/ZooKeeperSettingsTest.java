@@ -147,10 +147,10 @@ class ZooKeeperSettingsTest {
 
     @Test
     void a_zxid_beyond_what_tokens_can_hold_is_refused_loudly() {
-        assertThat(TokenBase.of(0x7fff_ffff_ffffL, "here")).isEqualTo((1L << 47) - 1);
-        assertThatThrownBy(() -> TokenBase.of(0x8000_0000_0000L, "here"))
-                .hasMessageContaining("epoch 32768")
-                .hasMessageContaining("32767");
+        assertThat(TokenBase.of(0x1_ffff_ffff_ffffL, "here")).isEqualTo((1L << 49) - 1);
+        assertThatThrownBy(() -> TokenBase.of(0x2_0000_0000_0000L, "here"))
+                .hasMessageContaining("epoch 131072")
+                .hasMessageContaining("131071");
         assertThatThrownBy(() -> TokenBase.of(-1, "here")).hasMessageContaining("No fencing token");
     }
 

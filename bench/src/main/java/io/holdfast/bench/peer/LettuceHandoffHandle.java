@@ -1,5 +1,6 @@
 package io.holdfast.bench.peer;
 
+import io.holdfast.redis.lua.LuaScript;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -33,8 +34,8 @@ final class LettuceHandoffHandle implements Handle {
     LettuceHandoffHandle(String uri, Duration lease) {
         client = RedisClient.create(uri);
         connection = client.connect(StringCodec.UTF8);
-        acquire = connection.sync().scriptLoad(HoldfastScripts.text("common", "acquire"));
-        release = connection.sync().scriptLoad(HoldfastScripts.text("common", "release"));
+        acquire = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.ACQUIRE));
+        release = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.RELEASE));
         leaseMillis = Long.toString(lease.toMillis());
         subscription = client.connectPubSub(StringCodec.UTF8);
         subscription.addListener(new RedisPubSubAdapter<>() {
@@ -67,7 +68,7 @@ final class LettuceHandoffHandle implements Handle {
 
     @Override
     public void unlock(String name) {
-        run(release, name, HoldfastScripts.releaseArgs(name, holder));
+        run(release, name, new String[] {holder});
     }
 
     @Override
@@ -78,7 +79,7 @@ final class LettuceHandoffHandle implements Handle {
     }
 
     private boolean isTaken(String name) {
-        List<Object> reply = run(acquire, name, HoldfastScripts.acquireArgs(name, holder, leaseMillis, true));
+        List<Object> reply = run(acquire, name, HoldfastScripts.acquireArgs(holder, leaseMillis, true));
         return Long.valueOf(1).equals(reply.get(0));
     }
 

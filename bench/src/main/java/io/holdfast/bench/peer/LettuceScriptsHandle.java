@@ -2,6 +2,7 @@ package io.holdfast.bench.peer;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.redis.lua.LuaScript;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
@@ -46,9 +47,9 @@ final class LettuceScriptsHandle extends Spinning {
         client = RedisClient.create(uri);
         connection = client.connect(StringCodec.UTF8);
         commands = connection.async();
-        acquire = connection.sync().scriptLoad(HoldfastScripts.text("common", "acquire"));
-        release = connection.sync().scriptLoad(HoldfastScripts.text("common", "release"));
-        renew = connection.sync().scriptLoad(HoldfastScripts.text("renew"));
+        acquire = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.ACQUIRE));
+        release = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.RELEASE));
+        renew = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.RENEW));
         leaseMillis = Long.toString(lease.toMillis());
         long period = lease.toMillis() / 3;
         var unused = renewals.scheduleAtFixedRate(this::renewAll, period, period, TimeUnit.MILLISECONDS);
@@ -88,21 +89,22 @@ final class LettuceScriptsHandle extends Spinning {
                 acquire,
                 ScriptOutputType.MULTI,
                 HoldfastScripts.keys(name),
-                HoldfastScripts.acquireArgs(name, holder, leaseMillis, false));
+                HoldfastScripts.acquireArgs(holder, leaseMillis, false));
     }
 
     private RedisFuture<List<Object>> release(String name, String holder) {
-        return commands.evalsha(
-                release, ScriptOutputType.MULTI, HoldfastScripts.keys(name), HoldfastScripts.releaseArgs(name, holder));
+        return commands.evalsha(release, ScriptOutputType.MULTI, HoldfastScripts.keys(name), holder);
     }
 
     private void renewAll() {
         List<String> keys = new ArrayList<>(RENEWALS);
-        List<String> args = new ArrayList<>(2 * RENEWALS);
+        List<String> args = new ArrayList<>(RENEWALS + 3);
         held.forEach((name, holder) -> {
-            keys.add(name);
+            if (keys.isEmpty()) {
+                args.addAll(List.of(leaseMillis, "0", "0"));
+            }
+            keys.add(HoldfastScripts.lock(name));
             args.add(holder);
-            args.add(keys.size() == 1 ? leaseMillis + ":0:0" : "");
             if (keys.size() == RENEWALS) {
                 renew(keys, args);
             }

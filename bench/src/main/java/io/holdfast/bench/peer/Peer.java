@@ -61,6 +61,12 @@ public enum Peer {
             return new LettuceHandle(uri, lease);
         }
     },
+    LETTUCE_LEAN("lettuce-lean", Traits.ASYNC) {
+        @Override
+        public Handle open(String uri, Duration lease) {
+            return new LettuceLeanHandle(uri, lease);
+        }
+    },
     LETTUCE_SCRIPTS("lettuce-scripts", Traits.ASYNC) {
         @Override
         public Handle open(String uri, Duration lease) {

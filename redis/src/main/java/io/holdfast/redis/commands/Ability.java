@@ -11,9 +11,5 @@ public enum Ability {
     /** {@code WATCH}, {@code MULTI} and {@code EXEC}. */
     WATCH,
     /** {@code PUBLISH}. */
-    PUBLISH,
-    /** {@code XADD} and {@code XREVRANGE}. */
-    STREAMS,
-    /** {@code INCR}. */
-    COUNTER
+    PUBLISH
 }

@@ -55,6 +55,12 @@ public final class CommandsHolds {
         known(new Key(name, id), value, base, until(sentNanos, leaseMillis));
     }
 
+    /** Returns what is known of a hold; null if nothing is. */
+    @Nullable
+    CommandsHold known(String name, String id) {
+        return holds.get(new Key(name, id));
+    }
+
     private CommandsHold known(Key key, String value, long base, long untilNanos) {
         return holds.computeIfAbsent(key, k -> {
             CommandsHold hold = new CommandsHold(key.id(), value, base, untilNanos);
@@ -127,7 +133,7 @@ public final class CommandsHolds {
 
     /** A step of the hold that writes nothing, and promises nothing. */
     private CompletionStage<RenewReply> looked(String name, CommandsHold hold) {
-        return foreign.value(name).thenApply(value -> isGone(hold.id, value) ? new Gone() : new Renewed(hold.base, 0));
+        return foreign.value(name).thenApply(value -> isGone(hold.id, value) ? new Gone() : new Renewed(0));
     }
 
     private static boolean isGone(String id, @Nullable String value) {
@@ -156,7 +162,7 @@ public final class CommandsHolds {
      */
     private static RenewReply done(CommandsHold hold, long sequence) {
         hold.executed = Math.max(hold.executed, sequence);
-        return new Renewed(hold.base, 0);
+        return new Renewed(0);
     }
 
     private CompletionStage<RenewReply> write(
@@ -172,7 +178,7 @@ public final class CommandsHolds {
                         hold.value = after;
                         hold.untilNanos = until;
                         hold.uncertain = false;
-                        return CompletableFuture.<RenewReply>completedFuture(new Renewed(hold.base, 0));
+                        return CompletableFuture.<RenewReply>completedFuture(new Renewed(0));
                     }
                     return again(name, hold, leaseMillis, until, exact, triesLeft);
                 })

@@ -75,7 +75,7 @@ public final class CommandsLockStore implements LockStore {
         this.parts = parts;
         this.closing = closing;
         this.ways = parts.ways();
-        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), parts.time());
+        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), ways, parts.errors());
         this.foreign = new ForeignKeys(parts.connections(), parts.errors());
         this.holds = new CommandsHolds(ways, foreign, parts.errors(), parts.time());
     }
@@ -93,7 +93,7 @@ public final class CommandsLockStore implements LockStore {
                 .set(name, request.holderId(), args)
                 .thenCompose(ok -> ok == null
                         ? held(request, sent, triesLeft)
-                        : granted(request, tokens.next(name, request.holderId(), streams()), request.holderId(), sent));
+                        : granted(request, tokens.next(name), request.holderId(), sent));
     }
 
     /** Answers an acquire of a held lock. This id may hold it itself, by an execution whose answer was lost. */
@@ -115,7 +115,8 @@ public final class CommandsLockStore implements LockStore {
     private CompletionStage<AcquireReply> repeated(AcquireRequest request, String value, long sent, int triesLeft) {
         String name = request.name();
         String id = request.holderId();
-        CompletionStage<Long> base = tokens.current(name, id, streams());
+        CommandsHold known = holds.known(name, id);
+        CompletionStage<Long> base = known == null ? tokens.next(name) : CompletableFuture.completedFuture(known.base);
         if (CommandsHold.isChanged(value)) {
             // Settings were made since. A late repetition must not undo them.
             return granted(request, base, value, parts.time().nanoTime() - request.leaseMillis() * 1_000_000);
@@ -184,7 +185,7 @@ public final class CommandsLockStore implements LockStore {
                     CompletionStage<Integer> waiting = publishes()
                             ? foreign.listeners(RedisKeys.redissonChannel(name))
                             : CompletableFuture.completedFuture(0);
-                    return holds.renew(request, () -> tokens.current(name, request.holderId(), streams()))
+                    return holds.renew(request, () -> tokens.next(name))
                             .thenCombine(waiting, CommandsLockStore::withWaiting);
                 })
                 .whenComplete((reply, error) -> {
@@ -195,7 +196,7 @@ public final class CommandsLockStore implements LockStore {
     }
 
     private static RenewReply withWaiting(RenewReply reply, int waiting) {
-        return reply instanceof Renewed renewed ? new Renewed(renewed.base(), waiting) : reply;
+        return reply instanceof Renewed ? new Renewed(waiting) : reply;
     }
 
     @Override
@@ -278,7 +279,13 @@ public final class CommandsLockStore implements LockStore {
     public CompletionStage<StoreState> inspect(String name) {
         return guarded(
                 name,
-                () -> foreign.inspect(name, tokens, streams(), publishes() ? RedisKeys.redissonChannel(name) : null));
+                () -> foreign.inspect(
+                        name, holder -> baseOf(name, holder), publishes() ? RedisKeys.redissonChannel(name) : null));
+    }
+
+    private long baseOf(String name, String holder) {
+        CommandsHold known = holds.known(name, holder);
+        return known == null ? 0 : known.base;
     }
 
     @Override
@@ -327,10 +334,6 @@ public final class CommandsLockStore implements LockStore {
         return acquisitions.size() == 0 && holds.size() == 0
                 ? ""
                 : acquisitions.size() + " acquisitions, " + holds.size() + " holds at the store";
-    }
-
-    private boolean streams() {
-        return ways.choice().has(Ability.STREAMS);
     }
 
     private boolean publishes() {

@@ -6,11 +6,8 @@ import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.StoreException;
-import io.lettuce.core.Limit;
-import io.lettuce.core.Range;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.SetArgs;
-import io.lettuce.core.XAddArgs;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ObjectOutput;
 import io.lettuce.core.protocol.CommandArgs;
@@ -56,10 +53,6 @@ public final class CompareProbe {
         public boolean isSafe() {
             return choice.has(choice.delete()) && choice.has(choice.set());
         }
-
-        public boolean hasTokens() {
-            return choice.has(Ability.STREAMS) || choice.has(Ability.COUNTER);
-        }
     }
 
     private final RedisConnections connections;
@@ -87,7 +80,7 @@ public final class CompareProbe {
     }
 
     private static Finding untried(Map<Ability, Boolean> known) {
-        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH, Ability.STREAMS, Ability.COUNTER);
+        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH);
         known.forEach((ability, has) -> {
             if (has) {
                 abilities.add(ability);
@@ -132,17 +125,14 @@ public final class CompareProbe {
                 trials.need("get", commands.get(keys[0])),
                 trials.need("pttl", commands.pttl(keys[0])),
                 trials.need("type", commands.type(keys[0])),
+                trials.need("incr", commands.incr(keys[2])),
+                trials.need("time", commands.time()),
                 trials.need("del", commands.del(keys)),
                 trials.of(Ability.DELIFEQ, () -> deletes(ways.delifeq())),
                 trials.of(Ability.DELEX, () -> deletes(ways.delex())),
                 trials.of(Ability.SET_IFEQ, () -> sets(ways.set())),
-                trials.of(Ability.PUBLISH, () -> works(commands.publish(channel, RedisKeys.RELEASED), heard -> true)),
-                trials.of(Ability.STREAMS, this::addsToStreams),
-                trials.of(
-                        Ability.COUNTER,
-                        () -> all(
-                                works(commands.incr(keys[2]), number -> number == 1),
-                                works(commands.del(keys[2]), deleted -> deleted == 1))));
+                trials.of(Ability.PUBLISH, () -> works(commands.publish(channel, RedisKeys.RELEASED), heard -> true)));
+
         return shared.thenCompose(
                         done -> trials.of(Ability.WATCH, () -> watches(trials.found.contains(Ability.PUBLISH))))
                 .thenCompose(done -> works(commands.del(keys), deleted -> true))
@@ -175,14 +165,6 @@ public final class CompareProbe {
                 return ok;
             });
         }
-    }
-
-    private CompletionStage<Boolean> addsToStreams() {
-        var commands = connections.commands();
-        return all(
-                works(commands.xadd(keys[1], new XAddArgs().maxlen(1), "h", "a"), id -> true),
-                works(commands.xrevrange(keys[1], Range.unbounded(), Limit.from(1)), entries -> entries.size() == 1),
-                works(commands.pexpire(keys[1], KEPT_MILLIS), done -> done));
     }
 
     /** Whether a way leaves a key with another value alone, and deletes a key with the value. */

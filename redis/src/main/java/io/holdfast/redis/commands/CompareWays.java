@@ -43,8 +43,7 @@ public final class CompareWays implements ConditionalDelete, ConditionalSet {
         public String toString() {
             String release = delete() == Ability.WATCH ? "WATCH/MULTI" : delete().name();
             String renewal = set() == Ability.WATCH ? "WATCH/MULTI" : "SET IFEQ";
-            return "releases by " + release + ", renews by " + renewal + ", tokens by "
-                    + (has(Ability.STREAMS) ? "XADD" : "INCR")
+            return "releases by " + release + ", renews by " + renewal
                     + (has(Ability.PUBLISH) ? "" : ", waits by polling");
         }
     }

@@ -5,12 +5,11 @@ import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.StoreState;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.StreamMessage;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -173,15 +172,18 @@ public final class ForeignKeys {
                         : connections.commands().hgetall(name).thenApply(all -> (@Nullable Map<String, String>) all));
     }
 
-    /** @param channel where waiting clients listen; null if none can */
-    CompletionStage<StoreState> inspect(String name, CommandsTokens tokens, boolean streams, @Nullable String channel) {
+    /**
+     * Looks. The base of a hold's tokens is nowhere at the server.
+     *
+     * @param bases the bases of holder ids, as far as known; otherwise zero
+     * @param channel where waiting clients listen; null if none can
+     */
+    CompletionStage<StoreState> inspect(String name, ToLongFunction<String> bases, @Nullable String channel) {
         CompletionStage<Integer> waiting = channel == null ? CompletableFuture.completedFuture(0) : listeners(channel);
         CompletionStage<Long> remaining = connections.commands().pttl(name);
-        CompletionStage<List<StreamMessage<String, String>>> last =
-                streams ? tokens.last(name) : CompletableFuture.completedFuture(List.of());
         CompletionStage<String> value = connections.commands().get(name);
         return value.handle((text, error) -> error == null
-                        ? string(text, remaining, last)
+                        ? string(text, remaining, bases)
                         : orOfType(
                                 name,
                                 CompletableFuture.<@Nullable StoreState>failedFuture(error),
@@ -199,15 +201,13 @@ public final class ForeignKeys {
     }
 
     private static CompletionStage<@Nullable StoreState> string(
-            @Nullable String value,
-            CompletionStage<Long> remaining,
-            CompletionStage<List<StreamMessage<String, String>>> last) {
+            @Nullable String value, CompletionStage<Long> remaining, ToLongFunction<String> bases) {
         if (value == null) {
             return CompletableFuture.completedFuture(null);
         }
-        return remaining.thenCombine(last, (left, entries) -> {
+        return remaining.thenApply(left -> {
             String holder = Holders.inString(value, left >= 0);
-            return new StoreState(holder, 0, CommandsTokens.baseOf(entries, holder), 0);
+            return new StoreState(holder, 0, bases.applyAsLong(holder), 0);
         });
     }
 
@@ -230,8 +230,8 @@ public final class ForeignKeys {
             for (Map.Entry<String, String> field : fields.entrySet()) {
                 if (Holders.isHold(field.getKey())) {
                     boolean ours =
-                            Holders.isOurs(field.getKey()) && field.getValue().matches("b\\d{1,18}");
-                    long base = ours ? Long.parseLong(field.getValue().substring(1)) : 0;
+                            Holders.isOurs(field.getKey()) && field.getValue().matches("(b|s\\d{1,18}:)\\d{1,18}");
+                    long base = ours ? Long.parseLong(field.getValue().replaceFirst("b|.*:", "")) : 0;
                     return new StoreState(field.getKey(), 0, base, 0);
                 }
             }

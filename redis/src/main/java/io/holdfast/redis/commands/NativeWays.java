@@ -15,6 +15,7 @@ import java.util.concurrent.CompletionStage;
 public final class NativeWays {
 
     /** Commands that the driver does not know. */
+    @SuppressWarnings("deprecation") // ProtocolKeyword.name(), which every enum has
     private enum NewCommand implements ProtocolKeyword {
         DELIFEQ,
         DELEX;

@@ -56,13 +56,14 @@ public final class AcquireAllScript {
         ServerClock clock = connections.clock(requests.get(0).name());
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
-        args.add(Long.toString(clock.notAfterMillis(timeout)));
         args.add(Long.toString(requests.get(0).leaseMillis()));
+        args.add(Long.toString(clock.notAfterMillis(timeout)));
         for (AcquireRequest request : requests) {
-            locks.addAll(List.of(keys.of(request.name())));
+            locks.add(request.name());
+            locks.add(keys.queue(request.name()));
             args.add(request.holderId());
-            args.add(RedisKeys.redissonChannel(request.name()));
         }
+        locks.add(2, keys.counter(requests.get(0).name()));
         Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             clock.observe(reply.number());
@@ -73,9 +74,10 @@ public final class AcquireAllScript {
                 outcome.completeExceptionally(errors.late());
             } else if (code == LuaLockStore.UNUSABLE_KEY) {
                 String type = reply.text();
-                outcome.completeExceptionally(errors.unusableKey(nameAt(requests, reply), type));
+                outcome.completeExceptionally(errors.unusable(reply.text(), type, locks.get(2)));
             } else if (code == 0) {
-                outcome.complete(AcquireAllReply.busy(nameAt(requests, reply), reply.number()));
+                outcome.complete(
+                        AcquireAllReply.busy(requests.get(reply.integer() - 1).name(), reply.number()));
             } else {
                 List<Granted> granted = new ArrayList<>();
                 requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
@@ -83,9 +85,5 @@ public final class AcquireAllScript {
             }
         };
         scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), decoder, outcome);
-    }
-
-    private static String nameAt(List<AcquireRequest> requests, ScriptReply reply) {
-        return requests.get(reply.integer() - 1).name();
     }
 }

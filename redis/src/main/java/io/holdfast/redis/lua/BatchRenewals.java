@@ -9,6 +9,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,9 @@ public final class BatchRenewals {
 
     /** More holds in one command would delay the server's other clients noticeably. */
     private static final int RENEWALS_PER_COMMAND = 128;
+
+    /** The answer of most renewals: nobody counted. */
+    private static final RenewReply RENEWED = new RenewReply.Renewed(0);
 
     private final RedisKeys keys;
     private final Scripts scripts;
@@ -44,99 +48,147 @@ public final class BatchRenewals {
     }
 
     /** What the requests of one command have in common. */
-    private record Group(int keys, boolean counted) {}
+    private record Group(int keys, boolean counted, long leaseMillis, long sequence, boolean exact) {
 
-    /** A request and its place in the caller's list. */
-    private record Entry(int index, RenewRequest request) {}
+        boolean takes(int otherKeys, RenewRequest request) {
+            return keys == otherKeys
+                    && counted == request.counted()
+                    && leaseMillis == request.leaseMillis()
+                    && sequence == request.sequence()
+                    && exact == request.exact();
+        }
+    }
+
+    /** The requests of one command and, in the same order, their places in the caller's list. */
+    private static final class Chunk {
+
+        final Group group;
+        final List<RenewRequest> requests = new ArrayList<>();
+
+        /** In a cluster most chunks are of one request. */
+        int[] indexes = new int[1];
+
+        Chunk(Group group) {
+            this.group = group;
+        }
+
+        void add(int index, RenewRequest request) {
+            if (requests.size() == indexes.length) {
+                indexes = Arrays.copyOf(indexes, 2 * indexes.length);
+            }
+            indexes[requests.size()] = index;
+            requests.add(request);
+        }
+
+        /** Returns a chunk of one of the requests. */
+        Chunk alone(int place, boolean counted) {
+            Chunk alone = new Chunk(new Group(group.keys, counted, group.leaseMillis, group.sequence, group.exact));
+            alone.add(indexes[place], requests.get(place));
+            return alone;
+        }
+    }
 
     /** Answers each request. An answer depends only on requests of the same command. */
     void renew(List<RenewRequest> requests, RenewAnswers answers) {
         int most = scripts.allowed().batches() ? RENEWALS_PER_COMMAND : 1;
-        Map<Group, List<Entry>> open = new LinkedHashMap<>();
+        Map<Group, Chunk> open = new LinkedHashMap<>();
+        Chunk chunk = null;
         for (int i = 0; i < requests.size(); i++) {
             RenewRequest request = requests.get(i);
-            Group group = new Group(connections.group(request.name()), request.counted());
-            List<Entry> chunk = open.computeIfAbsent(group, first -> new ArrayList<>());
-            chunk.add(new Entry(i, request));
-            if (chunk.size() == most) {
-                open.remove(group);
-                send(chunk, group.counted(), answers);
+            int slot = connections.group(request.name());
+            if (chunk == null || !chunk.group.takes(slot, request)) {
+                Group group =
+                        new Group(slot, request.counted(), request.leaseMillis(), request.sequence(), request.exact());
+                chunk = open.computeIfAbsent(group, Chunk::new);
+            }
+            chunk.add(i, request);
+            if (chunk.requests.size() == most) {
+                open.remove(chunk.group);
+                send(chunk, answers);
+                chunk = null;
             }
         }
-        open.forEach((group, chunk) -> send(chunk, group.counted(), answers));
+        open.values().forEach(rest -> send(rest, answers));
     }
 
-    private void send(List<Entry> chunk, boolean counted, RenewAnswers answers) {
-        renewal(chunk, counted).whenComplete((replies, error) -> {
+    private void send(Chunk chunk, RenewAnswers answers) {
+        renewal(chunk).whenComplete((replies, error) -> {
             StoreException failed = error == null ? null : errors.of(error);
             // A slot can take long to move. Without the queue's key, its locks are renewed all the while.
             boolean apart = failed != null && RedisErrors.keysAreApart(error);
             // A batch may be refused for good because this user has lost the right to one of its keys.
-            boolean refused = failed != null && chunk.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
-            for (int i = 0; i < chunk.size(); i++) {
+            boolean refused =
+                    failed != null && chunk.requests.size() > 1 && failed.outcome() == StoreException.Outcome.FATAL;
+            for (int i = 0; i < chunk.requests.size(); i++) {
                 if (apart || refused) {
-                    renewAlone(chunk.get(i), counted && !apart, answers);
+                    renewAlone(chunk.alone(i, chunk.group.counted && !apart), answers);
                 } else {
-                    answers.answered(chunk.get(i).index(), failed == null ? replies.get(i) : null, failed);
+                    answers.answered(chunk.indexes[i], failed == null ? replies[i] : null, failed);
                 }
             }
         });
     }
 
     /**
-     * Renews one hold.
-     *
-     * @param counted whether to count the waiting clients. If not, the command has only the lock's key, which is at one
-     *     node at any time
+     * Renews one hold. A chunk that does not count the waiting clients has only the lock's key, which is at one node at any
+     * time.
      */
-    private void renewAlone(Entry entry, boolean counted, RenewAnswers answers) {
-        renewal(List.of(entry), counted)
+    private void renewAlone(Chunk chunk, RenewAnswers answers) {
+        renewal(chunk)
                 .whenComplete((replies, error) -> answers.answered(
-                        entry.index(), error == null ? replies.get(0) : null, error == null ? null : errors.of(error)));
+                        chunk.indexes[0], error == null ? replies[0] : null, error == null ? null : errors.of(error)));
     }
 
-    private CompletionStage<List<RenewReply>> renewal(List<Entry> chunk, boolean counted) {
-        LuaScript script = chunk.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
-        return scripts.run(script, renewalKeys(chunk, counted), renewalArgs(chunk), reply -> {
-            connections.clock(chunk.get(0).request().name()).observe(reply.number());
-            List<RenewReply> replies = new ArrayList<>(chunk.size());
-            for (Entry entry : chunk) {
-                redisson.unwatch(entry.request().name(), entry.request().holderId());
-                int code = reply.integer();
-                long base = reply.number();
-                int waiting = counted ? reply.integer() : 0;
-                replies.add(
-                        switch (code) {
-                            case 0 -> new RenewReply.Gone();
-                            case 1 -> new RenewReply.Renewed(base, waiting);
-                            default -> new RenewReply.Superseded();
-                        });
+    private CompletionStage<RenewReply[]> renewal(Chunk chunk) {
+        List<RenewRequest> requests = chunk.requests;
+        LuaScript script = requests.size() == 1 ? LuaScript.RENEW_ONE : LuaScript.RENEW;
+        return scripts.run(script, renewalKeys(chunk), renewalArgs(chunk), reply -> {
+            connections.clock(requests.get(0).name()).observe(reply.number());
+            for (RenewRequest request : requests) {
+                redisson.unwatch(request.name(), request.holderId());
             }
-            return replies;
+            return replies(requests.size(), reply);
         });
     }
 
-    private String[] renewalKeys(List<Entry> chunk, boolean counted) {
-        List<String> names = new ArrayList<>(2 * chunk.size());
-        for (Entry entry : chunk) {
-            names.add(entry.request().name());
-            if (counted) {
-                names.add(keys.queue(entry.request().name()));
+    /** Reads the answers. The reply names only the holds that were not renewed. */
+    private static RenewReply[] replies(int count, ScriptReply reply) {
+        RenewReply[] replies = new RenewReply[count];
+        List<?> others = reply.list();
+        if (reply.hasNext()) {
+            List<?> waiting = reply.list();
+            for (int i = 0; i < count; i++) {
+                replies[i] = new RenewReply.Renewed(((Long) waiting.get(i)).intValue());
             }
+        } else {
+            Arrays.fill(replies, RENEWED);
         }
-        return names.toArray(new String[0]);
+        for (int i = 0; i < others.size(); i += 2) {
+            int place = ((Long) others.get(i)).intValue() - 1;
+            replies[place] = (Long) others.get(i + 1) == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
+        }
+        return replies;
     }
 
-    private static String[] renewalArgs(List<Entry> chunk) {
-        String[] args = new String[2 * chunk.size()];
-        String before = "";
-        int at = 0;
-        for (Entry entry : chunk) {
-            RenewRequest request = entry.request();
-            String setting = request.leaseMillis() + ":" + request.sequence() + (request.exact() ? ":1" : ":0");
-            args[at++] = request.holderId();
-            args[at++] = setting.equals(before) ? "" : setting;
-            before = setting;
+    private String[] renewalKeys(Chunk chunk) {
+        int holds = chunk.requests.size();
+        String[] names = new String[chunk.group.counted ? 2 * holds : holds];
+        for (int i = 0; i < holds; i++) {
+            names[i] = chunk.requests.get(i).name();
+            if (chunk.group.counted) {
+                names[holds + i] = keys.queue(names[i]);
+            }
+        }
+        return names;
+    }
+
+    private static String[] renewalArgs(Chunk chunk) {
+        String[] args = new String[3 + chunk.requests.size()];
+        args[0] = Long.toString(chunk.group.leaseMillis);
+        args[1] = Long.toString(chunk.group.sequence);
+        args[2] = chunk.group.exact ? "1" : "0";
+        for (int i = 0; i < chunk.requests.size(); i++) {
+            args[3 + i] = chunk.requests.get(i).holderId();
         }
         return args;
     }

@@ -18,7 +18,9 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -41,8 +43,16 @@ public final class LuaLockStore implements LockStore {
     static final int LATE = -1;
     static final int UNUSABLE_KEY = -2;
     private static final int NO_LOCK = -3;
+    private static final int RELEASED_AND_HELD = 2;
+    private static final int RELEASED_TOO_LATE = 4;
     private static final int OURS = 0;
     private static final int HELD_BY_REDISSON = 1;
+
+    /** The argument of an acquire that counts the clients that wait at Redisson. */
+    private static final String COUNT = "c";
+
+    /** The argument of an acquire that writes in any case, so that replicas can be waited for. */
+    private static final String WRITE = "w";
 
     private final RedisSettings settings;
     private final RedisKeys keys;
@@ -59,6 +69,7 @@ public final class LuaLockStore implements LockStore {
     private final @Nullable ReplicatedAcquires replicated;
 
     private final AcquiresUnderWay underWay = new AcquiresUnderWay();
+    private final RedissonSeen redissonSeen;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** @param closing closes the connections */
@@ -69,6 +80,7 @@ public final class LuaLockStore implements LockStore {
             RedisErrors errors,
             RedisConnections connections,
             RedisMessages messages,
+            TimeSource time,
             Runnable closing) {
         this.settings = settings;
         this.keys = keys;
@@ -80,6 +92,7 @@ public final class LuaLockStore implements LockStore {
         this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
         this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections, settings.timeout());
         this.closing = closing;
+        this.redissonSeen = new RedissonSeen(time);
         this.replicated =
                 settings.minReplicas() == 0 ? null : new ReplicatedAcquires(settings, connections, scripts, errors);
     }
@@ -124,15 +137,17 @@ public final class LuaLockStore implements LockStore {
 
     private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
-        String[] args = args(
-                name,
-                request.holderId(),
-                Long.toString(request.leaseMillis()),
-                Long.toString(request.pollMillis()),
-                request.queue() ? "1" : "0",
-                notAfter(name),
-                Long.toString(request.repetition()),
-                replicated == null ? "0" : "1");
+        List<String> args = new ArrayList<>(5);
+        args.add(request.holderId());
+        args.add(Long.toString(request.leaseMillis()));
+        args.add(notAfter(name));
+        args.add(request.queue() ? request.pollMillis() + ":" + request.repetition() : "");
+        if (replicated != null) {
+            args.add(WRITE);
+        } else if (redissonSeen.isRecent()) {
+            args.add(COUNT);
+        }
+        String[] all = args.toArray(String[]::new);
         Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             observe(name, reply);
@@ -142,15 +157,16 @@ public final class LuaLockStore implements LockStore {
             } else if (code == LATE) {
                 outcome.completeExceptionally(errors.late());
             } else if (code == UNUSABLE_KEY) {
-                outcome.completeExceptionally(errors.unusableKey(name, reply.text()));
+                String type = reply.text();
+                outcome.completeExceptionally(errors.unusable(reply.text(), type, keys.counter(name)));
             } else {
-                outcome.complete(acquired(request, code, reply));
+                outcome.complete(acquired(request, code == 1, reply));
             }
         };
         if (replicated == null) {
-            scripts.run(LuaScript.ACQUIRE, keys.of(name), args, decoder, outcome);
+            scripts.run(LuaScript.ACQUIRE, keys.of(name), all, decoder, outcome);
         } else {
-            replicated.run(keys.of(name), args, decoder, outcome);
+            replicated.run(keys.of(name), all, decoder, outcome);
         }
     }
 
@@ -185,7 +201,7 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
-        return scripts.run(LuaScript.RELEASE, keys.of(name), args(name, holderId, ""), reply -> {
+        return scripts.run(LuaScript.RELEASE, keys.of(name), new String[] {holderId}, reply -> {
             messages.redisson().unwatch(name, holderId);
             return new ReleaseReply(ended(name, reply), null);
         });
@@ -202,31 +218,30 @@ public final class LuaLockStore implements LockStore {
                     .thenCompose(
                             reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
         }
-        String[] args = args(
-                name,
-                request.holderId(),
-                requeue.holderId(),
-                Long.toString(requeue.leaseMillis()),
-                Long.toString(requeue.pollMillis()),
-                notAfter(name));
+        String[] args = {
+            request.holderId(),
+            requeue.holderId(),
+            Long.toString(requeue.leaseMillis()),
+            Long.toString(requeue.pollMillis()),
+            notAfter(name)
+        };
         return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
-            boolean wasHeld = reply.flag();
-            observe(name, reply);
             messages.redisson().unwatch(name, request.holderId());
-            if (!wasHeld) {
+            int code = reply.integer();
+            if (code == 0) {
                 outcome.complete(new ReleaseReply(false, null));
                 return;
             }
-            int code = reply.integer();
-            if (code == LATE) {
-                // Released, but too late to queue. A caller that still waits for this answer wants to queue.
-                leftFree(name, reply.text());
+            if (code == RELEASED_TOO_LATE) {
+                // A caller that still waits for this answer wants to queue.
+                leftFree(name, reply);
                 acquireNext(requeue).whenComplete((acquired, error) -> StageGuard.complete(outcome, acquired, error));
                 return;
             }
-            AcquireReply acquired = acquired(requeue, code, reply);
+            observe(name, reply);
+            AcquireReply acquired = acquired(requeue, code == RELEASED_AND_HELD, reply);
             if (acquired instanceof AcquireReply.Busy busy) {
-                leftFree(name, busy.holder());
+                tell(name, busy.holder());
             }
             outcome.complete(new ReleaseReply(true, acquired));
         });
@@ -253,7 +268,7 @@ public final class LuaLockStore implements LockStore {
 
     private CompletionStage<Boolean> withdraw(String name, String holderId) {
         CompletableFuture<Boolean> abandoned =
-                scripts.run(LuaScript.ABANDON, keys.of(name), args(name, holderId), reply -> ended(name, reply));
+                scripts.run(LuaScript.ABANDON, keys.of(name), new String[] {holderId}, reply -> ended(name, reply));
         // Only afterwards: the answer of an acquire of this id that is under way would begin to listen.
         return abandoned.whenComplete((held, error) -> messages.redisson().unwatch(name, holderId));
     }
@@ -272,7 +287,7 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return scripts.run(LuaScript.FORCE, keys.of(name), args(name, ""), reply -> ended(name, reply));
+        return scripts.run(LuaScript.FORCE, keys.of(name), new String[0], reply -> ended(name, reply));
     }
 
     /** Returns how late an acquire may take effect: its "not after" refuses it after the timeout. */
@@ -319,19 +334,9 @@ public final class LuaLockStore implements LockStore {
         return scripts;
     }
 
-    /** Returns the arguments that all scripts about one holder id begin with, and after them more. */
-    private String[] args(String name, String holderId, String... more) {
-        String[] args = new String[3 + more.length];
-        args[0] = messages.subscriptions().grantChannels(name);
-        args[1] = RedisKeys.redissonChannel(name);
-        args[2] = holderId;
-        System.arraycopy(more, 0, args, 3, more.length);
-        return args;
-    }
-
-    private AcquireReply acquired(AcquireRequest request, int code, ScriptReply reply) {
+    private AcquireReply acquired(AcquireRequest request, boolean granted, ScriptReply reply) {
         String name = request.name();
-        if (code == 1) {
+        if (granted) {
             messages.redisson().unwatch(name, request.holderId());
             return new AcquireReply.Granted(reply.number(), reply.integer());
         }
@@ -339,6 +344,9 @@ public final class LuaLockStore implements LockStore {
         int ahead = reply.integer();
         int kind = reply.integer();
         String holder = reply.text();
+        if (kind == HELD_BY_REDISSON) {
+            redissonSeen.now();
+        }
         if (request.queue()) {
             messages.subscriptions().waiting(name);
             if (!scripts.allowed().pushes() && ahead == 0 && kind == OURS) {
@@ -356,18 +364,25 @@ public final class LuaLockStore implements LockStore {
     /** Reads the reply of a script that ends a hold; returns whether there was one. */
     private boolean ended(String name, ScriptReply reply) {
         int code = reply.integer();
-        observe(name, reply);
         if (code == NO_LOCK) {
             throw errors.notDeleted(name, reply.text());
         }
         if (code == 1) {
-            leftFree(name, reply.text());
+            leftFree(name, reply);
         }
         return code == 1;
     }
 
+    /** Reads whom to tell of a release, and how many heard of it at Redisson. */
+    private void leftFree(String name, ScriptReply reply) {
+        tell(name, reply.text());
+        if (reply.number() > 0) {
+            redissonSeen.now();
+        }
+    }
+
     /** Sends the hint of a release, where the script could not publish it. */
-    private void leftFree(String name, String firstWaiting) {
+    private void tell(String name, String firstWaiting) {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }

@@ -1,6 +1,5 @@
 package io.holdfast.redis.lua;
 
-import io.holdfast.redis.connect.Publishing;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -12,35 +11,34 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The scripts. Each is a resource beside this class, whose head documents its arguments and its reply. Each has two
- * forms: one notifies waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code
- * silent.lua}).
+ * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one tells
+ * waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
  */
 public enum LuaScript {
-    ACQUIRE("acquire", "holders", "common"),
-    ACQUIRE_ALL("acquire-all"),
-    RENEW("renew"),
-    /** The same script with its keys written out, for one hold. */
-    RENEW_ONE("renew") {
+    ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
+    ACQUIRE_ALL("clock", "counter", "acquire-all"),
+    RENEW("clock", "renew"),
+    /** The same with its keys written out, so that it is good for one hold. */
+    RENEW_ONE("clock", "renew") {
         @Override
         String adapted(String text) {
-            return text.replace("KEYS[lock]", "KEYS[1]").replace("KEYS[queue]", "KEYS[2]");
+            return text.replace("KEYS[i]", "KEYS[1]").replace("KEYS[holds + i]", "KEYS[2]");
         }
     },
-    RELEASE("release", "common"),
-    ABANDON("abandon", "common"),
-    FORCE("force", "holders", "common"),
-    INSPECT("inspect", "holders", "common"),
+    RELEASE("release-short", "clock", "counter", "common", "release"),
+    ABANDON("clock", "counter", "common", "abandon"),
+    FORCE("clock", "holders", "counter", "common", "force"),
+    INSPECT("clock", "holders", "counter", "common", "inspect"),
     PROBE("probe"),
     PROBE_HOLD("probe-hold"),
 
-    QUORUM_TAKE("quorum-take", "holders", "quorum-common"),
+    QUORUM_TAKE("holders", "quorum-common", "quorum-take"),
     QUORUM_EXTEND("quorum-extend"),
-    QUORUM_RELEASE("quorum-release", "holders", "quorum-common"),
-    QUORUM_LEAVE("quorum-leave", "holders", "quorum-common"),
-    QUORUM_COMMIT("quorum-commit", "holders", "quorum-common"),
-    QUORUM_INSPECT("quorum-inspect", "holders", "quorum-common"),
-    QUORUM_FORCE("quorum-force", "holders", "quorum-common"),
+    QUORUM_RELEASE("holders", "quorum-common", "quorum-release"),
+    QUORUM_LEAVE("holders", "quorum-common", "quorum-leave"),
+    QUORUM_COMMIT("holders", "quorum-common", "quorum-commit"),
+    QUORUM_INSPECT("holders", "quorum-common", "quorum-inspect"),
+    QUORUM_FORCE("holders", "quorum-common", "quorum-force"),
     QUORUM_LOOK("quorum-look"),
     QUORUM_ADMIT("quorum-admit");
 
@@ -55,15 +53,30 @@ public enum LuaScript {
     private static final String PUSH = read("push");
     private static final String SILENT = read("silent");
 
+    /** What short paths end with in their names. */
+    private static final String SHORT = "-short";
+
+    /** The place of a short path at which it publishes a release. */
+    private static final String RELEASED = "RELEASED";
+
+    /** What comes before the functions that tell other clients: the short path and what it needs. */
+    private final String early;
+
     private final String text;
 
-    /** @param before the resources that the script needs, put before it */
-    LuaScript(String resource, String... before) {
+    /** @param resources in their order; those up to a short path come first of all */
+    LuaScript(String... resources) {
+        StringBuilder first = new StringBuilder();
         StringBuilder joined = new StringBuilder();
-        for (String common : before) {
-            joined.append(read(common)).append('\n');
+        for (String resource : resources) {
+            joined.append(adapted(read(resource))).append('\n');
+            if (resource.endsWith(SHORT)) {
+                first.append(joined);
+                joined.setLength(0);
+            }
         }
-        this.text = joined.append(adapted(read(resource))).toString();
+        this.early = first.toString();
+        this.text = joined.toString();
     }
 
     private boolean isOfMembers() {
@@ -71,23 +84,23 @@ public enum LuaScript {
     }
 
     /**
-     * Returns the text for the server.
+     * Returns what the server is given.
      *
-     * @param pushes whether the script publishes its messages, in this way, or leaves that to its caller. A member's
-     *     messages are hints, sent by pcall, so one text serves both
+     * @param pushes whether the script itself tells others, or leaves that to its caller. A member's messages are hints, sent by
+     *     pcall: one text serves both
      */
-    public String text(Publishing publishing, boolean pushes) {
-        return isOfMembers() ? text : (pushes ? publishing.head() + PUSH : SILENT) + "\n" + text;
+    public String text(ScriptHead head, boolean pushes) {
+        return isOfMembers()
+                ? text
+                : early.replace(RELEASED, pushes ? head.release() : "0")
+                        + (pushes ? head.text() + PUSH : SILENT)
+                        + "\n"
+                        + text;
     }
 
-    /** Returns the name that the server knows the script by. Takes time, so keep it. */
-    String digest(Publishing publishing, boolean pushes) {
-        try {
-            byte[] text = text(publishing, pushes).getBytes(StandardCharsets.UTF_8);
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("Every JVM has SHA-1", e);
-        }
+    /** Returns what the server calls it. Takes time: to be kept. */
+    String digest(ScriptHead head, boolean pushes) {
+        return sha1(text(head, pushes));
     }
 
     boolean isRenewal() {
@@ -106,6 +119,15 @@ public enum LuaScript {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String sha1(String text) {
+        try {
+            byte[] hash = MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(hash);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("Every JVM has SHA-1", e);
         }
     }
 }

@@ -85,20 +85,14 @@ public final class RedisProbe {
     private boolean batches(String[] batchKeys) {
         try {
             int made = hold(batchKeys);
-            String[] args = new String[batchKeys.length];
-            Arrays.fill(args, "");
-            for (int i = 0; i < args.length; i += 2) {
-                args[i] = HOLDER;
-            }
-            args[1] = "1000:0:0";
-            ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
+            String[] args = new String[3 + batchKeys.length / 2];
+            Arrays.fill(args, HOLDER);
+            args[0] = "1000";
+            args[1] = "0";
+            args[2] = "0";
+            ScriptReply reply = run(LuaScript.RENEW, inOrder(batchKeys), args);
             reply.number();
-            boolean found = true;
-            for (int i = 0; i < batchKeys.length; i += 2) {
-                found &= reply.flag();
-                reply.number();
-                reply.number();
-            }
+            boolean found = reply.list().isEmpty();
             // If no hold could be made, there is one server, which refuses all writes now: a replica, or full. If only
             // some could not, they belong to another server, of which nothing is known.
             return made == 0 || (found && made == batchKeys.length / 2);
@@ -112,6 +106,15 @@ public final class RedisProbe {
                 var unused = connections.commands().del(batchKeys[i]);
             }
         }
+    }
+
+    /** The locks, and then their queues. */
+    private static String[] inOrder(String[] batchKeys) {
+        String[] ordered = new String[batchKeys.length];
+        for (int i = 0; i < batchKeys.length; i++) {
+            ordered[i / 2 + i % 2 * batchKeys.length / 2] = batchKeys[i];
+        }
+        return ordered;
     }
 
     /** Makes the holds, and returns how many could be made. */

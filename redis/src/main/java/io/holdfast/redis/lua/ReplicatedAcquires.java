@@ -10,7 +10,6 @@ import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -253,7 +252,7 @@ public final class ReplicatedAcquires {
         private void giveBack(StatefulRedisConnection<String, String> connection, Task task, int has) {
             // On the connection of the acquires, so in their order: the engine asks again under the same id, and a
             // withdrawal executed after that would end a hold whose lease was handed out.
-            String[] args = Arrays.copyOf(task.args, 3);
+            String[] args = {task.args[0]};
             StageGuard.begin(() -> scripts.run(connection.async(), LuaScript.ABANDON, task.keys, args))
                     .whenComplete((held, error) -> task.reply.completeExceptionally(
                             errors.notReplicated(has, needed, patience, error == null)));

@@ -34,6 +34,16 @@ public final class ScriptReply {
         return number() == 1;
     }
 
+    /** Returns whether an element follows. */
+    boolean hasNext() {
+        return next < elements.size();
+    }
+
+    /** Reads a list of numbers. */
+    List<?> list() {
+        return (List<?>) elements.get(next++);
+    }
+
     public String text() {
         return (String) elements.get(next++);
     }

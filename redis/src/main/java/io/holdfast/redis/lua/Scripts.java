@@ -37,7 +37,7 @@ public final class Scripts {
     private static final long RETRY_FIRST_NANOS = 5_000_000;
 
     private final RedisConnections connections;
-    private final Publishing publishing;
+    private final ScriptHead head;
     private final RedisErrors errors;
     private final TimeSource time;
 
@@ -46,9 +46,9 @@ public final class Scripts {
 
     private volatile boolean closed;
 
-    public Scripts(RedisConnections connections, Publishing publishing, RedisErrors errors, TimeSource time) {
+    public Scripts(RedisConnections connections, ScriptHead head, RedisErrors errors, TimeSource time) {
         this.connections = connections;
-        this.publishing = publishing;
+        this.head = head;
         this.errors = errors;
         this.time = time;
         this.forms = new Forms(Allowed.ALL, digests(Allowed.ALL));
@@ -64,13 +64,13 @@ public final class Scripts {
     private Map<LuaScript, String> digests(Allowed found) {
         Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class);
         for (LuaScript script : LuaScript.values()) {
-            digests.put(script, script.digest(publishing, found.pushes()));
+            digests.put(script, script.digest(head, found.pushes()));
         }
         return digests;
     }
 
     Publishing publishing() {
-        return publishing;
+        return head.publishing();
     }
 
     public Allowed allowed() {
@@ -79,7 +79,7 @@ public final class Scripts {
 
     /** Returns the text that the server gets now. */
     String text(LuaScript script) {
-        return script.text(publishing, forms.allowed.pushes());
+        return script.text(head, forms.allowed.pushes());
     }
 
     /** Runs a script whose outcome is a function of its reply. A function that throws fails the call. */
@@ -108,7 +108,7 @@ public final class Scripts {
             RedisClusterAsyncCommands<String, String> commands, LuaScript script, String[] keys, String[] args) {
         Forms now = forms;
         Supplier<CompletionStage<ScriptReply>> byText =
-                () -> dispatch(commands, CommandType.EVAL, script.text(publishing, now.allowed.pushes()), keys, args);
+                () -> dispatch(commands, CommandType.EVAL, script.text(head, now.allowed.pushes()), keys, args);
         if (!now.allowed.digests()) {
             return byText.get();
         }

@@ -6,6 +6,7 @@ import io.holdfast.redis.connect.ServerConnections;
 import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.OpeningSteps;
+import io.holdfast.redis.lua.ScriptHead;
 import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
@@ -54,11 +55,15 @@ public final class MemberOpening {
     }
 
     private QuorumMember open() {
-        RedisKeys keys = new RedisKeys(settings.internalPrefix());
+        RedisKeys keys = RedisKeys.ofServer(settings.internalPrefix());
         MemberMessages messages = new MemberMessages(keys.clientChannels() + context.clientId());
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(messages::resubscribed));
-        Scripts scripts = new Scripts(connections, Publishing.PLAIN, commandErrors, context.time());
+        Scripts scripts = new Scripts(
+                connections,
+                new ScriptHead(Publishing.PLAIN, keys.clientChannels(), false),
+                commandErrors,
+                context.time());
         checkScripts(scripts, keys);
         steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
         // A server that forbids messages can still vote: waiting clients poll, and hear from other members.

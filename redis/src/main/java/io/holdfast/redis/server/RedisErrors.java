@@ -200,6 +200,21 @@ public final class RedisErrors {
                 null);
     }
 
+    /** Returns the failure for a key of another type: the lock's own, or the counter of its tokens. */
+    public StoreException unusable(String key, String type, String counter) {
+        return key.equals(counter) ? unusableCounter(key, type) : unusableKey(key, type);
+    }
+
+    /** Returns the failure for a counter that is of another type. */
+    public StoreException unusableCounter(String key, String type) {
+        return new StoreException(
+                FATAL,
+                "The key \"" + key + "\" at " + server + " is of type " + type
+                        + ", so no fencing token can be made (expected: no such key or a number; see who else writes that key,"
+                        + " and delete it)",
+                null);
+    }
+
     /** Returns the failure for a key that a release by force does not delete. */
     public StoreException notDeleted(String key, String what) {
         return new StoreException(

@@ -7,14 +7,14 @@ import java.nio.charset.StandardCharsets;
  * Builds the names of a lock's keys and channels. They are a stored format: clients of all versions must agree on it.
  *
  * <p>A "name" here, and in the stores that use this class, is the key of the lock: {@code KeyedStore} has put the name
- * prefix before it. Holdfast's internal keys are {@code <prefix>:{<tag>}:<kind>:<name>}, where the tag puts them into
- * the lock key's cluster slot:
+ * prefix before it. Holdfast's internal keys of a lock are in the lock key's cluster slot:
  *
  * <ul>
- *   <li>the name's own tag (between its first <code>{</code> and the next <code>}</code>), if it has one that is not
- *       empty;
- *   <li>otherwise the whole name decides its slot, and is the tag itself unless it contains a <code>}</code>;
- *   <li>otherwise (<code>a}b</code>, <code>a{}b</code>) the slot's tag, see {@link #slotTag}.
+ *   <li><code>prefix:kind::name</code> for a name with a tag of its own: the text between its first <code>{</code> and the
+ *       next <code>}</code>, if that is not empty;
+ *   <li><code>prefix:kind:{name}</code> for any other name without a <code>}</code>;
+ *   <li><code>prefix:kind:{tag}:name</code> with the slot's tag for the rest (<code>a}b</code>, <code>a{}b</code>), see
+ *       {@link #slotTag}.
  * </ul>
  */
 public final class RedisKeys {
@@ -23,14 +23,26 @@ public final class RedisKeys {
     public static final String RELEASED = "0";
 
     private final String prefix;
+    private final boolean countsPerSlot;
 
-    public RedisKeys(String prefix) {
+    private RedisKeys(String prefix, boolean countsPerSlot) {
         this.prefix = prefix;
+        this.countsPerSlot = countsPerSlot;
     }
 
-    /** Returns lock, queue, stamps and base: the {@code KEYS} of most scripts. */
+    /** Returns the keys on a server that holds all of them: one counter of bases serves all locks. */
+    public static RedisKeys ofServer(String prefix) {
+        return new RedisKeys(prefix, false);
+    }
+
+    /** Returns the keys in a cluster, where a script may not use keys of two slots: each slot has a counter of its own. */
+    public static RedisKeys ofCluster(String prefix) {
+        return new RedisKeys(prefix, true);
+    }
+
+    /** Returns lock, queue and counter: the {@code KEYS} of most scripts. */
     public String[] of(String name) {
-        return new String[] {name, queue(name), internal(name, 's'), base(name)};
+        return new String[] {name, queue(name), counter(name)};
     }
 
     /** Returns the key of a lock's queue. */
@@ -38,14 +50,9 @@ public final class RedisKeys {
         return internal(name, 'q');
     }
 
-    /** Returns the key of the last base that a script gave. */
-    public String base(String name) {
-        return internal(name, 'b');
-    }
-
-    /** Returns the key of the stream whose ids are bases, in the mode "commands". */
-    public String stream(String name) {
-        return internal(name, 't');
+    /** Returns the key of the counter that makes the bases of this lock. */
+    public String counter(String name) {
+        return countsPerSlot ? prefix + ":b:{" + slotTag(slot(name)) + "}" : prefix + ":b";
     }
 
     /** Returns lock, register, waiting, sequence and birth: the {@code KEYS} of most scripts of a quorum's member. */
@@ -58,14 +65,20 @@ public final class RedisKeys {
         return prefix + ":birth";
     }
 
-    /** Returns three keys in one slot that no lock has: after the tag, a lock's internal keys have a single letter. */
+    /** Returns three keys in one slot that no lock has: the kinds of a lock's keys are single letters. */
     public String[] probe(String clientId) {
-        String start = prefix + ":{" + clientId + "}:probe:";
+        String start = prefix + ":probe:{" + clientId + "}:";
         return new String[] {start + 1, start + 2, start + 3};
     }
 
     private String internal(String name, char kind) {
-        return prefix + ":{" + tag(name) + "}:" + kind + ":" + name;
+        int open = name.indexOf('{');
+        if (open >= 0 && name.indexOf('}', open + 1) > open + 1) {
+            return prefix + ":" + kind + "::" + name;
+        }
+        return name.indexOf('}') < 0 && !name.isEmpty()
+                ? prefix + ":" + kind + ":{" + name + "}"
+                : prefix + ":" + kind + ":{" + slotTag(slot(name)) + "}:" + name;
     }
 
     /** Returns the beginning of the channels of all clients. */
@@ -110,16 +123,5 @@ public final class RedisKeys {
                 }
             }
         }
-    }
-
-    private static String tag(String name) {
-        int open = name.indexOf('{');
-        if (open >= 0) {
-            int close = name.indexOf('}', open + 1);
-            if (close > open + 1) {
-                return name.substring(open + 1, close);
-            }
-        }
-        return name.indexOf('}') < 0 && !name.isEmpty() ? name : slotTag(slot(name));
     }
 }

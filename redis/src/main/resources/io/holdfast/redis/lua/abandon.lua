@@ -1,12 +1,13 @@
 -- Withdraws a holder id, whatever has become of it: removes it from the queue, and releases the lock if the id holds
 -- it.
 --
--- KEYS    lock, queue, stamps, base
--- Result  {1, now, next} the id held the lock; "next" is the holder id that the caller should notify, or empty
---         {0, now}       the id did not hold the lock
+-- KEYS    lock, queue, counter
+-- ARGV[1] holder id
+-- Result  {1, whom, heard} it held the lock; the rest as of a release
+--         {0}              it did not
 
-leave(ARGV[3])
-if not holds(ARGV[3]) then
-  return {0, now}
+leave(ARGV[1])
+if not ended(ARGV[1]) then
+  return {0}
 end
-return {1, now, ended(ARGV[3]) and vacate() or ''}
+return {1, isFree() and vacate() or '', heard}

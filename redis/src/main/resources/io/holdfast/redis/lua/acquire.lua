@@ -1,23 +1,20 @@
 -- Takes the lock for a holder id. If the lock is busy, puts the id into the queue if the caller wants that.
 --
--- KEYS    lock, queue, stamps, base
--- ARGV[4] lease in ms
--- ARGV[5] poll in ms
--- ARGV[6] 1: wait in the queue when busy
--- ARGV[7] not after: do nothing if executed later than this, in ms of server time; 0: no limit
--- ARGV[8] how often this id asked before
--- ARGV[9] 1: a repetition for an id that holds writes in any case, so that the caller can wait until replicas have it
+-- KEYS    lock, queue, counter
+-- ARGV[1] holder id
+-- ARGV[2] lease in ms
+-- ARGV[3] not after: do nothing if executed later than this, in ms of server time; 0: whenever
+-- ARGV[4] "poll:repetition": wait in the queue when busy; poll in ms, and how often this id asked before. Or empty
+-- ARGV[5] if present, the clients that wait at Redisson are counted. 'w': a repetition for an id that holds writes in any
+--         case, so that the caller can wait until replicas have it
 -- Result  {1, now, base, waiting}                    the id holds the lock
 --         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: announced as Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
---         {-2, now, type}                            the key has a type that no lock has
--- A repetition for an id that holds only ever lengthens, and answers with the base that the hold has.
+--         {-2, now, type, key}                       a key is something that no lock has
+-- Sent again for an id that holds, it only ever lengthens, and answers the base that the hold has.
 
-local id, lease, poll = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
-local limit = tonumber(ARGV[7])
-if limit > 0 and now > limit then
-  return {-1, now}
-end
+local id, lease = ARGV[1], tonumber(ARGV[2])
+local poll, repetition = string.match(ARGV[4], '^(%d+):(%d+)$')
 
 -- Returns the kind and the holder of a hash that another id holds.
 local function holderOf()
@@ -29,22 +26,22 @@ end
 -- know only whether a live entry is before it. Looking at every entry would cost more the more clients wait.
 local function ahead(place)
   for i = 1, math.min(place, 64) do
-    local first = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-    if read(redis.call('HGET', KEYS[3], first)) then
+    local _, stamp, ticket = first()
+    if read(stamp) then
       return place - i + 1
     end
-    leave(first)
+    remove(ticket)
   end
   return math.max(0, place - 64)
 end
 
 local function busy(kind, holder)
   local rank = queued() > 0 and redis.call('ZRANK', KEYS[2], id)
-  local before = ahead(rank or queued())
-  if ARGV[6] == '1' then
-    local first = queued() == 0
-    enqueue(id, lease, poll, ARGV[8], not rank)
-    if first and string.sub(holder, 1, 3) == 'hf-' then
+  local before = ahead(rank and rank / 2 or queued())
+  if poll then
+    local alone = queued() == 0
+    enqueue(id, lease, tonumber(poll), repetition, not rank)
+    if alone and string.sub(holder, 1, 3) == 'hf-' then
       tell('c', holder, '')
     end
   end
@@ -55,13 +52,13 @@ local fields = redis.pcall('HLEN', KEYS[1])
 if type(fields) == 'table' then
   local kind = redis.call('TYPE', KEYS[1]).ok
   if kind == 'string' then
-    -- A lock of the commands mode, whose value is the holder id and perhaps the number of its change; or one written by
-    -- hand. Releases in the commands mode are announced as Redisson's are.
+    -- The mode commands, whose value is the holder id and perhaps the number of its change; or written by hand.
+    -- Releases of the former are announced as Redisson's are.
     return busy(1, (look('string')))
   elseif kind == 'hash' or kind == 'none' then
     return fields
   end
-  return {-2, now, kind}
+  return {-2, now, kind, KEYS[1]}
 end
 
 if fields > 0 then
@@ -71,20 +68,24 @@ if fields > 0 then
   end
   -- After an exact setting, a late repetition must not lengthen: it was sent before the setting.
   local left = redis.call('PTTL', KEYS[1])
-  if redis.call('HEXISTS', KEYS[1], '~seq') == 0 and left < lease then
+  if string.sub(base, 1, 1) == 'b' and left < lease then
     redis.call('PEXPIRE', KEYS[1], lease)
-  elseif ARGV[9] == '1' then
+  elseif ARGV[5] == 'w' then
     redis.call('PEXPIRE', KEYS[1], left)
   end
   leave(id)
   return {1, now, baseIn(base), waiting()}
 end
 
-local heir = passOn(id, ARGV[6] == '1' and 1 or 0)
+local heir = passOn(id, poll and 1 or 0)
 if heir and heir ~= id then
   return busy(0, heir)
 end
-local base = hold(id, lease, nextBase())
+local base, kind = nextBase()
+if not base then
+  return {-2, now, kind, KEYS[3]}
+end
+hold(id, lease, base)
 if heir or not pushes then
   leave(id)
 end

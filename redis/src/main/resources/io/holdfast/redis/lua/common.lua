@@ -1,34 +1,25 @@
--- What the scripts share. Put before each of them when it is loaded, after push.lua or silent.lua. Keys are written out
--- with their number, and lists are not spread into arguments: some services check that before they run a script.
+-- The functions that the scripts share. They come before each script, after clock.lua, counter.lua, and push.lua or
+-- silent.lua. Keys are written out with their number, and lists are not spread into arguments: some services check that
+-- before they run a script.
 --
--- KEYS[1] lock    hash: holder id -> "b" and the base of its tokens. Not a number: a release of Redisson's read lock
---                 counts down from each number in the hash, which would block the server for days.
---                 "~seq" -> the number of exact settings, only after one.
---                 No key: free. Redisson's locks are in the same key, as fields "<uuid>:<thread id>".
--- KEYS[2] queue   sorted set: waiting holder id -> ticket. Never contains the holder.
--- KEYS[3] stamps  hash: waiting holder id -> "stamp:poll:lease:repetition", the first three in ms, the stamp of server
---                 time. Contains exactly the ids of the queue.
--- KEYS[4] base    string: the last base, kept for a day. A key of its own, because Redisson deletes the lock key.
--- ARGV[1] the beginning of clients' channels; the rest is the client id: a holder id up to its last colon. In a
---         cluster it ends in "{tag}:", which puts the channels of grants into the lock's slot
--- ARGV[2] the channel on which Redisson announces the release of this lock
--- ARGV[3] the holder id that the call is about
+-- KEYS[1] lock    hash: holder id -> "b<base>", or "s<settings>:<base>" after exact settings of its length, with their
+--                 number. The base is that of its tokens. The value is no number: a release of Redisson's read lock
+--                 counts down from each number in the hash, and the server would do nothing else for days.
+--                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
+-- KEYS[2] queue   sorted set, two members for each waiting holder id: the id, by its ticket, and right after it, by its
+--                 ticket and a half, the stamp "ticket:stamp:poll:lease:repetition", stamp, poll and lease in ms, the
+--                 stamp of server time. Never contains the holder.
+-- KEYS[3] counter integer: the last base of all locks that share it. In a cluster, of those of one slot.
+-- ARGV[1] the holder id that the call is about
 --
 -- The time is the server's. Lua's numbers are exact to 2^53; as text, only '%.0f' shows all their digits. A server
 -- short of memory refuses HSET, ZADD and SET. Each of these comes after a DEL or HDEL, or before any other write. No
 -- key that a run has made stays without expiry. If the server refuses PEXPIRE (rights can change at run time), the
 -- script undoes its write by a command of the same kind, and ends with the server's error.
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-
-local function number(value)
-  return tonumber(value) or 0
-end
-
--- Returns the base in a holder's field.
+-- The base in a holder's field.
 local function baseIn(value)
-  return number(string.match(value, '%d+'))
+  return number(string.match(value, '%d+$'))
 end
 
 -- The number of clients in the queue, and of those that wait at Redisson. A run asks for each once, when it first needs
@@ -36,29 +27,18 @@ end
 local size, theirs
 
 local function queued()
-  size = size or redis.call('ZCARD', KEYS[2])
+  size = size or redis.call('ZCARD', KEYS[2]) / 2
   return size
 end
 
 local function rivalry()
-  theirs = theirs or rivals({ARGV[2]})[1] or 0
+  theirs = theirs or rivals({releasesOf(KEYS[1])})[1] or 0
   return theirs
 end
 
 -- Returns how many clients wait behind the holder, in the queue and at Redisson.
 local function waiting()
   return queued() + rivalry()
-end
-
--- Returns the base of the next hold's tokens, in sixteenths of a ms of server time. So bases grow even if the last one
--- was lost; and it is larger than the last one, so bases grow even if the clock does not. A last base that tokens have
--- no room for was written by another program, and counts as lost.
-local function nextBase()
-  local last = number(redis.pcall('GET', KEYS[4]))
-  if not (last >= 1 and last < 140737488355327) then
-    last = 0
-  end
-  return math.max(math.floor(last) + 1, clock[1] * 16000 + math.floor(clock[2] * 2 / 125))
 end
 
 -- Makes an id the holder of the free lock. Returns the base.
@@ -70,49 +50,62 @@ local function hold(id, lease, base)
     redis.call('HDEL', KEYS[1], id)
     error(ends.err, 0)
   end
-  redis.call('SET', KEYS[4], text, 'PX', 86400000)
   return base
 end
 
+-- Takes the id with this ticket out of the queue.
+local function remove(ticket)
+  redis.call('ZREMRANGEBYSCORE', KEYS[2], ticket, ticket + 0.5)
+  size = size and size - 1
+end
+
 local function leave(id)
-  if redis.call('ZREM', KEYS[2], id) == 1 then
-    redis.call('HDEL', KEYS[3], id)
-    size = size and size - 1
+  local ticket = redis.call('ZSCORE', KEYS[2], id)
+  if ticket then
+    remove(tonumber(ticket))
   end
 end
 
 -- Stands for the repetition of a client that must ask before it uses a grant. No client ever asks this often.
 local UNKNOWN = '999999999999999'
 
--- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry is dead if its client has
--- missed three polls, or if it has no stamp.
+-- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry whose client has missed
+-- three polls is dead.
 local function read(stamp)
-  local at, poll, lease, repetition = string.match(stamp or '', '^(%d+):(%d+):(%d+):(%d+)$')
+  local at, poll, lease, repetition = string.match(stamp or '', '^%d+:(%d+):(%d+):(%d+):(%d+)$')
   if not at then
     return false, 0, 0, UNKNOWN, 0
   end
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
 
--- Puts an id at the tail of the queue, or stamps its entry as alive. "absent": the caller knows that there is no entry.
+-- The first of the queue: its id, its stamp and its ticket.
+local function first()
+  local entry = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
+  return entry[1], entry[3], tonumber(entry[2])
+end
+
+-- Puts an id at the tail of the queue, or stamps its place there as alive. "absent": it is known not to be there.
 local function enqueue(id, lease, poll, repetition, absent)
   local fresh = queued() == 0
-  if fresh or absent or not redis.call('ZSCORE', KEYS[2], id) then
+  local ticket = not fresh and not absent and redis.call('ZSCORE', KEYS[2], id)
+  if ticket then
+    ticket = tonumber(ticket)
+    redis.call('ZREMRANGEBYSCORE', KEYS[2], ticket + 0.5, ticket + 0.5)
+  else
     local last = fresh and {} or redis.call('ZREVRANGE', KEYS[2], 0, 0, 'WITHSCORES')
-    redis.call('ZADD', KEYS[2], number(last[2]) + 1, id)
+    ticket = math.floor(number(last[2])) + 1
     size = size + 1
   end
   -- A client listens at one server. If it listens here now and at the grant, stamp and grant have the same clock.
   local asked = hears(id) == true and repetition or UNKNOWN
-  redis.call('HSET', KEYS[3], id, string.format('%.0f:%.0f:%.0f:%s', now, poll, lease, asked))
-  -- Longer than any entry lives. Never shortened: another entry may have a longer poll.
+  redis.call('ZADD', KEYS[2], ticket, id, ticket + 0.5,
+    string.format('%.0f:%.0f:%.0f:%.0f:%s', ticket, now, poll, lease, asked))
+  -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
   local keep = 5 * poll + 60000
   local ends = (fresh or redis.call('PTTL', KEYS[2]) < keep) and redis.pcall('PEXPIRE', KEYS[2], keep)
-  if type(ends) ~= 'table' then
-    ends = (fresh or redis.call('PTTL', KEYS[3]) < keep) and redis.pcall('PEXPIRE', KEYS[3], keep)
-  end
   if type(ends) == 'table' then
-    leave(id)
+    remove(ticket)
     error(ends.err, 0)
   end
 end
@@ -125,22 +118,23 @@ end
 -- that asks: a client that misses the message would notice its grant only at its next poll.
 local function passOn(asker, behind)
   while pushes and queued() > 0 do
-    local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-    if id == asker then
+    local id, stamp, ticket = first()
+    if not id or id == asker then
       return id
     end
-    local alive, poll, lease, repetition, since = read(redis.call('HGET', KEYS[3], id))
-    leave(id)
+    local alive, poll, lease, repetition, since = read(stamp)
+    remove(ticket)
     local there = alive and hears(id)
-    if there then
-      local first, base = math.min(lease, 3 * poll), nextBase()
+    local base = there and nextBase()
+    if base then
+      local length = math.min(lease, 3 * poll)
       -- A client that may hear this through another server must ask.
       local asked = there == 'unsure' and UNKNOWN or repetition
-      local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, first, asked, since)
-      -- In this order: the client relies on the message, and the write may fail while the slot moves.
-      hold(id, first, base)
+      local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, length, asked, since)
+      -- In this order: what the message says is relied on, and the write may fail while the slot moves.
+      hold(id, length, base)
       tell('g', id, text)
-      return id, first
+      return id, length
     end
   end
 end
@@ -153,10 +147,10 @@ end
 
 -- Returns the first live entry of the queue, or an empty string.
 local function head()
-  local id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
-  while id and not read(redis.call('HGET', KEYS[3], id)) do
-    leave(id)
-    id = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+  local id, stamp, ticket = first()
+  while id and not read(stamp) do
+    remove(ticket)
+    id, stamp, ticket = first()
   end
   return id or ''
 end
@@ -165,32 +159,34 @@ end
 -- wait.
 local turn = 10
 
--- Leaves the free lock to the clients that wait at Redisson. The first clients of the queue receive "y <id> <ms>
--- <lock>". They ask when that time is over, and so find out whose releases to listen to. Redisson does not know the
--- queue.
+-- The number of Redisson's clients that heard of the release, if the lock was left free.
+local heard = 0
+
+-- Leaves the free lock to the clients that wait at Redisson. The first of the queue receive "y <id> <ms> <lock>": they
+-- ask when that time is over, and so find out whose releases to listen to. Redisson itself knows nothing of the queue.
 local function leaveFree()
-  announce(ARGV[2])
+  heard = announce(releasesOf(KEYS[1]))
   if queued() > 0 and head() ~= '' then
-    for _, id in ipairs(redis.call('ZRANGE', KEYS[2], 0, 2)) do
-      tell('y', id, turn .. ' ')
+    local entries = redis.call('ZRANGE', KEYS[2], 0, 5)
+    for i = 1, #entries, 2 do
+      tell('y', entries[i], turn .. ' ')
     end
   end
 end
 
--- Ends the hold of an id that holds. Other fields of the hash are another program's data, which must not expire with
--- our hold: the key loses its expiry, because the original one is unknown. Returns whether the lock is free, as it
--- nearly always is.
-local function ended(id)
-  redis.call('HDEL', KEYS[1], id, '~seq')
-  if redis.call('HLEN', KEYS[1]) == 0 then
+-- Whether the lock is free, after the field of its holder was deleted, as it nearly always is. Whatever else is in the
+-- hash is somebody's data, which must not end when our hold would have: it gets no expiry, because nobody knows which
+-- it had.
+local function isFree()
+  if redis.call('EXISTS', KEYS[1]) == 0 then
     return true
   end
   redis.call('PERSIST', KEYS[1])
   return false
 end
 
--- Passes on the lock, which has just become free, or leaves it free. Returns the holder id that the caller should
--- notify, or an empty string.
+-- Passes the lock, which has just become free, on or leaves it free. Returns whom the caller should tell: an empty
+-- string for nobody.
 local function vacate()
   if not pushes then
     return head()
@@ -201,11 +197,11 @@ local function vacate()
   return ''
 end
 
--- Whether the id holds the lock. A key of another type belongs to another program.
-local function holds(id)
-  local held = redis.pcall('HEXISTS', KEYS[1], id)
-  if type(held) == 'table' and redis.call('TYPE', KEYS[1]).ok == 'hash' then
-    held = redis.call('HEXISTS', KEYS[1], id)
+-- Ends the hold of an id. Returns whether it held the lock; a key of another type is somebody else's.
+local function ended(id)
+  local deleted = redis.pcall('HDEL', KEYS[1], id)
+  if type(deleted) == 'table' and redis.call('TYPE', KEYS[1]).ok == 'hash' then
+    error(deleted.err, 0)
   end
-  return held == 1
+  return deleted == 1
 end

@@ -4,7 +4,7 @@
 
 -- Whether a text is a holder id of Holdfast: "hf-<client>:<number>", at a quorum's member with "~<round>" after it.
 local function isOurs(text)
-  return string.find(text, '^hf%-[%w_%-]+:%d+$') or string.find(text, '^hf%-[%w_%-]+:%d+~%w+$')
+  return string.find(text, '^hf%-[%w_%-]+:%w+$') or string.find(text, '^hf%-[%w_%-]+:%w+~%w+$')
 end
 
 -- Whether a field is a hold of Redisson: "<uuid>:<thread id>", for a write lock with ":write" after it.
@@ -30,7 +30,7 @@ local function look(kind)
     local fields, holder, value, other = redis.call('HGETALL', KEYS[1]), nil, nil, false
     for i = 1, #fields, 2 do
       if not isOurs(fields[i]) and not isRedissons(fields[i]) then
-        other = other or (fields[i] ~= '~seq' and fields[i] ~= 'mode')
+        other = other or fields[i] ~= 'mode'
       elseif not holder then
         holder, value = fields[i], fields[i + 1]
       end

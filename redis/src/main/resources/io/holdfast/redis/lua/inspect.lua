@@ -1,11 +1,12 @@
 -- Says who holds the lock and how many clients wait. Writes nothing, so that it runs even on a replica.
 --
--- KEYS    lock, queue, stamps, base
+-- KEYS    lock, queue, counter
 -- Result  {now, remaining, base, waiting, holder}; an empty holder: free
 
 local live = 0
-for _, stamp in ipairs(redis.call('HVALS', KEYS[3])) do
-  if read(stamp) then
+local entries = redis.call('ZRANGE', KEYS[2], 0, -1)
+for i = 2, #entries, 2 do
+  if read(entries[i]) then
     live = live + 1
   end
 end

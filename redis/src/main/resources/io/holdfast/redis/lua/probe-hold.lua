@@ -4,7 +4,7 @@
 -- ARGV    holder id, milliseconds
 -- Result  {1}
 
-redis.call('HSET', KEYS[1], ARGV[1], '1')
+redis.call('HSET', KEYS[1], ARGV[1], 'b1')
 local ends = redis.pcall('PEXPIRE', KEYS[1], ARGV[2])
 if type(ends) == 'table' then
   redis.call('HDEL', KEYS[1], ARGV[1])

@@ -1,17 +1,26 @@
--- Sends messages to clients. Put before the other scripts where the server lets scripts publish; otherwise silent.lua
--- is.
+-- What scripts tell clients. Put before the others where the server lets scripts publish; otherwise silent.lua is.
 --
--- Put before this script: GRANT, the command that sends a grant; and RELEASES, pairs of the command that announces a
--- release to Redisson and the subcommand of PUBSUB that counts its listeners.
+-- Put before this: CHANNELS, what the channels of clients begin with; TAGGED, whether the tag of the lock's slot
+-- follows then, as in a cluster; GRANT, the command that sends a grant; and RELEASES, pairs of the command that tells
+-- Redisson of a release and the subcommand of PUBSUB that counts who listens.
 
 local pushes = true
 
--- Whether the client of a holder id listens at this server: true, false, or 'unsure' where the question is forbidden.
--- True proves nothing. A client may hear a message without being counted, through another node of a cluster or a
--- replica.
-local function hears(id)
+-- The channel of the client of a holder id. In a cluster it is in the lock's slot, as the counter's key is.
+local function channelOf(id)
   local client = string.match(id, '^(.*):') or id
-  local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', ARGV[1] .. client)
+  return CHANNELS .. (TAGGED and string.match(KEYS[3], '{[^}]*}$') .. ':' or '') .. client
+end
+
+-- The channel on which Redisson announces the release of a lock.
+local function releasesOf(lock)
+  return 'redisson_lock__channel:' .. (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}')
+end
+
+-- Whether the client of a holder id listens at this server: true, false, or 'unsure' where that may not be asked. True
+-- proves nothing. A client may hear a message without being counted, through another node of a cluster or a replica.
+local function hears(id)
+  local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channelOf(id))
   return listeners.err and 'unsure' or listeners[2] ~= 0
 end
 
@@ -19,12 +28,11 @@ end
 -- script, the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c")
 -- at any node, and PUBLISH reaches all nodes.
 local function tell(kind, id, text)
-  local client = string.match(id, '^(.*):') or id
   local message = kind .. ' ' .. id .. ' ' .. text .. KEYS[1]
   if kind == 'c' then
-    redis.pcall('PUBLISH', string.match(ARGV[1], '^[^{]*') .. client, message)
+    redis.pcall('PUBLISH', CHANNELS .. (string.match(id, '^(.*):') or id), message)
   else
-    redis.pcall(GRANT, ARGV[1] .. client, message)
+    redis.pcall(GRANT, channelOf(id), message)
   end
 end
 
@@ -40,11 +48,13 @@ local function rivals(channels)
   return counts
 end
 
--- Tells Redisson's clients that the lock is free.
+-- Tells Redisson's clients that the lock is free. Returns how many heard it.
 local function announce(channel)
+  local heard = 0
   for _, release in ipairs(RELEASES) do
-    redis.pcall(release[1], channel, '0')
+    heard = heard + (tonumber(redis.pcall(release[1], channel, '0')) or 0)
   end
+  return heard
 end
 
 -- Whether this user's scripts may publish.

@@ -1,55 +1,64 @@
 -- Ends the hold of a holder id and passes the lock on. Puts the caller back into the queue under a new id, if it wants
 -- that.
 --
--- KEYS    lock, queue, stamps, base
--- ARGV[4] the new id, or empty: do not queue, and no further arguments
--- ARGV[5] its lease in ms
--- ARGV[6] its poll in ms
--- ARGV[7] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: no limit
--- Result  {0, now}                                        the id did not hold the lock; nothing done
---         {1, now, next}                                  released; the id that the caller should notify, or empty
---         {1, now, 1, base, waiting}                      released, and the new id holds: no other client waits
---         {1, now, 0, remaining, ahead, kind, holder}     released, and the new id is in the queue
---         {1, now, -1, next}                              released, but too late to queue
--- The new id is queued only if this run released the old one.
+-- KEYS    lock, queue, counter
+-- ARGV[1] holder id
+-- ARGV[2] the id to queue again, if there is one; then also
+-- ARGV[3] its lease in ms
+-- ARGV[4] its poll in ms
+-- ARGV[5] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
+-- Result  {0}                                        the id did not hold the lock; nothing done
+--         {1, whom, heard}                           released; whom the caller should tell, or empty; how many clients
+--                                                    of Redisson heard it
+--         {2, now, base, waiting}                    released, and the new id holds: nobody else waits
+--         {3, now, remaining, ahead, kind, holder}   released, and the new id is in the queue
+--         {4, whom, heard}                           released, but too late to queue
+-- The new id is queued only if this very run released the old one.
 
-if not holds(ARGV[3]) then
-  return {0, now}
+if type(deleted) == 'table' then
+  -- A key of another type is somebody else's. A hash that refuses is not.
+  if redis.call('TYPE', KEYS[1]).ok == 'hash' then
+    return deleted
+  end
+  return {0}
 end
 
-local requeue, free = ARGV[4], ended(ARGV[3])
-if requeue == '' then
-  return {1, now, free and vacate() or ''}
+local requeue, free = ARGV[2], isFree()
+if not requeue then
+  return {1, free and vacate() or '', heard}
 end
 
-local limit = tonumber(ARGV[7])
+local limit = tonumber(ARGV[5])
 if limit > 0 and now > limit then
-  return {1, now, -1, free and vacate() or ''}
+  return {4, free and vacate() or '', heard}
 end
 
-local lease, poll = tonumber(ARGV[5]), tonumber(ARGV[6])
-if not free then
+local lease, poll = tonumber(ARGV[3]), tonumber(ARGV[4])
+
+-- Puts the new id into the queue, behind a holder that may not be one.
+local function queue(remaining, kind, holder)
   local before = queued()
   enqueue(requeue, lease, poll, '0')
-  return {1, now, 0, redis.call('PTTL', KEYS[1]), before, 2, 'a hash that is no lock'}
+  return {3, now, remaining, before, kind, holder}
 end
-local first = pushes and '' or head()
-if first ~= '' then
-  local before = queued()
-  enqueue(requeue, lease, poll, '0')
-  -- The lock is free. 50 ms are enough for the client that the caller notifies.
-  return {1, now, 0, 50, before, 0, first}
+
+if not free then
+  return queue(redis.call('PTTL', KEYS[1]), 2, 'a hash that is no lock')
+end
+local next = pushes and '' or head()
+if next ~= '' then
+  -- Nobody holds it; time enough for the client that the caller tells.
+  return queue(50, 0, next)
 elseif not yields(queued() + 1) then
   local heir, remaining = passOn(nil, 1)
-  if not heir then
-    return {1, now, 1, hold(requeue, lease, nextBase()), waiting()}
+  if heir then
+    return queue(remaining, 0, heir)
   end
-  local before = queued()
-  enqueue(requeue, lease, poll, '0')
-  return {1, now, 0, remaining, before, 0, heir}
+  local base = nextBase()
+  if base then
+    return {2, now, hold(requeue, lease, base), waiting()}
+  end
 end
 leaveFree()
-local before = queued()
-enqueue(requeue, lease, poll, '0')
--- The lock is free. The new id asks at the end of Redisson's turn if it is the first.
-return {1, now, 0, turn, before, 2, '(left free for Redisson)'}
+-- Nobody holds it. The new id asks at the end of Redisson's turn if it is the first.
+return queue(turn, 2, '(left free for Redisson)')

@@ -1,86 +1,96 @@
--- Renews holds. Loaded without common.lua, because it grants nothing. For one hold in a command it is loaded with
--- KEYS[1] and
--- KEYS[2] written out, for services that check that.
+-- Renews holds, all in the same way. Loaded without common.lua: it grants nothing. For one hold in a command, KEYS[1]
+-- and KEYS[2] are written out when it is loaded, for services that check that.
 --
--- KEYS    lock and queue of each hold; or only the lock of each, if the reply need not count the waiting clients
--- ARGV    for each hold: holder id, setting. The setting is "lease:sequence:exact" (ms, a number, 0 or 1); empty: as
---         for the hold before it, as for most of a batch
--- Result  {now, code, base, waiting, code, base, waiting, …}; without "waiting" if it is not counted
---         code 1: the id holds the lock, for at least the lease; 0: it does not; 2: it does, but a later setting was
---         executed before, and nothing changed
+-- KEYS    lock of each hold; then, if who waits is counted, the queue of each
+-- ARGV[1] lease in ms; 0: a look, which promises and changes nothing
+-- ARGV[2] how many exact settings of these holds were sent
+-- ARGV[3] 1: this is an exact setting, the last of them
+-- ARGV    from the fourth on: the holder ids
+-- Result  {now, {place, code, place, code, …}, {waiting, …}}. A hold that is not named holds the lock, for at least the
+--         lease. Code 0: it does not hold the lock; 2: it does, but a later setting was executed before, and nothing
+--         changed. "waiting" is there only if it is counted
 --
--- An ordinary renewal only ever lengthens. An exact one sets, even to less, and only if its sequence is new: a
--- repetition, early or late, changes nothing. An ordinary renewal that was sent after a setting uses up that setting's
--- sequence: otherwise the setting, if it is executed later, would shorten what was promised meanwhile.
+-- A plain renewal only ever lengthens. An exact one sets, also to less, and only if its number is new: a repetition,
+-- now or late, changes nothing. A plain renewal that was sent after a setting also uses up that setting's number: the
+-- setting, if it comes later, would shorten what was promised meanwhile.
 
-local clock = redis.call('TIME')
-local result = {clock[1] * 1000 + math.floor(clock[2] / 1000)}
-local lease, sequence, exact = 0, 0, false
+local lease, sequence, exact = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1'
+local holds = #ARGV - 3
+local counted = #KEYS > holds
+local others, greater = {}, true
+local call, pcall, byte = redis.call, redis.pcall, string.byte
 
--- Returns the code. "seen" is the last sequence that was executed.
-local function renew(lock, seen)
-  if lease == 0 then
-    -- A look promises nothing, so it sets nothing and uses up no sequence.
-    return 1
+local function lengthen(i)
+  if greater then
+    local done = pcall('PEXPIRE', KEYS[i], lease, 'GT')
+    if type(done) == 'number' then
+      return
+    end
+    -- A server before 7.0.
+    greater = false
   end
+  if call('PTTL', KEYS[i]) < lease then
+    call('PEXPIRE', KEYS[i], lease)
+  end
+end
+
+-- Renews a hold of which a setting was or is sent. Returns the code; 1: renewed.
+local function renew(i, value)
+  local last, base = string.match(value, '^s(%d+):(%d+)$')
+  local seen = tonumber(last) or 0
   if sequence < seen then
     return 2
   end
-  local left = redis.call('PTTL', KEYS[lock])
+  local left = call('PTTL', KEYS[i])
   if exact and sequence == seen then
     -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end
   local length = exact and lease or math.max(left, lease)
   if sequence > seen then
-    -- First, because a server short of memory refuses HSET as the first write, and with it all renewals of this run,
-    -- but never PEXPIRE. At least a second, so that the key is still there for the HSET.
-    redis.call('PEXPIRE', KEYS[lock], math.max(length, 1000))
-    redis.call('HSET', KEYS[lock], '~seq', string.format('%.0f', sequence))
+    -- A server short of memory refuses HSET as the first write, and with it all renewals of this run; never PEXPIRE. So
+    -- long that the key is there for the HSET.
+    call('PEXPIRE', KEYS[i], math.max(length, 1000))
+    call('HSET', KEYS[i], ARGV[i + 3], 's' .. ARGV[2] .. ':' .. (base or string.match(value, '%d+$') or '0'))
   end
   if sequence > seen or length > left then
-    redis.call('PEXPIRE', KEYS[lock], length)
+    call('PEXPIRE', KEYS[i], length)
   end
   return 1
 end
 
--- The channel on which Redisson announces the release of a lock.
-local function channel(lock)
-  return 'redisson_lock__channel:' .. (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}')
-end
-
-local holds = #ARGV / 2
-local counted = #KEYS > holds
-local width = counted and 3 or 2
-local channels = {}
 for i = 1, holds do
-  local lock, queue = counted and 2 * i - 1 or i, 2 * i
-  if ARGV[2 * i] ~= '' then
-    local l, s, e = string.match(ARGV[2 * i], '^(%d+):(%d+):(%d)$')
-    lease, sequence, exact = tonumber(l), tonumber(s), e == '1'
-  end
-  local held = redis.pcall('HMGET', KEYS[lock], ARGV[2 * i - 1], '~seq')
-  if held.err and not string.find(held.err, 'WRONGTYPE', 1, true) then
+  -- A key of another type is somebody else's; so is one that lacks the field.
+  local held = pcall('HGET', KEYS[i], ARGV[i + 3])
+  if type(held) == 'table' and not string.find(held.err, 'WRONGTYPE', 1, true) then
     return held
   end
-  -- A key of another type, or without the field, is another holder's.
-  local ours = not held.err and held[1]
-  local at = width * (i - 1) + 2
-  result[at] = ours and renew(lock, tonumber(held[2]) or 0) or 0
-  result[at + 1] = ours and tonumber(string.match(held[1], '%d+')) or 0
-  if counted then
-    result[at + 2] = ours and redis.call('ZCARD', KEYS[queue]) or 0
-    channels[i] = channel(KEYS[lock])
+  local code = 1
+  if type(held) ~= 'string' then
+    code = 0
+  elseif lease == 0 and not exact then
+    code = 1
+  elseif sequence == 0 and byte(held) == 98 then
+    lengthen(i)
+  else
+    code = renew(i, held)
+  end
+  if code ~= 1 then
+    others[#others + 1] = i
+    others[#others + 1] = code
   end
 end
 
-if counted then
-  -- The clients that wait at Redisson are not in the queue.
-  local listeners = rivals(channels)
-  for i = 1, holds do
-    if result[width * (i - 1) + 2] ~= 0 then
-      result[width * i + 1] = result[width * i + 1] + (listeners[i] or 0)
-    end
-  end
+if not counted then
+  return {now, others}
 end
-return result
+local waiting, channels = {}, {}
+for i = 1, holds do
+  channels[i] = releasesOf(KEYS[i])
+end
+-- Those who wait at Redisson are not in the queue.
+local listeners = rivals(channels)
+for i = 1, holds do
+  waiting[i] = call('ZCARD', KEYS[holds + i]) / 2 + (listeners[i] or 0)
+end
+return {now, others, waiting}

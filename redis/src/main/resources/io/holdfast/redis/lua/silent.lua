@@ -13,7 +13,11 @@ local function rivals()
   return {}
 end
 
-local function announce() end
+local function announce()
+  return 0
+end
+
+local function releasesOf() end
 
 local function mayTell()
   return false

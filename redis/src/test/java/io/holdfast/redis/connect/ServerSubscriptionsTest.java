@@ -38,7 +38,7 @@ public class ServerSubscriptionsTest {
 
     private CompletableFuture<Void> attach(int refusals) {
         ServerSubscriptions subscriptions = new ServerSubscriptions(
-                new RedisKeys("holdfast"),
+                RedisKeys.ofServer("holdfast"),
                 "c",
                 new Subscriptions.Receiver() {
                     @Override

@@ -57,6 +57,9 @@ final class UnderFault implements AutoCloseable {
 
     static final String CONTENDED = "{f}contended";
 
+    /** 2020-01-01. */
+    private static final long EPOCH_MILLIS = 1_577_836_800_000L;
+
     private static final Pattern INVERSION = Pattern.compile("token (\\d+) on .* came after token");
 
     private final String scenario;
@@ -278,8 +281,9 @@ final class UnderFault implements AutoCloseable {
     /** A token that came too late and is not that of a hold which the store has forgotten. */
     private boolean isOfANewHold(String violation) {
         Matcher matcher = INVERSION.matcher(violation);
-        // The base is in sixteenths of a millisecond of the server's clock, which is ours here.
-        return matcher.find() && (Long.parseLong(matcher.group(1)) >> 16) > 16 * (forgottenMillis + 1);
+        // A base is at least the server's clock, which is ours here, in 2^-18 s since 2020.
+        return matcher.find()
+                && (Long.parseLong(matcher.group(1)) >> 14) > ((forgottenMillis + 1 - EPOCH_MILLIS) << 18) / 1_000;
     }
 
     private @Nullable Lease waitersLease() throws InterruptedException {

@@ -15,23 +15,29 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 public class RedisKeysTest {
 
-    private static final RedisKeys KEYS = new RedisKeys("holdfast");
+    private static final RedisKeys KEYS = RedisKeys.ofCluster("holdfast");
 
     /** The format that is stored: a change here breaks a fleet of mixed versions. */
     @ParameterizedTest
     @CsvSource({
-        "order:refund:12345, holdfast:{order:refund:12345}:q:order:refund:12345",
-        "'a{b}c', 'holdfast:{b}:q:a{b}c'",
-        "'{{a}', 'holdfast:{{a}:q:{{a}'",
-        "'a{b', 'holdfast:{a{b}:q:a{b'",
-        "'a}b', 'holdfast:{4w2}:q:a}b'",
-        "'a{}b', 'holdfast:{5dc}:q:a{}b'",
-        "'{}{x}', 'holdfast:{im}:q:{}{x}'",
+        "order:refund:12345, holdfast:q:{order:refund:12345}",
+        "'a{b}c', 'holdfast:q::a{b}c'",
+        "'{{a}', 'holdfast:q::{{a}'",
+        "'a{b', 'holdfast:q:{a{b}'",
+        "'a}b', 'holdfast:q:{4w2}:a}b'",
+        "'a{}b', 'holdfast:q:{5dc}:a{}b'",
+        "'{}{x}', 'holdfast:q:{im}:{}{x}'",
     })
     void namesOfKeysStayAsTheyAre(String name, String queue) {
-        assertThat(KEYS.of(name))
-                .containsExactly(name, queue, queue.replaceFirst(":q:", ":s:"), queue.replaceFirst(":q:", ":b:"));
+        assertThat(KEYS.of(name)).containsExactly(name, queue, KEYS.counter(name));
         assertThat(KEYS.queue(name)).isEqualTo(queue);
+    }
+
+    @Test
+    void aServerHasOneCounterAndAClusterOneForEachSlot() {
+        assertThat(RedisKeys.ofServer("holdfast").counter("a")).isEqualTo("holdfast:b");
+        assertThat(KEYS.counter("a")).isEqualTo("holdfast:b:{a}");
+        assertThat(KEYS.counter("b{a}c")).isEqualTo(KEYS.counter("a"));
     }
 
     @ParameterizedTest
@@ -56,12 +62,12 @@ public class RedisKeysTest {
     }
 
     @Test
-    void keysOfDifferentLocksDiffer() {
+    void queuesOfDifferentLocksDiffer() {
         Set<String> seen = new HashSet<>();
-        for (String name : new String[] {"a", "{a}", "a{a}", "q:a", "a}", "{}a", "a:q:a", "{a}:q:a"}) {
-            for (String key : KEYS.of(name)) {
-                assertThat(seen.add(key)).as("%s of %s", key, name).isTrue();
-            }
+        for (String name : new String[] {
+            "a", "{a}", "a{a}", "q:a", "a}", "{}a", "a:q:a", ":a", ":{a}", "{a}:a", "a}:a", "{a}:a}", "a}b"
+        }) {
+            assertThat(seen.add(KEYS.queue(name))).as("queue of %s", name).isTrue();
         }
     }
 
@@ -96,7 +102,7 @@ public class RedisKeysTest {
                     .containsExactly(
                             Integer.toString(slot("\u00fc1")),
                             Integer.toString(slot("\u00f61")),
-                            KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+                            KEYS.queue("\u00fc}").replaceFirst("}:.*", ""));
         } finally {
             child.destroyForcibly();
         }
@@ -110,7 +116,7 @@ public class RedisKeysTest {
         public static void main(String[] args) {
             System.out.println(RedisKeys.slot("\u00fc1"));
             System.out.println(RedisKeys.slot("\u00f61"));
-            System.out.println(KEYS.queue("\u00fc}").replaceFirst(":q:.*", ""));
+            System.out.println(KEYS.queue("\u00fc}").replaceFirst("}:.*", ""));
         }
     }
 

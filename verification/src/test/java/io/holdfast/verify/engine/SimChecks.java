@@ -160,7 +160,7 @@ public final class SimChecks {
     }
 
     private int epochOf(Given one) {
-        return simulation.site.epochOf(one.lease.name(), one.lease.fencingToken() >> 16);
+        return simulation.site.epochOf(one.lease.name(), one.lease.fencingToken() >> 14);
     }
 
     Findings atTheEnd() {

@@ -53,7 +53,11 @@ public final class SimRecorder {
         return new History(events);
     }
 
-    /** @param arguments that never change: they are looked at later */
+    /**
+     * Adds a line to the timeline.
+     *
+     * @param arguments values that never change: they are formatted later
+     */
     @SuppressWarnings("AnnotateFormatMethod")
     public void log(String format, Object... arguments) {
         timeline.add(new Line(world.nanoTime(), format, arguments));

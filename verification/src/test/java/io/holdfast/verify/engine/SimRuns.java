@@ -93,7 +93,11 @@ public final class SimRuns {
         assertFound(bug, 1, seeds, maker);
     }
 
-    /** @param from the first seed that is played: so that a build need not play many that are known to find nothing */
+    /**
+     * Plays histories until one shows the bug.
+     *
+     * @param from the first seed that is played: a build need not play many that are known to find nothing
+     */
     public static void assertFound(String bug, long from, long seeds, LongFunction<Simulation> maker) {
         // In the order of the seeds, on all processors: halves of the range, as a parallel stream makes, take longer.
         AtomicLong next = new AtomicLong(from);

@@ -23,7 +23,7 @@ public enum CommandsBug {
     NOTHING_IS_WITHDRAWN,
     /** A release sends no message. */
     RELEASE_WAKES_NOBODY,
-    /** Tokens by INCR, and the server forgets. */
+    /** Tokens by INCR alone, and the server forgets. */
     TOKENS_WITHOUT_THE_CLOCK,
     /** Tokens by the clock alone. */
     TOKENS_WITHOUT_THE_LAST,

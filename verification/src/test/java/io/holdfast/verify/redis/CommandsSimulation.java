@@ -45,7 +45,7 @@ public final class CommandsSimulation {
         this.server = server;
         RedisSettings settings =
                 RedisUris.parse(URI.create("redis://simulated?timeout=" + COMMAND_TIMEOUT.toMillis() + "ms"));
-        RedisKeys keys = new RedisKeys(settings.internalPrefix());
+        RedisKeys keys = RedisKeys.ofServer(settings.internalPrefix());
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
         messages = new RedisMessages(keys.clientChannels(), false, end.time());
@@ -123,7 +123,7 @@ public final class CommandsSimulation {
             return real.renew(request)
                     .thenApply(
                             reply -> server.bug() == CommandsBug.RENEWS_WHAT_IS_GONE && reply instanceof RenewReply.Gone
-                                    ? new RenewReply.Renewed(1, 0)
+                                    ? new RenewReply.Renewed(0)
                                     : reply);
         }
 

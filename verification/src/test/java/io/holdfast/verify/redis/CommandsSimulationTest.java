@@ -32,7 +32,7 @@ class CommandsSimulationTest extends SimulationSuite {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_commands(CommandsBug bug) {
         long from = switch (bug) {
-            case RENEWAL_WITHOUT_COMPARISON -> 110;
+            case RENEWAL_WITHOUT_COMPARISON -> 30;
             case WATCH_IS_FORGOTTEN -> 70;
             case TOKENS_WITHOUT_THE_LAST -> 150;
             case RENEWS_WHAT_IS_GONE -> 1;

@@ -1,6 +1,5 @@
 package io.holdfast.verify.redis;
 
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,19 +37,8 @@ final class KeySpace {
     /** A server's refusal. */
     record Refusal(String said) {}
 
-    private sealed interface Value permits Text, Stream {}
-
-    private record Text(String text) implements Value {}
-
-    /** A stream that keeps its last entry. */
-    private record Stream(long millis, long sequence, List<String> body) implements Value {
-        String id() {
-            return millis + "-" + sequence;
-        }
-    }
-
     /** A key's content: never changed, only replaced. */
-    record Entry(Object value, long expiresMillis) {
+    record Entry(String value, long expiresMillis) {
         private boolean isOver(long now) {
             return now > expiresMillis;
         }
@@ -58,14 +46,8 @@ final class KeySpace {
 
     private static final long NEVER = Long.MAX_VALUE;
     static final Status OK = new Status("OK");
-    private static final Refusal WRONG_TYPE =
-            new Refusal("WRONGTYPE Operation against a key holding the wrong kind of value");
-    private static final Refusal NO_STRING =
-            new Refusal("ERR Key should be of string type if conditions are specified");
     private static final Refusal SYNTAX = new Refusal("ERR syntax error");
     private static final Refusal NO_NUMBER = new Refusal("ERR value is not an integer or out of range");
-    private static final Refusal SMALL_ID =
-            new Refusal("ERR The ID specified in XADD is equal or smaller than the target stream top item");
 
     final Kind kind;
     private final Map<String, Entry> entries = new HashMap<>();
@@ -95,7 +77,7 @@ final class KeySpace {
     @Nullable
     String peek(String key, long now) {
         Entry entry = entries.get(key);
-        return entry == null || entry.isOver(now) || !(entry.value instanceof Text text) ? null : text.text;
+        return entry == null || entry.isOver(now) ? null : entry.value;
     }
 
     /** Whether a server of this kind knows the command, by its name alone. */
@@ -119,14 +101,13 @@ final class KeySpace {
             case "DELIFEQ" -> deleteIfEqual(key, words.get(2));
             case "DELEX" -> {
                 require(words.size() == 4 && words.get(2).equals("IFEQ"), words);
-                yield isNoString(key) ? NO_STRING : deleteIfEqual(key, words.get(3));
+                yield deleteIfEqual(key, words.get(3));
             }
             case "PTTL" -> remaining(key, now);
             case "PEXPIRE" -> setExpiry(key, Long.parseLong(words.get(2)), now);
             case "TYPE" -> new Status(type(key));
             case "INCR" -> increment(key);
-            case "XADD" -> add(key, words, now);
-            case "XREVRANGE" -> last(key, words);
+            case "TIME" -> List.of(Long.toString(now / 1_000), Long.toString(now % 1_000 * 1_000));
             default -> throw unmodelled(words);
         };
     }
@@ -141,7 +122,7 @@ final class KeySpace {
         }
     }
 
-    private void put(String key, Value value, long expires) {
+    private void put(String key, String value, long expires) {
         Entry entry = new Entry(value, expires);
         entries.put(key, entry);
         changes.accept(key, entry);
@@ -154,20 +135,16 @@ final class KeySpace {
 
     private String type(String key) {
         Entry entry = entries.get(key);
-        return entry == null ? "none" : entry.value instanceof Text ? "string" : "stream";
-    }
-
-    private boolean isNoString(String key) {
-        return type(key).equals("stream");
+        return entry == null ? "none" : "string";
     }
 
     private @Nullable String text(String key) {
         Entry entry = entries.get(key);
-        return entry == null ? null : ((Text) entry.value).text;
+        return entry == null ? null : entry.value;
     }
 
     private @Nullable Object get(String key) {
-        return isNoString(key) ? WRONG_TYPE : text(key);
+        return text(key);
     }
 
     private @Nullable Object set(String key, List<String> words, long now) {
@@ -185,13 +162,10 @@ final class KeySpace {
         if (expected != null && !kind.setIfeq) {
             return SYNTAX;
         }
-        if (expected != null && isNoString(key)) {
-            return WRONG_TYPE;
-        }
         if ((onlyNew && entries.containsKey(key)) || (expected != null && !expected.equals(text(key)))) {
             return null;
         }
-        put(key, new Text(words.get(2)), expires);
+        put(key, words.get(2), expires);
         return OK;
     }
 
@@ -208,9 +182,6 @@ final class KeySpace {
     }
 
     private Object deleteIfEqual(String key, String expected) {
-        if (isNoString(key)) {
-            return WRONG_TYPE;
-        }
         if (!expected.equals(text(key))) {
             return 0L;
         }
@@ -231,58 +202,20 @@ final class KeySpace {
         if (millis <= 0) {
             remove(key);
         } else {
-            put(key, (Value) entry.value, now + millis);
+            put(key, entry.value, now + millis);
         }
         return 1L;
     }
 
     private Object increment(String key) {
-        if (isNoString(key)) {
-            return WRONG_TYPE;
-        }
         String text = text(key);
         if (text != null && !text.matches("-?(0|[1-9]\\d{0,17})")) {
             return NO_NUMBER;
         }
         Entry before = entries.get(key);
         long next = (text == null ? 0 : Long.parseLong(text)) + 1;
-        put(key, new Text(Long.toString(next)), before == null ? NEVER : before.expiresMillis);
+        put(key, Long.toString(next), before == null ? NEVER : before.expiresMillis);
         return next;
-    }
-
-    /** {@code XADD key MAXLEN [=] 1 id field value}. */
-    private Object add(String key, List<String> words, long now) {
-        List<String> options = new ArrayList<>(words.subList(2, words.size()));
-        options.remove("=");
-        require(options.size() == 5 && options.subList(0, 2).equals(List.of("MAXLEN", "1")), words);
-        if (type(key).equals("string")) {
-            return WRONG_TYPE;
-        }
-        Entry before = entries.get(key);
-        Stream last = before == null ? new Stream(0, 0, List.of()) : (Stream) before.value;
-        List<String> body = List.copyOf(options.subList(3, 5));
-        Stream next;
-        if (options.get(2).equals("*")) {
-            next = now > last.millis ? new Stream(now, 0, body) : new Stream(last.millis, last.sequence + 1, body);
-        } else {
-            String[] id = options.get(2).split("-", 2);
-            next = new Stream(Long.parseLong(id[0]), Long.parseLong(id[1]), body);
-            if (next.millis < last.millis || (next.millis == last.millis && next.sequence <= last.sequence)) {
-                return SMALL_ID;
-            }
-        }
-        put(key, next, before == null ? NEVER : before.expiresMillis);
-        return next.id();
-    }
-
-    /** {@code XREVRANGE key + - COUNT 1}. */
-    private Object last(String key, List<String> words) {
-        require(words.subList(2, words.size()).equals(List.of("+", "-", "COUNT", "1")), words);
-        if (type(key).equals("string")) {
-            return WRONG_TYPE;
-        }
-        Entry entry = entries.get(key);
-        return entry == null ? List.of() : List.of(List.of(((Stream) entry.value).id(), ((Stream) entry.value).body));
     }
 
     /** All keys that last and what is at them, to compare with a server. */
@@ -290,7 +223,7 @@ final class KeySpace {
         Map<String, String> content = new TreeMap<>();
         entries.forEach((key, entry) -> {
             if (!entry.isOver(now)) {
-                content.put(key, entry.value instanceof Text text ? text.text : ((Stream) entry.value).id());
+                content.put(key, entry.value);
             }
         });
         return content;

@@ -158,7 +158,7 @@ final class ScriptModel {
             return new RenewReply.Gone();
         }
         if (request.isLook()) {
-            return new RenewReply.Renewed(base, request.counted() ? waiting(now) : 0);
+            return new RenewReply.Renewed(request.counted() ? waiting(now) : 0);
         }
         if (request.sequence() < sequence && bug != ScriptBug.OLD_RENEWAL_COUNTS) {
             return new RenewReply.Superseded();
@@ -177,7 +177,7 @@ final class ScriptModel {
             return new RenewReply.Superseded();
         }
         boolean counted = request.counted() && bug != ScriptBug.RENEWAL_HIDES_WAITERS;
-        return new RenewReply.Renewed(base, counted ? waiting(now) : 0);
+        return new RenewReply.Renewed(counted ? waiting(now) : 0);
     }
 
     ReleaseReply release(ReleaseRequest request, long notAfter, long now, Messenger messages) {

@@ -11,7 +11,6 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
-import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
@@ -167,9 +166,6 @@ class ScriptModelTest {
         private Object withoutBase(Object answer, java.util.function.LongUnaryOperator base) {
             if (answer instanceof Granted granted) {
                 return new Granted(translated(granted.base(), base), granted.waiting());
-            }
-            if (answer instanceof RenewReply.Renewed renewed) {
-                return new RenewReply.Renewed(translated(renewed.base(), base), renewed.waiting());
             }
             if (answer instanceof StoreState state && state.holder() != null) {
                 return new StoreState(

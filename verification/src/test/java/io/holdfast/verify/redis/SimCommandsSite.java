@@ -22,9 +22,6 @@ public final class SimCommandsSite implements SimSite {
     private final SimNetwork network = new SimNetwork();
     private final SimRedis server;
 
-    /** Without streams, tokens are promised only where nothing is lost. */
-    private final boolean losesData;
-
     public SimCommandsSite(Simulation simulation, CommandsBug bug) {
         this.simulation = simulation;
         random = simulation.random.split();
@@ -34,9 +31,7 @@ public final class SimCommandsSite implements SimSite {
             network.executesWhatWasCut = random.nextInt(3) == 0;
             network.delayNanosMax = new long[] {1, 20, 150, 1_000}[random.nextInt(4)] * 1_000_000;
         }
-        boolean streams = bug != CommandsBug.TOKENS_WITHOUT_THE_CLOCK && random.nextInt(6) > 0;
-        losesData = streams || bug == CommandsBug.TOKENS_WITHOUT_THE_CLOCK;
-        server = new SimRedis(simulation.world, random.split(), Simulation.NAMES, streams, bug);
+        server = new SimRedis(simulation.world, random.split(), Simulation.NAMES, bug);
     }
 
     private final class End implements SimEnd {
@@ -130,7 +125,7 @@ public final class SimCommandsSite implements SimSite {
             faults.at(() -> stepClocks(faults));
         } else {
             faults.repeat(random.nextInt(3), () -> crash(faults));
-            if (losesData && random.nextInt(3) == 0) {
+            if (random.nextInt(3) == 0) {
                 faults.at(() -> failOver(faults));
             }
         }
@@ -156,7 +151,7 @@ public final class SimCommandsSite implements SimSite {
     }
 
     private void crash(SimFaults faults) {
-        boolean keepsData = !losesData || random.nextBoolean();
+        boolean keepsData = random.nextBoolean();
         long down = random.nextLong(10, 2_000) * 1_000_000;
         simulation.recorder.log(
                 "the server crashes%s, for %d ms", keepsData ? "" : " and loses its data", down / 1_000_000);

@@ -43,9 +43,6 @@ public final class SimRedis {
     /** How far the replica lags. */
     private final long lagNanos;
 
-    /** Whether holds of this server get their tokens by streams. */
-    private final boolean streams;
-
     private final List<SimWire> wires = new ArrayList<>();
     private final ArrayDeque<Runnable> waiting = new ArrayDeque<>();
     private RedisModel model;
@@ -77,14 +74,12 @@ public final class SimRedis {
      * A server of a random kind.
      *
      * @param names the locks
-     * @param streams whether it lets clients use streams
      */
-    public SimRedis(VirtualTime world, SplittableRandom random, List<String> names, boolean streams, CommandsBug bug) {
+    public SimRedis(VirtualTime world, SplittableRandom random, List<String> names, CommandsBug bug) {
         Kind[] kinds = Kind.values();
         Kind kind = kinds[random.nextInt(kinds.length)];
         this.world = world;
         this.names = names;
-        this.streams = streams;
         this.bug = bug;
         replicaKind = random.nextBoolean() ? kind : kinds[random.nextInt(kinds.length)];
         lagNanos = random.nextLong(1_000) * 1_000_000;
@@ -95,7 +90,6 @@ public final class SimRedis {
     SimRedis(VirtualTime world, Kind kind, List<String> names) {
         this.world = world;
         this.names = names;
-        this.streams = true;
         this.bug = CommandsBug.NONE;
         replicaKind = kind;
         lagNanos = 0;
@@ -105,22 +99,17 @@ public final class SimRedis {
     /** What a client finds out about it when it connects first. */
     CompareProbe.Finding finding() {
         Kind kind = model.keys.kind;
-        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH, Ability.COUNTER);
+        Set<Ability> abilities = EnumSet.of(Ability.WATCH, Ability.PUBLISH);
         Map.of(
                         Ability.DELIFEQ, kind.delifeq,
                         Ability.DELEX, kind.delex,
-                        Ability.SET_IFEQ, kind.setIfeq,
-                        Ability.STREAMS, streams)
+                        Ability.SET_IFEQ, kind.setIfeq)
                 .forEach((ability, has) -> {
                     if (has) {
                         abilities.add(ability);
                     }
                 });
         return new CompareProbe.Finding(new CompareWays.Choice(abilities), true, List.of());
-    }
-
-    boolean refuses(String command) {
-        return !streams && (command.equals("XADD") || command.equals("XREVRANGE"));
     }
 
     CommandsBug bug() {
@@ -167,11 +156,11 @@ public final class SimRedis {
 
     @Nullable
     Object execute(RedisModel.Session session, List<String> words) {
-        if (refuses(words.get(0))) {
-            return new KeySpace.Refusal("NOPERM this user has no permissions to run the command");
-        }
-        if (bug == CommandsBug.TOKENS_WITHOUT_THE_LAST && words.get(0).equals("XADD") && words.contains("*")) {
+        if (bug == CommandsBug.TOKENS_WITHOUT_THE_LAST && words.get(0).equals("INCR")) {
             var unused = session.execute(List.of("DEL", words.get(1)), millis());
+        }
+        if (bug == CommandsBug.TOKENS_WITHOUT_THE_CLOCK && words.get(0).equals("TIME")) {
+            return List.of("0", "0");
         }
         return session.execute(bug.changed(words), millis());
     }
@@ -338,7 +327,6 @@ public final class SimRedis {
 
     @Override
     public String toString() {
-        return model.keys.kind + ", replica " + replicaKind + " by " + lagNanos / 1_000_000 + " ms"
-                + (streams ? "" : ", no streams");
+        return model.keys.kind + ", replica " + replicaKind + " by " + lagNanos / 1_000_000 + " ms";
     }
 }

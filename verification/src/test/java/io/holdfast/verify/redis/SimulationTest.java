@@ -6,7 +6,6 @@ import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.engine.SimulationSuite;
-import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -16,16 +15,17 @@ class SimulationTest extends SimulationSuite {
 
     private static final long SEEDS_FOR_BUGS = 1_000;
 
-    private static final Function<Simulation, SimSite> SERVER =
-            simulation -> new SimServerSite(simulation, ScriptBug.NONE, false);
-
     SimulationTest() {
         super(1, 50, 1, SEEDS_FOR_BUGS);
     }
 
+    private static SimSite server(Simulation simulation) {
+        return new SimServerSite(simulation, ScriptBug.NONE, false);
+    }
+
     @Override
     protected Simulation simulation(long seed, Rules rules) {
-        return new Simulation(seed, rules, SERVER);
+        return new Simulation(seed, rules, SimulationTest::server);
     }
 
     @ParameterizedTest(name = "{0}")
@@ -65,7 +65,8 @@ class SimulationTest extends SimulationSuite {
     @ParameterizedTest(name = "{0}")
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_reentry(ReentryBug bug) {
-        SimRuns.assertFound(bug.name(), SEEDS_FOR_BUGS, seed -> new Simulation(seed, Rules.RIGHT, bug, SERVER));
+        SimRuns.assertFound(
+                bug.name(), SEEDS_FOR_BUGS, seed -> new Simulation(seed, Rules.RIGHT, bug, SimulationTest::server));
     }
 
     private static void assertFound(String bug, ScriptBug script, boolean losesAbandons) {
