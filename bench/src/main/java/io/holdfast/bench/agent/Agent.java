@@ -24,6 +24,7 @@ public final class Agent {
             "pairs", new PairTask(),
             "count", new CountTask(),
             "async", new AsyncTask(),
+            "cold", new ColdTask(),
             "hold", new HoldTask(),
             "churn", new ChurnTask(),
             "take", new TakeTask(),

@@ -37,9 +37,16 @@ final class PairCases {
         @Override
         public List<String> peers(Profile profile) {
             return profile.isShort()
-                    ? List.of("holdfast", "lettuce-scripts", "lettuce", "redisson")
+                    ? List.of("holdfast", "lettuce", "lettuce-lean", "lettuce-scripts", "redisson")
                     : with(
-                            List.of("holdfast", "lettuce-scripts", "lettuce", "jedis", "redisson", "spring-spin"),
+                            List.of(
+                                    "holdfast",
+                                    "lettuce",
+                                    "jedis",
+                                    "lettuce-lean",
+                                    "lettuce-scripts",
+                                    "redisson",
+                                    "spring-spin"),
                             profile);
         }
 
@@ -117,7 +124,7 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(List.of("holdfast", "lettuce-scripts", "lettuce", "redisson"), profile).stream()
+            return with(List.of("holdfast", "lettuce", "lettuce-lean", "lettuce-scripts", "redisson"), profile).stream()
                     .filter(peer -> Peer.of(peer).isAsync())
                     .toList();
         }
@@ -153,7 +160,16 @@ final class PairCases {
 
         @Override
         public List<String> peers(Profile profile) {
-            return with(List.of("holdfast", "lettuce-scripts", "lettuce", "jedis", "redisson", "spring-spin"), profile);
+            return with(
+                    List.of(
+                            "holdfast",
+                            "lettuce",
+                            "jedis",
+                            "lettuce-lean",
+                            "lettuce-scripts",
+                            "redisson",
+                            "spring-spin"),
+                    profile);
         }
 
         @Override

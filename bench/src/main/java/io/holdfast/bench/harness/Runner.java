@@ -24,6 +24,7 @@ public final class Runner {
             new TimeCases.Held(),
             new TimeCases.Churn(),
             new TimeCases.Killed(),
+            new TimeCases.Cold(),
             new TimeCases.VirtualThreads());
 
     private final Profile profile;

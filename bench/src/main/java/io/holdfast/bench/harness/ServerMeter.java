@@ -54,6 +54,16 @@ final class ServerMeter implements AutoCloseable {
                 now.cpuMicros() - last.cpuMicros());
     }
 
+    /** Returns how many bytes the server's data take. */
+    double usedMemory() throws IOException {
+        for (String line : String.valueOf(client.call("INFO", "memory")).split("\r\n", -1)) {
+            if (line.startsWith("used_memory:")) {
+                return Double.parseDouble(line.substring("used_memory:".length()));
+            }
+        }
+        return Double.NaN;
+    }
+
     /** Sends another command. */
     String call(String... command) throws IOException {
         return String.valueOf(client.call(command));

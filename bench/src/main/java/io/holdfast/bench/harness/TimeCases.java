@@ -6,6 +6,7 @@ import io.holdfast.bench.peer.Peer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -47,8 +48,10 @@ final class TimeCases {
         public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
             List<AgentProcess> used = bench.open(peer, 1, LEASE);
             Message order = Message.of("hold").with("names", size).with("name", bench.freshName());
+            double before = bench.meter().usedMemory();
             used.get(0).send(order.with("phase", "take"));
             Message taken = bench.await(used).get(0);
+            double serverBytes = bench.meter().usedMemory() - before;
             // Locks are held for long, so the figure is the cost of renewals by warm code. Some peers' code is compiled
             // for most of a minute, at five times the cost.
             int periods = bench.profile().isShort() ? 4 : 12;
@@ -79,6 +82,8 @@ final class TimeCases {
                     100 * Double.parseDouble(watched.text("cpuNs")) / window.toNanos(),
                     "serverCpuPercent",
                     100 * load.cpuMicros() * 1e3 / (renewals * LEASE.toNanos() / 3),
+                    "serverBytesPerLock",
+                    serverBytes / size,
                     "lost",
                     Double.valueOf(given.text("lost")));
         }
@@ -138,6 +143,49 @@ final class TimeCases {
 
         private static double scripts(ServerMeter.Load load) {
             return load.commands().getOrDefault("evalsha", 0L) + load.commands().getOrDefault("eval", 0L);
+        }
+    }
+
+    /** A JVM that was never warm: its first pair, and what it does in its first ten seconds; the size is the number of threads. */
+    static final class Cold implements Case {
+
+        @Override
+        public String id() {
+            return "cold";
+        }
+
+        @Override
+        public List<String> peers(Profile profile) {
+            return List.of("holdfast", "lettuce", "redisson");
+        }
+
+        @Override
+        public List<Integer> sizes(Profile profile) {
+            return List.of(1);
+        }
+
+        @Override
+        public int rounds(Profile profile) {
+            return profile.isShort() ? profile.rounds() : Math.max(3, profile.rounds());
+        }
+
+        @Override
+        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
+            bench.forget(peer);
+            long began = System.nanoTime();
+            List<AgentProcess> used = bench.open(peer, 1, Bench.LEASE);
+            used.get(0)
+                    .send(Message.of("cold")
+                            .with("name", bench.freshName())
+                            .with("began", began)
+                            .with("seconds", bench.profile().name().equals("smoke") ? 1 : 10));
+            Message answer = bench.await(used).get(0);
+            bench.forget(peer);
+            Map<String, Double> figures = new LinkedHashMap<>();
+            for (String figure : List.of("firstMs", "in1s", "in3s", "in10s")) {
+                figures.put(figure, Double.valueOf(answer.text(figure)));
+            }
+            return figures;
         }
     }
 

@@ -48,8 +48,10 @@ public final class Report {
                 - Each peer runs in child JVMs of its own, with its defaults, that stay up and warm over the cases. Peers take turns
                   within each round. A cell is the median of the rounds (least–most); a ratio is the median of the ratios within
                   a round.
-                - *lettuce* and *jedis* are the limit: `SET NX PX` and a compare-and-delete script, retried each millisecond.
-                  *lettuce-scripts* is Holdfast's ceiling: Holdfast's own two scripts on plain Lettuce, nothing around them.
+                - *lettuce* and *jedis* are a lock written by hand, and the limit of the rates: `SET NX PX` and a compare-and-delete
+                  script, retried each millisecond. *lettuce-lean* is the limit of the server's cost: the least that two scripts can do
+                  for a lease, a fencing token, a look at a queue and a message. *lettuce-scripts* measures the engine alone:
+                  Holdfast's own two scripts on plain Lettuce, nothing around them.
                   *lettuce-handoff* is the same with its queue and grants, and *lettuce-queue* the least that a hand-off by a
                   server's queue can cost: a list and a message, with no lease and no token.
                 - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what the peer sends
@@ -209,6 +211,8 @@ public final class Report {
                                 "server CPU %",
                                 "heapPerLock",
                                 "client heap B/lock",
+                                "serverBytesPerLock",
+                                "server B/lock",
                                 "lost",
                                 "lost")),
                 new Table(
@@ -227,6 +231,19 @@ public final class Report {
                         "Holder killed: lateness of the next grant after the expiry (lease 2 s)",
                         "names",
                         columns("lateP50Ms", "p50 ms", "lateMaxMs", "worst ms")),
+                new Table(
+                        "cold",
+                        "Cold start: time from the start of the JVM to the first pair, and pairs from then on",
+                        "threads",
+                        columns(
+                                "firstMs",
+                                "first pair ms",
+                                "in1s",
+                                "pairs in 1 s",
+                                "in3s",
+                                "in 3 s",
+                                "in10s",
+                                "in 10 s")),
                 new Table(
                         "virtual-threads",
                         "Virtual threads, one pair each, on 100 names",

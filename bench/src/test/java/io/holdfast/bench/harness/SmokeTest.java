@@ -16,8 +16,11 @@ class SmokeTest {
 
     @Test
     void measuresTwoPeers(@TempDir Path scratch) throws Exception {
-        Runner runner =
-                new Runner(Profile.SMOKE, List.of("counted", "processes-x1"), List.of("holdfast", "lettuce"), scratch);
+        Runner runner = new Runner(
+                Profile.SMOKE,
+                List.of("counted", "processes-x1"),
+                List.of("holdfast", "lettuce", "lettuce-lean", "lettuce-scripts"),
+                scratch);
         Results results;
         try (RedisServer server = RedisServer.start()) {
             results = runner.run(server);
@@ -28,6 +31,8 @@ class SmokeTest {
         assertThat(results.median("counted", 1, "holdfast", "commands")).isBetween(2.0, 2.05);
         assertThat(results.median("counted", 2, "holdfast", "commands")).isBetween(0.0, 0.05);
         assertThat(results.median("counted", 1, "lettuce", "commands")).isEqualTo(2);
+        assertThat(results.median("counted", 1, "lettuce-lean", "commands")).isEqualTo(2);
+        assertThat(results.median("counted", 1, "lettuce-scripts", "commands")).isEqualTo(2);
         assertThat(results.median("processes-x1", 2, "holdfast", "rate")).isPositive();
 
         String page = Report.of(results, List.of("A test."), Map.of(), "");
