@@ -109,7 +109,7 @@ public final class CommandsHolds {
             return renew(request, known);
         }
         return foreign.value(request.name()).thenCompose(value -> {
-            if (isGone(key.id(), value)) {
+            if (value == null || isGone(key.id(), value)) {
                 return CompletableFuture.completedFuture(new Gone());
             }
             // The length of the hold is unknown.

@@ -213,10 +213,11 @@ public final class ForeignKeys {
 
     private CompletionStage<@Nullable StoreState> ofType(String name, String type) {
         if (!type.equals("hash")) {
-            return CompletableFuture.completedFuture(new StoreState(Holders.ofType(type), 0, 0, 0));
+            return CompletableFuture.<@Nullable StoreState>completedFuture(
+                    new StoreState(Holders.ofType(type), 0, 0, 0));
         }
         return hashOf(name)
-                .thenApply(ForeignKeys::holderIn)
+                .<@Nullable StoreState>thenApply(ForeignKeys::holderIn)
                 .exceptionallyCompose(error -> isAboutType(error)
                         ? CompletableFuture.<@Nullable StoreState>completedFuture(null)
                         : CompletableFuture.<@Nullable StoreState>failedFuture(error));
