@@ -80,7 +80,7 @@ class NameStateTest {
         state.tenure.onReleased(lease());
         asks("lease " + FIRST + " ended", "set 1 to 1000 ms");
         RenewRequest setting = requireNonNull(effects.preparation);
-        state.tenure.onPrepared(hold(1), setting, now(), new RenewReply.Renewed(1, 0), null);
+        state.tenure.onPrepared(hold(1), setting, now(), new RenewReply.Renewed(0), null);
         asks("renewed", "grant " + (FIRST + 1));
     }
 
@@ -148,7 +148,7 @@ class NameStateTest {
         effects.time.advance(ofMillis(500));
         RenewRequest renewal = requireNonNull(state.tenure.onRenewalDue(hold(1), now(), false));
         assertThat(renewal.leaseMillis()).isEqualTo(3_000);
-        state.tenure.onRenewed(hold(1), renewal, now(), new RenewReply.Renewed(1, 0), null);
+        state.tenure.onRenewed(hold(1), renewal, now(), new RenewReply.Renewed(0), null);
         asks("renewed");
     }
 

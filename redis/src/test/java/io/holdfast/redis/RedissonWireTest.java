@@ -9,6 +9,7 @@ import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Gone;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RespClient;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -217,6 +218,20 @@ class RedissonWireTest {
         assertThat(((Renewed) client.renew("n", holder, 30_000)).waiting()).isEqualTo(1);
         client.release("n", holder);
         locked.join();
+    }
+
+    /** The short path counts nobody. A release is published all the same, and who heard it is counted from then on. */
+    @Test
+    void theirWaitersAreCountedOnceTheyHeardARelease() throws Exception {
+        try (RespClient listener = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(10))) {
+            listener.call("SUBSCRIBE", RedisKeys.redissonChannel("heard"));
+            String first = client.newHolder();
+            assertThat(((Granted) client.acquire("heard", first, 30_000, false)).waiting())
+                    .isZero();
+            assertThat(client.release("heard", first)).isTrue();
+            assertThat(((Granted) client.acquire("heard", client.newHolder(), 30_000, false)).waiting())
+                    .isEqualTo(1);
+        }
     }
 
     @Test
