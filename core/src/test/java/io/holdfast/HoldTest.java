@@ -282,7 +282,7 @@ class HoldTest extends EngineFixture {
         assertThatWithdrawalLasts(behind, lease, 30_000);
     }
 
-    /** The grant was pushed for 3 s; but an asking that failed may come after it, and gives whoever holds its full length. */
+    /** The grant was pushed for 3 s. A failed acquire may still be executed after it, and gives the holder its full length. */
     @Test
     void a_withdrawal_of_a_pushed_grant_goes_on_for_as_long_as_an_earlier_asking_may_keep_the_hold() {
         ProbeStore behind = probe("longer");
@@ -302,7 +302,7 @@ class HoldTest extends EngineFixture {
         assertThatWithdrawalLasts(behind, now(waiting), 30_000);
     }
 
-    /** Tells the store of its longer life but once, in vain: then the hold has the length of its last renewal. */
+    /** The one command that asks for a longer hold fails: then the hold has the length of its last renewal. */
     @Test
     void a_withdrawal_of_a_hold_that_was_kept_after_its_release_goes_on_for_as_long_as_the_store_may_keep_it() {
         Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(60))));

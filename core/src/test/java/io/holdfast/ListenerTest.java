@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What metrics are told. */
+/** The events that metrics receive. */
 class ListenerTest extends EngineFixture {
 
     private final LockClient heard = client(
@@ -43,7 +43,7 @@ class ListenerTest extends EngineFixture {
                 }
             });
 
-    /** Who is told of the release comes before who is told of the grant. */
+    /** The event of the release comes before that of the grant. */
     @Test
     void an_executor_that_fails_to_tell_the_listener_keeps_no_grant_from_its_waiter() {
         AtomicBoolean broken = new AtomicBoolean();

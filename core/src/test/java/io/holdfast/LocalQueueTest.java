@@ -75,7 +75,7 @@ class LocalQueueTest {
         AtomicInteger entered = new AtomicInteger();
         Thread parked = waiting(client, LockOptions.defaults().fair(), entered::incrementAndGet);
         first.release();
-        // Handed over in the release itself: whoever comes now comes after it.
+        // The release itself hands over, so a later caller comes after it.
         try (Lease after = client.acquire("a")) {
             assertThat(entered).hasValue(1);
             assertThat(after.isValid()).isTrue();

@@ -364,7 +364,7 @@ class MultiAttemptTest extends EngineFixture {
         CompletionStage<AcquireAllReply> to(List<AcquireRequest> requests);
     }
 
-    /** Answers to the one command what it is told to; all else is true. */
+    /** Gives the one command a set answer; all other answers are real. */
     private ProbeStore answering(String id, Answer answer) {
         ProbeStore made = new ProbeStore(new ForwardingStore(probe(id)) {
             @Override

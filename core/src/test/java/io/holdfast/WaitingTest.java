@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
-/** Rules 4, 6, 7, 10, 11: one outcome for each waiter, in time, and nothing left at the store by those who gave up. */
+/** Rules 4, 6, 7, 10, 11: one outcome for each waiter, in time, and waiters that gave up leave nothing at the store. */
 class WaitingTest extends EngineFixture {
 
     final LockClient other = client("other");

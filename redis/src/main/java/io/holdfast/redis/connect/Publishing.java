@@ -54,12 +54,12 @@ public enum Publishing {
         return this != PLAIN;
     }
 
-    /** Whether Redisson's clients with plain subscriptions are told of a release. */
+    /** Returns whether Redisson's clients with plain subscriptions hear of a release. */
     public boolean releasesPlain() {
         return plain;
     }
 
-    /** Whether Redisson's clients with sharded subscriptions are. */
+    /** Returns whether Redisson's clients with sharded subscriptions do. */
     public boolean releasesSharded() {
         return sharded;
     }

@@ -2,7 +2,7 @@
 --
 -- Put before this: CHANNELS, what the channels of clients begin with; TAGGED, whether the tag of the lock's slot
 -- follows then, as in a cluster; GRANT, the command that sends a grant; and RELEASES, pairs of the command that tells
--- Redisson of a release and the subcommand of PUBSUB that counts who listens.
+-- Redisson of a release and the subcommand of PUBSUB that counts the listeners.
 
 local pushes = true
 

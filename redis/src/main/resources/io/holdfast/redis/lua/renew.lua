@@ -1,7 +1,7 @@
 -- Renews holds, all in the same way. Loaded without common.lua: it grants nothing. For one hold in a command, KEYS[1]
 -- and KEYS[2] are written out when it is loaded, for services that check that.
 --
--- KEYS    lock of each hold; then, if who waits is counted, the queue of each
+-- KEYS    lock of each hold; then, if the waiting clients are counted, the queue of each
 -- ARGV[1] lease in ms; 0: a look, which promises and changes nothing
 -- ARGV[2] how many exact settings of these holds were sent
 -- ARGV[3] 1: this is an exact setting, the last of them

@@ -120,7 +120,7 @@ class ApplicationRedisTest {
         }
     }
 
-    /** Logs in as whoever the provider says at that time. */
+    /** Logs in as the user that the provider names at that time. */
     private static final class Vault implements RedisCredentialsProviderFactory {
 
         final AtomicInteger asked = new AtomicInteger();

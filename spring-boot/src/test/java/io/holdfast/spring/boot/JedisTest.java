@@ -15,7 +15,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.jedis.JedisConnectionFactory;
 
-/** An application that has its Redis by Jedis is told what to do; with the real Jedis. */
+/** An application that uses Jedis reads what to do; with the real Jedis. */
 class JedisTest {
 
     @Test

@@ -63,7 +63,7 @@ class OnBoot3Test {
             assertThat(refunds.refund(17, null)).isGreaterThan(first);
 
             assertThat(context.getBean(LockClient.class).describeStore()).contains(":" + server.port());
-            // Meters are told by the client's callback thread.
+            // The client's callback thread updates the meters.
             await().untilAsserted(() -> assertThat(context.getBean(MeterRegistry.class)
                             .get("holdfast.lock.acquire")
                             .tag("name", "order.refund")

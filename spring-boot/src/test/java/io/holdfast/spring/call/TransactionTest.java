@@ -255,12 +255,12 @@ class TransactionTest {
 
         @Override
         protected void doCommit(DefaultTransactionStatus status) {
-            throw new AssertionError("whoever began it commits it");
+            throw new AssertionError("its beginner commits it");
         }
 
         @Override
         protected void doRollback(DefaultTransactionStatus status) {
-            throw new AssertionError("whoever began it rolls it back");
+            throw new AssertionError("its beginner rolls it back");
         }
 
         @Override
