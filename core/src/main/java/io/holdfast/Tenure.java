@@ -233,8 +233,6 @@ final class Tenure {
         }
     }
 
-    // --- events from time ---
-
     /**
      * The hold's time has come: ends what is over, or returns the renewal to send.
      *
