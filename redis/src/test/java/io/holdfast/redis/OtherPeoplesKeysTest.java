@@ -264,7 +264,13 @@ class OtherPeoplesKeysTest {
     private static void forces(String kind) throws Exception {
         try (LockClient locks = LockClient.connect(uri(kind, "namePrefix="))) {
             assertThat(locks.forceRelease("n")).isTrue();
-            shows("0", "EXISTS", "n");
+            if (kind.equals("redlock")) {
+                // A quorum opens with most of its members, and deletes at those.
+                assertThat(servers.stream().filter(server -> Long.valueOf(0).equals(server.command("EXISTS", "n"))))
+                        .hasSizeGreaterThanOrEqualTo(2);
+            } else {
+                shows("0", "EXISTS", "n");
+            }
             assertThat(locks.forceRelease("n")).isFalse();
         }
     }
