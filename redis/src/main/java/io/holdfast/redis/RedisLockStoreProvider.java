@@ -35,7 +35,8 @@ import java.util.Set;
  *   <li>{@code minReplicas}: the number of replicas that must have a new hold before its lease is handed out; 0 by
  *       default
  *   <li>{@code sentinelUser}, {@code sentinelPassword}: the login at the Sentinels, which never get that of the servers
- *   <li>{@code redissonChannels}: in a cluster, see {@link RedissonChannels}
+ *   <li>{@code redissonChannels}: {@code both}, {@code sharded}, {@code plain} or {@code none}, see {@link
+ *       RedissonChannels}
  * </ul>
  *
  * <p>The server must be Redis 5.0 or newer, or Valkey. A user with few rights (6.0 and newer) needs the two prefixes as

@@ -154,7 +154,7 @@ final class RedisOpening {
     /** Returns sharded messages only where every node takes them: otherwise some grants would reach no client. */
     private Publishing publishing(RedisKeys keys) {
         if (settings.topology() != Topology.CLUSTER) {
-            return Publishing.PLAIN;
+            return Publishing.of(false, settings.redissonChannels());
         }
         for (RedisClusterAsyncCommands<String, String> server : connections.servers()) {
             try {
@@ -163,11 +163,11 @@ final class RedisOpening {
                 // Other errors (a redirection, a server that is loading its data) do not concern the command.
                 if (commandErrors.of(e).outcome() == StoreException.Outcome.FATAL) {
                     Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + " has no sharded channels", e);
-                    return Publishing.PLAIN;
+                    return Publishing.of(false, settings.redissonChannels());
                 }
             }
         }
-        return Publishing.sharded(settings.redissonChannels());
+        return Publishing.of(true, settings.redissonChannels());
     }
 
     /** Returns the reason for using the mode "commands"; null for the mode "lua". */

@@ -179,7 +179,7 @@ public final class RedisStores {
             return this;
         }
 
-        /** Sets how locks are shared with Redisson in a cluster; {@link RedissonChannels#BOTH} by default. */
+        /** Sets which of Redisson's channels announce a release; {@link RedissonChannels#BOTH} by default. */
         public Builder redissonChannels(RedissonChannels channels) {
             this.redissonChannels = channels;
             return this;

@@ -1,12 +1,13 @@
 package io.holdfast.redis;
 
 /**
- * Which channels announce the end of a lock to Redisson in a Redis Cluster of servers 7.0 and newer, and which channels
- * of Redisson's this client listens to. Redisson 3.22 and later uses sharded channels there, earlier versions use plain
- * ones, and neither hears the other. Elsewhere all versions use plain channels, and this setting has no effect.
+ * Which of Redisson's channels announce the end of a lock. In a Redis Cluster of servers 7.0 and newer, Redisson 3.22
+ * and later uses sharded channels, earlier versions use plain ones, and neither hears the other. Elsewhere all versions
+ * use plain channels, and every setting but {@link #NONE} means the same.
  *
  * <p>The setting does not affect exclusion. A Redisson client that waits and hears nothing asks again when the lease
- * that it saw has run out.
+ * that it saw has run out. Clients of the mode {@link RedisMode#COMMANDS} listen to the same channels and always send
+ * to them.
  */
 public enum RedissonChannels {
     /**
@@ -17,5 +18,11 @@ public enum RedissonChannels {
     /** Only Redisson 3.22 and later hears. Releases do not load the other nodes. */
     SHARDED,
     /** Only Redisson before 3.22 hears, or later versions with {@code shardedSubscriptionMode} off. */
-    PLAIN
+    PLAIN,
+    /**
+     * Nobody hears. A release costs the server less by one message, for a fleet in which no client waits by Redisson or
+     * in the mode {@link RedisMode#COMMANDS}; one that does is served late. In a cluster, this client does not hear
+     * Redisson's releases either.
+     */
+    NONE
 }

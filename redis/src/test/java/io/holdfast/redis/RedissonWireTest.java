@@ -11,6 +11,7 @@ import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -231,6 +232,23 @@ class RedissonWireTest {
             assertThat(client.release("heard", first)).isTrue();
             assertThat(((Granted) client.acquire("heard", client.newHolder(), 30_000, false)).waiting())
                     .isEqualTo(1);
+        }
+    }
+
+    /** A message less for each release, where nobody waits at Redisson: our own waiters do not need it. */
+    @Test
+    void withoutRedissonsChannelsOnlyOurWaitersAreWoken() throws Exception {
+        String channel = RedisKeys.redissonChannel("quiet");
+        try (RespClient listener = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(10));
+                TestClient alone = new TestClient(server.uri() + "?redissonChannels=none")) {
+            listener.call("SUBSCRIBE", channel);
+            String first = alone.hold("quiet");
+            String second = alone.queue("quiet");
+            assertThat(alone.release("quiet", first)).isTrue();
+            alone.await("granted quiet " + second, 5_000);
+            assertThat(alone.release("quiet", second)).isTrue();
+            // A message would come before this answer.
+            assertThat(listener.call("PING")).isEqualTo(List.of("pong", ""));
         }
     }
 

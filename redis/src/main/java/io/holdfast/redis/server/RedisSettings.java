@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param namePrefix the beginning of the keys of locks, before the name; may be empty
  * @param internalPrefix the beginning of Holdfast's internal keys and channels
  * @param minReplicas the number of replicas that must have a new hold before its lease is handed out; 0 for none
- * @param redissonChannels matters only in a cluster of servers 7.0 and newer
+ * @param redissonChannels which of Redisson's channels announce a release
  * @param files the TLS files that a URI names
  * @param ssl the TLS options that code sets; null for those of {@code files} or the driver
  * @param resources the user's threads, which the store does not shut down; null for threads of the store's own

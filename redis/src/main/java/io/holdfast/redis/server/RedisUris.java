@@ -257,10 +257,17 @@ public final class RedisUris {
 
     private Map<String, String> options(@Nullable String query) {
         List<String> known = new ArrayList<>(List.of(
-                "timeout", "clientName", "namePrefix", "internalPrefix", "ca", "cert", "key", "mode", "minReplicas"));
-        if (topology == Topology.CLUSTER) {
-            known.add("redissonChannels");
-        } else if (topology == Topology.SENTINEL) {
+                "timeout",
+                "clientName",
+                "namePrefix",
+                "internalPrefix",
+                "ca",
+                "cert",
+                "key",
+                "mode",
+                "minReplicas",
+                "redissonChannels"));
+        if (topology == Topology.SENTINEL) {
             known.addAll(List.of("sentinelUser", "sentinelPassword"));
         }
         Map<String, String> options = new LinkedHashMap<>();

@@ -50,6 +50,8 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
                 case "tls" -> tls = truth(option, value);
                 case "minReplicas" ->
                     throw wrong("minReplicas", "not with redlock: its servers are independent, without replicas");
+                case "redissonChannels" ->
+                    throw wrong("redissonChannels", "not with redlock, whose locks are not shared with Redisson");
                 case "mode" -> throw wrong("mode", "not with redlock: its servers must run Lua scripts");
                 default -> forServers.add(pair);
             }

@@ -23,6 +23,7 @@ public class RedlockUriTest {
             redlock://h1,h2,h3?clockDrift=2            | clockDrift: "2" (expected: a fraction
             redlock://h1,h2,h3?bootstrap=yes           | bootstrap: "yes" (expected: true or false)
             redlock://h1,h2,h3?minReplicas=1           | minReplicas
+            redlock://h1,h2,h3?redissonChannels=none   | redissonChannels (expected: not with redlock
             redlock://h1,h2,h3?mode=commands           | mode (expected: not with redlock: its servers must run Lua scripts
             redlock://h1,h2,h3?colour=red              | option: unknown name
             redlock://h1,h2,h3#part                    | # or @ after the hosts
