@@ -75,7 +75,7 @@ public final class CommandsLockStore implements LockStore {
         this.parts = parts;
         this.closing = closing;
         this.ways = parts.ways();
-        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), ways, parts.errors());
+        this.tokens = new CommandsTokens(parts.connections(), parts.keys(), ways, parts.errors(), parts.time());
         this.foreign = new ForeignKeys(parts.connections(), parts.errors());
         this.holds = new CommandsHolds(ways, foreign, parts.errors(), parts.time());
     }

@@ -3,20 +3,29 @@ package io.holdfast.redis.commands;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Makes bases of fencing tokens in mode commands, by the counter that scripts use as well (counter.lua). The holder calls this after
- * it got the lock.
+ * Makes bases of fencing tokens in mode commands, by the counter that scripts use as well (counter.lua). The holder
+ * calls this after it got the lock.
  *
- * <p>Invariant: each base is the result of an INCR, or of a raise of the counter to a larger number that changed it in one step of the
- * server. So bases grow in the order of one register, whichever mode the clients of a fleet have. A plain SET would take back what
- * others have counted meanwhile.
+ * <p>Invariant: each base is the result of an INCR, or of a raise of the counter to a larger number that changed it in
+ * one step of the server. So bases grow in the order of one register, whichever mode the clients of a fleet have. A
+ * plain SET would take back what others have counted meanwhile.
+ *
+ * <p>Invariant: nobody counts while the counter is below the floor. A raise by WATCH fails if the counter changes
+ * between its two steps; clients that counted there would keep each other from raising it for as long as many ask.
+ * A raise that fails has thus been overtaken by another one, or by clients that no longer need one.
+ *
+ * <p>The floor is that of the first look, after the lock was taken: a base above it is above those of all earlier holds
+ * on the name.
  */
 final class CommandsTokens {
 
@@ -25,98 +34,115 @@ final class CommandsTokens {
 
     private static final long BASE_MAX = (1L << 49) - 1;
 
-    /** Every other client that raises the counter in between raises it above the floor, so one more try is nearly always enough. */
+    /** Nearly always the second look finds the counter raised by whoever came first. */
     private static final int TRIES = 10;
 
     private final RedisConnections connections;
     private final RedisKeys keys;
     private final CompareWays ways;
     private final RedisErrors errors;
-    private final Clock clock;
+    private final TimeSource time;
+    private final ServerTime serverTime;
 
     /** Asks for the server's time, as seconds and microseconds. */
     @FunctionalInterface
-    interface Clock {
-        CompletionStage<List<String>> time(RedisClusterAsyncCommands<String, String> commands);
+    interface ServerTime {
+        CompletionStage<List<String>> ask(RedisClusterAsyncCommands<String, String> commands);
     }
 
-    CommandsTokens(RedisConnections connections, RedisKeys keys, CompareWays ways, RedisErrors errors) {
-        this(connections, keys, ways, errors, RedisClusterAsyncCommands::time);
+    CommandsTokens(
+            RedisConnections connections, RedisKeys keys, CompareWays ways, RedisErrors errors, TimeSource time) {
+        this(connections, keys, ways, errors, time, RedisClusterAsyncCommands::time);
     }
 
-    /** @param clock of the server; tests have clocks that jump */
-    CommandsTokens(RedisConnections connections, RedisKeys keys, CompareWays ways, RedisErrors errors, Clock clock) {
-        this.clock = clock;
+    /** @param serverTime tests have clocks that jump */
+    CommandsTokens(
+            RedisConnections connections,
+            RedisKeys keys,
+            CompareWays ways,
+            RedisErrors errors,
+            TimeSource time,
+            ServerTime serverTime) {
         this.connections = connections;
         this.keys = keys;
         this.ways = ways;
         this.errors = errors;
+        this.time = time;
+        this.serverTime = serverTime;
     }
 
     /** Returns a base for a hold that has none so far: larger than all before it, and at least the server's time. */
     CompletionStage<Long> next(String name) {
-        return next(keys.counter(name), TRIES);
-    }
-
-    private CompletionStage<Long> next(String counter, int triesLeft) {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
-        CompletionStage<Long> counted = commands.incr(counter);
-        CompletionStage<BaseFloor> time = clock.time(commands).thenApply(BaseFloor::of);
-        return counted.handle((number, error) -> {
-                    if (error == null) {
-                        return time.thenCompose(floor -> settle(counter, number, floor, triesLeft));
-                    }
-                    if (!(RedisErrors.unwrap(error) instanceof RedisCommandExecutionException)) {
-                        return CompletableFuture.<Long>failedFuture(error);
-                    }
-                    return time.thenCompose(floor -> replace(counter, floor, error, triesLeft));
-                })
-                .thenCompose(base -> base);
+        String counter = keys.counter(name);
+        long began = time.nanoTime();
+        CompletionStage<@Nullable String> value = commands.get(counter);
+        CompletionStage<BaseFloor> floor = serverTime.ask(commands).thenApply(BaseFloor::of);
+        return floor.thenCompose(least -> new Making(counter, least, began).go(value, TRIES));
     }
 
-    private CompletionStage<Long> settle(String counter, long number, BaseFloor floor, int triesLeft) {
-        if (number < 1 || number > BASE_MAX || number < floor.least()) {
-            return raise(counter, Long.toString(number), floor, triesLeft);
-        }
-        if (floor.isFarBelow(number)) {
-            // The clock was set back: the counter must not expire before the clock has caught up.
-            return connections.commands().pexpire(counter, KEPT_MILLIS).thenApply(kept -> number);
-        }
-        return CompletableFuture.completedFuture(number);
-    }
+    /** The steps to one base. */
+    private final class Making {
 
-    /** The counter cannot be counted on: what it has is no base, or the server refuses for another reason. */
-    private CompletionStage<Long> replace(String counter, BaseFloor floor, Throwable refusal, int triesLeft) {
-        RedisClusterAsyncCommands<String, String> commands = connections.commands();
-        return commands.type(counter).thenCompose(type -> {
-            if (!type.equals("string")) {
-                return CompletableFuture.failedFuture(
-                        type.equals("none") ? refusal : errors.unusableCounter(counter, type));
-            }
-            return commands.get(counter).thenCompose(value -> {
-                if (value == null || isBase(value)) {
-                    return CompletableFuture.failedFuture(refusal);
+        private final String counter;
+        private final BaseFloor floor;
+        private final long beganNanos;
+
+        Making(String counter, BaseFloor floor, long beganNanos) {
+            this.counter = counter;
+            this.floor = floor;
+            this.beganNanos = beganNanos;
+        }
+
+        CompletionStage<Long> go(CompletionStage<@Nullable String> value, int triesLeft) {
+            return value.exceptionallyCompose(this::unreadable)
+                    .thenCompose(found ->
+                            found == null || floor.isReached(found) ? count(triesLeft) : raise(found, triesLeft));
+        }
+
+        private CompletionStage<Long> count(int triesLeft) {
+            return connections.commands().incr(counter).thenCompose(number -> {
+                if (!floor.isReached(number)) {
+                    // The key was not there, or was lost since it was looked at.
+                    return raise(Long.toString(number), triesLeft);
                 }
-                return raise(counter, value, floor, triesLeft);
+                if (floor.isFarBelow(number)) {
+                    // The clock was set back: the counter must not expire before the clock has caught up.
+                    return connections.commands().pexpire(counter, KEPT_MILLIS).thenApply(kept -> number);
+                }
+                return CompletableFuture.completedFuture(number);
             });
-        });
-    }
+        }
 
-    /** Raises the counter to the floor, unless it has changed meanwhile. */
-    private CompletionStage<Long> raise(String counter, String from, BaseFloor floor, int triesLeft) {
-        long base = floor.raised();
-        return ways.set(counter, from, Long.toString(base), KEPT_MILLIS).thenCompose(raised -> {
-            if (raised) {
-                return CompletableFuture.completedFuture(base);
+        /** Raises the counter to the floor, unless it has changed meanwhile. */
+        private CompletionStage<Long> raise(String from, int triesLeft) {
+            long base = floor.raised();
+            return ways.set(counter, from, Long.toString(base), KEPT_MILLIS).thenCompose(raised -> {
+                if (raised) {
+                    return CompletableFuture.completedFuture(base);
+                }
+                // A caller waits, so a slow server is not asked for long.
+                return triesLeft > 1
+                                && time.nanoTime() - beganNanos
+                                        < errors.timeout().toNanos()
+                        ? go(connections.commands().get(counter), triesLeft - 1)
+                        : CompletableFuture.failedFuture(RedisErrors.keepsChanging(counter));
+            });
+        }
+
+        /** The counter is a key of another type, or the server refuses for another reason. */
+        private CompletionStage<@Nullable String> unreadable(Throwable refusal) {
+            if (!(RedisErrors.unwrap(refusal) instanceof RedisCommandExecutionException)) {
+                return CompletableFuture.failedFuture(refusal);
             }
-            return triesLeft > 1
-                    ? next(counter, triesLeft - 1)
-                    : CompletableFuture.failedFuture(RedisErrors.keepsChanging(counter));
-        });
-    }
-
-    private static boolean isBase(String value) {
-        return value.matches("\\d{1,15}") && Long.parseLong(value) >= 1 && Long.parseLong(value) < BASE_MAX;
+            return connections
+                    .commands()
+                    .type(counter)
+                    .thenCompose(type -> CompletableFuture.failedFuture(
+                            type.equals("string") || type.equals("none")
+                                    ? refusal
+                                    : errors.unusableCounter(counter, type)));
+        }
     }
 
     /**
@@ -136,6 +162,15 @@ final class CommandsTokens {
             long micros = Long.parseLong(time.get(1));
             long tick = (Long.parseLong(time.get(0)) - EPOCH_SECONDS) * 64 + micros / TICK_MICROS;
             return new BaseFloor(tick << 12, micros % TICK_MICROS * 2048 / TICK_MICROS);
+        }
+
+        /** Returns whether the counter can go on from a value: a number that is no base counts as lost. */
+        boolean isReached(String value) {
+            return value.matches("\\d{1,15}") && isReached(Long.parseLong(value)) && Long.parseLong(value) < BASE_MAX;
+        }
+
+        boolean isReached(long number) {
+            return number >= Math.max(1, least) && number <= BASE_MAX;
         }
 
         long raised() {

@@ -98,6 +98,11 @@ public final class RedisErrors {
         this.cluster = cluster;
     }
 
+    /** Returns how long one command is waited for. */
+    public Duration timeout() {
+        return timeout;
+    }
+
     /** Returns the driver's answer, with its failure turned into a {@link StoreException}. */
     public <T> CompletionStage<T> told(CompletionStage<T> answer) {
         CompletableFuture<T> outcome = new CompletableFuture<>();

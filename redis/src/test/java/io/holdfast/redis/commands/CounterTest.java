@@ -28,6 +28,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The bases of tokens, by the scripts themselves and by mode commands on one counter, under clocks that a real server does not have: the
@@ -81,7 +83,12 @@ class CounterTest {
                     dedicated,
                     new CompareWays.Choice(Set.of(Ability.WATCH, Ability.PUBLISH)));
             tokens = new CommandsTokens(
-                    connections, KEYS, ways, errors, commands -> CompletableFuture.completedFuture(time()));
+                    connections,
+                    KEYS,
+                    ways,
+                    errors,
+                    TimeSource.system(),
+                    commands -> CompletableFuture.completedFuture(time()));
             String text = LuaScript.ACQUIRE.text(new ScriptHead(Publishing.PLAIN, KEYS.clientChannels(), false), true);
             digest = String.valueOf(client.call(
                     "SCRIPT", "LOAD", text.replace("redis.call('TIME')", "redis.call('HMGET', 'clock', 's', 'u')")));
@@ -231,21 +238,23 @@ class CounterTest {
         assertThat(master.base(Way.COMMANDS)).isEqualTo((first / 4096 + 1) * 4096);
     }
 
-    /** Many clients of mode commands at once, whose clock has just gone on: one raises the counter, the others count. */
-    @Test
-    void raises_at_once_give_each_a_base_of_its_own() throws Exception {
+    /** Clients of mode commands that all ask at once, again and again: one raises the counter, the others count. */
+    @ParameterizedTest
+    @ValueSource(ints = {8, 64})
+    void raises_at_once_give_each_a_base_of_its_own(int clients) throws Exception {
         Master master = master();
         Set<Long> bases = new HashSet<>();
-        for (int round = 0; round < 50; round++) {
+        int rounds = 50;
+        for (int round = 0; round < rounds; round++) {
             master.now += 20_000;
             List<CompletableFuture<Long>> asked = new ArrayList<>();
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < clients; i++) {
                 asked.add(master.tokens.next("n").toCompletableFuture());
             }
             for (CompletableFuture<Long> base : asked) {
                 assertThat(bases.add(base.get(10, TimeUnit.SECONDS))).isTrue();
             }
         }
-        assertThat(bases).hasSize(400);
+        assertThat(bases).hasSize(rounds * clients);
     }
 }

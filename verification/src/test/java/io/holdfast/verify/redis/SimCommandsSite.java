@@ -205,10 +205,13 @@ public final class SimCommandsSite implements SimSite {
 
     // --- figures ---
 
-    /** SET, and then what makes the token: each may take as long as a command may. */
+    /**
+     * SET, and then what makes the token: a look at the counter, and a comparison of two steps. Clients that are in each
+     * other's way look again until a timeout has passed. The last of these may take as long as a command may, each.
+     */
     @Override
     public long attemptNanosMax() {
-        return 4 * CommandsSimulation.COMMAND_TIMEOUT.toNanos();
+        return 6 * CommandsSimulation.COMMAND_TIMEOUT.toNanos();
     }
 
     /** There is no queue: a client that left the lock free for others asks after 50 ms itself. */
