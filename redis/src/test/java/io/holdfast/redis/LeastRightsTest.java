@@ -18,8 +18,8 @@ class LeastRightsTest {
 
     /** As documented for one server. */
     private static final String SERVER = "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
-            + " +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr"
-            + " +hlen +hget +hset +hdel +persist +hgetall"
+            + " +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr"
+            + " +hlen +hget +hstrlen +hset +hdel +persist +hgetall"
             + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 

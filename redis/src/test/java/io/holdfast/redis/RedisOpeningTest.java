@@ -286,8 +286,8 @@ class RedisOpeningTest {
     }
 
     static final String LEAST_RIGHTS =
-            "+evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr"
-                    + " +hlen +hget +hset +hdel +persist +hgetall"
+            "+evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr"
+                    + " +hlen +hget +hstrlen +hset +hdel +persist +hgetall"
                     + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
                     + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 

@@ -1,16 +1,26 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewReply.Superseded;
+import io.holdfast.spi.RenewRequest;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Renewals and settings of a length, in every order in which they can be executed. */
 class RenewScriptTest {
@@ -109,6 +119,43 @@ class RenewScriptTest {
         holder = client.hold("n");
         assertThat(client.renew("n", holder, 9_000, 1, true)).isInstanceOf(Renewed.class);
         assertRemaining(9_000);
+    }
+
+    /** The script sees by the length of the value whether there was a setting. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, (1L << 49) - 1})
+    void settingsAreSeenBesideTheShortestAndTheLongestBase(long base) {
+        server.command("HSET", "n", holder, "b" + base);
+        assertThat(client.renew("n", holder, 60_000)).isInstanceOf(Renewed.class);
+        assertRemaining(60_000);
+        client.renew("n", holder, 5_000, 1, true);
+        assertThat(client.renew("n", holder, 60_000, 0, false)).isEqualTo(new Superseded());
+        assertRemaining(5_000);
+        client.renew("n", holder, 6_000, 2, true);
+        assertThat(client.renew("n", holder, 60_000, 1, false)).isEqualTo(new Superseded());
+        assertThat(client.inspect("n").base()).isEqualTo(base);
+    }
+
+    /** The server pays for each call, and for each number that a script passes. */
+    @ParameterizedTest
+    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    void aPlainRenewalCostsTwoCalls(Installation installation) {
+        assumeTrue(installation.isAtLeast(7, 0), "PEXPIREAT has no GT before 7.0");
+        try (RedisServer recent =
+                        RedisServer.builder().installation(installation).start();
+                TestClient holding = new TestClient(recent.uri())) {
+            List<RenewRequest> requests = new ArrayList<>();
+            for (int i = 0; i < 100; i++) {
+                requests.add(RenewRequest.extend("n" + i, holding.hold("n" + i), 60_000, 0)
+                        .counted(false));
+            }
+            recent.command("CONFIG", "RESETSTAT");
+            holding.renewAll(requests)
+                    .forEach(renewal -> assertThat(TestClient.get(renewal)).isEqualTo(new Renewed(0)));
+            Map<String, Long> calls = recent.commandCounts();
+            calls.keySet().retainAll(Set.of("time", "hget", "hstrlen", "pttl", "pexpire", "pexpireat", "evalsha"));
+            assertThat(calls).isEqualTo(Map.of("evalsha", 1L, "time", 1L, "hstrlen", 100L, "pexpireat", 100L));
+        }
     }
 
     private void assertRemaining(long millis) {

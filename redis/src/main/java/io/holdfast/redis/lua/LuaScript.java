@@ -17,9 +17,9 @@ import java.util.stream.Stream;
 public enum LuaScript {
     ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
     ACQUIRE_ALL("clock", "counter", "acquire-all"),
-    RENEW("clock", "renew"),
+    RENEW("clock", "renew-short", "renew"),
     /** The same with its keys written out, so that it is good for one hold. */
-    RENEW_ONE("clock", "renew") {
+    RENEW_ONE("clock", "renew-short", "renew") {
         @Override
         String adapted(String text) {
             return text.replace("KEYS[i]", "KEYS[1]").replace("KEYS[holds + i]", "KEYS[2]");
