@@ -20,6 +20,13 @@ final class Upkeep {
 
     private final EngineSettings settings;
 
+    /**
+     * The last deadline that a renewal gave, of any name. Holds that are renewed together have equal deadlines, and a
+     * client may have very many of them, so they share one object. Names read and write this field under different
+     * locks; a lost write costs one more object, and nothing else.
+     */
+    private volatile @Nullable Deadline shared;
+
     Upkeep(EngineSettings settings) {
         this.settings = settings;
     }
@@ -145,13 +152,13 @@ final class Upkeep {
         }
         long asked = request.leaseMillis() * 1_000_000;
         long length = LeaseRules.promisedNanos(asked, reply.atMostMillis());
-        Deadline deadline = settings.rules.deadline(sent, now, length);
+        Deadline deadline = shared(settings.rules.deadline(sent, now, length));
         if (request.exact()) {
             held.asked = settings.rules.deadline(sent, now, asked);
         } else if (out != null && !out.renewed) {
             deadline = deadline.earlier(held.asked);
         } else {
-            held.asked = deadline; // one object less for each of many holds
+            held.asked = deadline;
         }
         if (request.exact() || deadline.nanos() - held.deadline.nanos() > 0) {
             held.deadline = deadline;
@@ -167,6 +174,16 @@ final class Upkeep {
         }
         held.contended |= reply.waiting() > 0;
         return true;
+    }
+
+    /** Returns an equal deadline that other holds have, if there is one. */
+    private Deadline shared(Deadline deadline) {
+        Deadline last = shared;
+        if (last != null && last.equals(deadline)) {
+            return last;
+        }
+        shared = deadline;
+        return deadline;
     }
 
     /**

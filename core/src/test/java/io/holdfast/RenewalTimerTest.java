@@ -41,6 +41,20 @@ class RenewalTimerTest extends EngineFixture {
         assertThat(batches).hasSize(10).allSatisfy(batch -> assertThat(batch).hasSize(10));
     }
 
+    /** Some clients hold very many locks, and an object for each of them adds up. */
+    @Test
+    void holds_that_were_renewed_together_share_one_deadline_until_one_is_renewed_without_the_others() {
+        LockClient many = clientWith(new ArrayList<>(), "c");
+        Hold a = now(acquire(many, "a")).hold;
+        Hold b = now(acquire(many, "b")).hold;
+        advance(1);
+        Hold c = now(acquire(many, "c")).hold;
+        advance(1_000);
+
+        assertThat(a.deadline).isSameAs(b.deadline).isSameAs(a.asked);
+        assertThat(c.deadline).as("of a hold whose renewal hangs").isNotEqualTo(a.deadline);
+    }
+
     @Test
     void a_hold_whose_renewal_hangs_delays_nobody_else() {
         List<List<String>> batches = new ArrayList<>();
