@@ -20,9 +20,6 @@ final class Tenure {
     private @Nullable Hold hold;
     private @Nullable ActiveLease lease;
 
-    /** When a waiter was last woken to take the lock: the beginning of its turn. */
-    private long turnNanos;
-
     Tenure(NameState state) {
         this.state = state;
     }
@@ -118,7 +115,7 @@ final class Tenure {
         if (hold != null && hold.open) {
             state.waiters().remove(woken);
             if (canTakeAtOnce(hold, woken)) {
-                turnNanos = time().nanoTime();
+                state.waiters().turnNanos = time().nanoTime();
                 grant(hold, woken);
             } else {
                 state.waiters().addFirst(woken);
@@ -293,7 +290,7 @@ final class Tenure {
             state.effects.sendReleaseAndRequeue(held, attempt);
         } else if (lengthNanos == state.storeLease(next) || upkeep().hasRightLength(held, next)) {
             state.waiters().remove(next);
-            turnNanos = time().nanoTime();
+            state.waiters().turnNanos = time().nanoTime();
             grant(held, next);
         } else {
             RenewRequest setting = upkeep().setting(held, next, state.effects.name());
@@ -310,7 +307,7 @@ final class Tenure {
     private boolean mayLeaveOpenFor(Waiter next, Hold held) {
         long now = time().nanoTime();
         boolean patient = now - next.arrivedNanos < state.settings.bargeNanos;
-        boolean inTurn = now - turnNanos < state.settings.turnNanos;
+        boolean inTurn = now - state.waiters().turnNanos < state.settings.turnNanos;
         return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 

@@ -13,6 +13,9 @@ final class WaitQueue {
     private @Nullable Waiter first;
     private @Nullable Waiter last;
 
+    /** When a waiter was last woken to take the lock: the beginning of its turn. */
+    long turnNanos;
+
     void add(Waiter waiter) {
         waiter.before = last;
         if (last == null) {
