@@ -47,7 +47,10 @@ final class TimeCases {
         @Override
         public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
             List<AgentProcess> used = bench.open(peer, 1, LEASE);
-            Message order = Message.of("hold").with("names", size).with("name", bench.freshName());
+            Message order = Message.of("hold")
+                    .with("names", size)
+                    .with("name", bench.freshName())
+                    .with("lease", LEASE.toNanos());
             double before = bench.meter().usedMemory();
             used.get(0).send(order.with("phase", "take"));
             Message taken = bench.await(used).get(0);
