@@ -144,7 +144,7 @@ final class Contention {
     void onPushed(PushedGrant grant) {
         Attempt waiting = requireNonNull(attempt);
         ClockReading asked = waiting.sent;
-        TimeSource time = state.settings.time;
+        TimeSource time = state.settings().time;
         if (isDoubtful(waiting)
                 || !state.effects.isCurrent(waiting)
                 || asked == null
@@ -157,7 +157,7 @@ final class Contention {
         ClockReading heard = ClockReading.now(time);
         long sinceAsking = grant.sinceAskingMillis() * 1_000_000;
         long lease = grant.leaseMillis() * 1_000_000;
-        Deadline deadline = state.settings.rules.pushedDeadline(asked, sinceAsking, heard, lease);
+        Deadline deadline = state.settings().rules.pushedDeadline(asked, sinceAsking, heard, lease);
         if (deadline.remainingNanos(time) < lease / 2) {
             onHint();
             return;
@@ -249,9 +249,9 @@ final class Contention {
             return;
         }
         attempt = null;
-        TimeSource time = state.settings.time;
+        TimeSource time = state.settings().time;
         long promised = LeaseRules.promisedNanos(answered.leaseNanos, granted.atMostMillis());
-        Deadline deadline = state.settings.rules.deadline(sent, ClockReading.now(time), promised);
+        Deadline deadline = state.settings().rules.deadline(sent, ClockReading.now(time), promised);
         if (deadline.hasPassed(time)) {
             withdraw(answered);
             answeredTooLate(answered);
@@ -259,7 +259,7 @@ final class Contention {
         }
         Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
         if (promised < answered.leaseNanos) {
-            Deadline asked = state.settings.rules.deadline(sent, ClockReading.now(time), answered.leaseNanos);
+            Deadline asked = state.settings().rules.deadline(sent, ClockReading.now(time), answered.leaseNanos);
             hold.promisedOnly(promised, sent.nanos(), asked);
         }
         hold.contended = granted.waiting() > 0;
@@ -271,9 +271,9 @@ final class Contention {
      * goes on only for as long as with a store that fails.
      */
     private void answeredTooLate(Attempt answered) {
-        long now = state.settings.time.nanoTime();
+        long now = state.settings().time.nanoTime();
         long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
-        boolean hopeless = answered.afterTooLate && now - since >= state.settings.storeTimeoutNanos;
+        boolean hopeless = answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos;
         Waiter first = state.firstWaiter();
         // The next waiter may want a longer lease, and get that in time.
         if (first != null
@@ -288,7 +288,7 @@ final class Contention {
     }
 
     private void onBusy(Attempt answered, Busy busy) {
-        answered.lastGoodNanos = state.settings.time.nanoTime();
+        answered.lastGoodNanos = state.settings().time.nanoTime();
         answered.lastError = null;
         answered.busy = true;
         answered.afterTooLate = false;
@@ -338,7 +338,9 @@ final class Contention {
         }
         answered.endless = true;
         Waiter first = state.firstWaiter();
-        long left = first == null ? Waiter.NO_DEADLINE : first.leftNanos(state.settings.time.nanoTime());
+        long left = first == null
+                ? Waiter.NO_DEADLINE
+                : first.leftNanos(state.settings().time.nanoTime());
         state.effects.schedulePoll(Math.min(SECOND_LOOK_NANOS, left / 2));
     }
 
@@ -354,7 +356,7 @@ final class Contention {
 
     /** Only the first client in the store's queue watches the holder's expiry; the others wait for the grant. */
     private long untilNextPoll(Busy busy) {
-        long poll = state.settings.jittered(state.settings.pollNanos);
+        long poll = state.settings().jittered(state.settings().pollNanos);
         if (busy.ahead() > 0 || busy.remainingMillis() < 0) {
             return poll;
         }
@@ -373,7 +375,7 @@ final class Contention {
                 return;
             }
         }
-        EngineSettings settings = state.settings;
+        EngineSettings settings = state.settings();
         long patience = settings.storeTimeoutNanos - (settings.time.nanoTime() - answered.lastGoodNanos);
         if (error.outcome() == StoreException.Outcome.FATAL || patience <= 0) {
             state.failAll(why);

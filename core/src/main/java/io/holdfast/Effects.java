@@ -11,6 +11,8 @@ interface Effects {
 
     String name();
 
+    EngineSettings settings();
+
     /** Describes the store, without secrets. */
     String describeStore();
 

@@ -23,7 +23,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     NameEngine(Engine engine, String name) {
         super(engine, name);
-        this.state = new NameState(engine.settings, this);
+        this.state = new NameState(this);
     }
 
     @Override

@@ -36,7 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class NameState {
 
-    final EngineSettings settings;
     final Effects effects;
     final Tenure tenure;
 
@@ -52,10 +51,14 @@ final class NameState {
      */
     private int forces;
 
-    NameState(EngineSettings settings, Effects effects) {
-        this.settings = settings;
+    NameState(Effects effects) {
         this.effects = effects;
         this.tenure = new Tenure(this);
+    }
+
+    /** Not as a field: there are very many of these in some clients. */
+    EngineSettings settings() {
+        return effects.settings();
     }
 
     boolean isFree() {
@@ -236,14 +239,14 @@ final class NameState {
 
     /** The store granted the name to this holder id by itself. Asking again confirms the grant. */
     void onPushed(String holderId) {
-        if (isAwaited(holderId, settings.leaseNanos)) {
+        if (isAwaited(holderId, settings().leaseNanos)) {
             contention().onHint();
         }
     }
 
     /** The store granted the name by itself, with details that may make the asking unnecessary. */
     void onPushed(PushedGrant grant) {
-        if (isAwaited(grant.holderId(), settings.leaseNanos)) {
+        if (isAwaited(grant.holderId(), settings().leaseNanos)) {
             contention().onPushed(grant);
         }
     }
@@ -293,6 +296,6 @@ final class NameState {
 
     /** Returns the length that the store is to give a hold for this waiter. */
     long storeLease(Waiter waiter) {
-        return waiter.storeLeaseNanos(settings.leaseNanos);
+        return waiter.storeLeaseNanos(settings().leaseNanos);
     }
 }

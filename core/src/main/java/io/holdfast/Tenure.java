@@ -25,11 +25,11 @@ final class Tenure {
     }
 
     private TimeSource time() {
-        return state.settings.time;
+        return state.settings().time;
     }
 
     private Upkeep upkeep() {
-        return state.settings.upkeep;
+        return state.settings().upkeep;
     }
 
     boolean isActive() {
@@ -306,8 +306,8 @@ final class Tenure {
      */
     private boolean mayLeaveOpenFor(Waiter next, Hold held) {
         long now = time().nanoTime();
-        boolean patient = now - next.arrivedNanos < state.settings.bargeNanos;
-        boolean inTurn = now - state.waiters().turnNanos < state.settings.turnNanos;
+        boolean patient = now - next.arrivedNanos < state.settings().bargeNanos;
+        boolean inTurn = now - state.waiters().turnNanos < state.settings().turnNanos;
         return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 
@@ -317,7 +317,7 @@ final class Tenure {
 
     /** Returns whether the hold goes back to the store before the next lease. */
     private boolean isOverFor(Waiter next, Hold held) {
-        long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings.tenureNanos);
+        long most = next.options.tenure().map(Duration::toNanos).orElse(state.settings().tenureNanos);
         boolean longEnough = time().nanoTime() - held.acquiredNanos >= most;
         return held.forced || !held.hasTokenLeft() || (held.contended && !held.isFresh() && longEnough);
     }

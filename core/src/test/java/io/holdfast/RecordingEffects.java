@@ -36,7 +36,7 @@ final class RecordingEffects implements Effects, NameEvents {
         settings.clientId = "c";
         settings.leaseNanos = Duration.ofSeconds(3).toNanos();
         settings.random = bound -> 0;
-        state = new NameState(settings, this);
+        state = new NameState(this);
     }
 
     /** Returns what was asked for since the last call. */
