@@ -61,7 +61,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     final long grantedNanos;
 
     /** When a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
-    final long limitNanos;
+    private volatile long limitNanos; // written under the engine's lock
 
     /** Whether the engine renews it; false for {@code leaseFor}. */
     final boolean renewed;
@@ -128,7 +128,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      * end of its own is reported as lost when it ends.
      */
     boolean noticeForgotten() {
-        if (reportedForgotten || owner != null || !renewed || limitNanos != NO_LIMIT || state != State.HELD) {
+        if (reportedForgotten || owner != null || !renewed || hasLimit() || state != State.HELD) {
             return false;
         }
         // Not get(): during the marking of a collector it would keep the handle until the next collection.
@@ -187,7 +187,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     private long leftNanos() {
         TimeSource time = hold.engine.time();
         long remaining = hold.deadline.remainingNanos(time);
-        return limitNanos == NO_LIMIT ? remaining : Math.max(0, Math.min(remaining, limitNanos - time.nanoTime()));
+        return hasLimit() ? Math.max(0, Math.min(remaining, limitNanos - time.nanoTime())) : remaining;
     }
 
     @Override
@@ -199,6 +199,42 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             throw new IllegalStateException("The lease on " + Quoted.name(name()) + " was released");
         }
         throw lostException();
+    }
+
+    @Override
+    public void extend(Duration time) {
+        extending(time).await();
+    }
+
+    @Override
+    public CompletionStage<Void> extendAsync(Duration time) {
+        return extending(time).stage();
+    }
+
+    /** Begins an extension. */
+    LeaseExtension extending(Duration time) {
+        LeaseExtension extension =
+                new LeaseExtension(this, Limits.checkLease("time", time).toNanos());
+        if (isValid()) {
+            hold.engine.onExtending(extension);
+        } else {
+            extension.end(null);
+        }
+        return extension;
+    }
+
+    /** Returns when a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
+    long limitNanos() {
+        return limitNanos;
+    }
+
+    boolean hasLimit() {
+        return limitNanos != NO_LIMIT;
+    }
+
+    /** Moves the limit of a lease with {@code holdAtMost}. Called under the engine's lock. */
+    void limitTo(long nanos) {
+        limitNanos = nanos;
     }
 
     @Override
@@ -255,9 +291,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             // Not the deadline: a store may promise this length in parts.
             return hold.asked.remainingNanos(hold.engine.time());
         }
-        return limitNanos == NO_LIMIT
-                ? NO_LIMIT
-                : Math.max(0, limitNanos - hold.engine.time().nanoTime());
+        return hasLimit() ? Math.max(0, limitNanos - hold.engine.time().nanoTime()) : NO_LIMIT;
     }
 
     /** As {@link #isValid()}, but without an event for the engine: for observers of a simulation. */
@@ -279,12 +313,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     boolean isAtLimit() {
-        return limitNanos != NO_LIMIT && isAtLimit(hold.engine.time().nanoTime());
+        return hasLimit() && isAtLimit(hold.engine.time().nanoTime());
     }
 
     /** Returns whether it was at its limit at this instant. */
     boolean isAtLimit(long nowNanos) {
-        return limitNanos != NO_LIMIT && nowNanos - limitNanos >= 0;
+        return hasLimit() && nowNanos - limitNanos >= 0;
     }
 
     /** Called by the engine: HELD → LOST. Returns false if the lease had ended before. */
