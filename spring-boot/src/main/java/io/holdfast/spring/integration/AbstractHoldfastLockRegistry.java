@@ -63,7 +63,7 @@ abstract class AbstractHoldfastLockRegistry<L extends Lock>
      * Renews the lock of the calling thread now, and so verifies that the store still knows it. A lock of a fixed
      * length ends 30 seconds from now; any other is renewed as before.
      *
-     * @throws IllegalMonitorStateException if the calling thread does not hold the lock, or has lost it
+     * @throws IllegalStateException if the calling thread does not hold the lock, or has lost it
      * @throws io.holdfast.LeaseLostException if the store says that the lock is lost
      * @throws io.holdfast.LockStoreException if the store did not confirm the renewal
      */
@@ -76,14 +76,19 @@ abstract class AbstractHoldfastLockRegistry<L extends Lock>
      * Gives the lock of the calling thread this time from now on, as {@link io.holdfast.Lease#extend} does: a lock of a
      * fixed length ends after it; any other is certain for it, and is renewed as before.
      *
-     * @throws IllegalMonitorStateException if the calling thread does not hold the lock, or has lost it
+     * @throws IllegalStateException if the calling thread does not hold the lock, or has lost it
      * @throws io.holdfast.LeaseLostException if the store says that the lock is lost
      * @throws io.holdfast.LockStoreException if the store did not confirm the new time
      * @throws IllegalArgumentException if shorter than 100 milliseconds or longer than 365 days
      */
     @Override
     public final void renewLock(Object lockKey, Duration ttl) {
-        client.getLock(name(lockKey)).extend(requireNonNull(ttl, "ttl"));
+        try {
+            client.getLock(name(lockKey)).extend(requireNonNull(ttl, "ttl"));
+        } catch (IllegalMonitorStateException e) {
+            // The exception of the other registries.
+            throw new IllegalStateException(e.getMessage(), e);
+        }
     }
 
     /** Forgets lock objects that were obtained longer ago. Their locks stay as they are, held or not. */
