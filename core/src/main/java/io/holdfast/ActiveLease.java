@@ -69,8 +69,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
-    /** The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. */
-    final long takenBy;
+    /**
+     * The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. Negative if
+     * that thread alone releases the lease: a field of its own would make each lease larger.
+     */
+    private final long takenBy;
 
     /**
      * How often the owner thread took the lock. Null while the thread took it once and has not lost it, which is true
@@ -113,7 +116,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         this.owner = waiter.owner;
-        this.takenBy = waiter.threadId();
+        this.takenBy = waiter.options.isReleasedByThread() ? -waiter.threadId() : waiter.threadId();
         this.acquisition = waiter.acquisition;
     }
 
@@ -134,6 +137,17 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         // Not get(): during the marking of a collector it would keep the handle until the next collection.
         reportedForgotten = refersTo(null);
         return reportedForgotten;
+    }
+
+    /** Returns whether the thread with this id waited for the lease; zero is no thread. */
+    boolean wasTakenBy(long threadId) {
+        return threadId != 0 && Math.abs(takenBy) == threadId;
+    }
+
+    /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
+    boolean blocksForEver(Thread thread, long threadId) {
+        boolean released = thread.equals(owner) || (takenBy < 0 && -takenBy == threadId);
+        return released && renewed && !hasLimit() && isValid();
     }
 
     @Override

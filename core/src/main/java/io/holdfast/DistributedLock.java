@@ -13,7 +13,8 @@ import java.util.concurrent.locks.Lock;
  * its own. Renewal ends when the owner thread has died.
  *
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
- * if the client is closed. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
+ * if the client is closed, and {@link IllegalStateException} if the thread waits without limit for a lease of its own
+ * with {@link LockOptions#releasedByThread}. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 

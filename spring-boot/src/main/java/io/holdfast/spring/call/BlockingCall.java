@@ -74,7 +74,7 @@ final class BlockingCall {
         }
         MultiLease leases;
         try {
-            leases = call.client().acquireAll(missing, call.options());
+            leases = call.client().acquireAll(missing, call.options().releasedByThread());
         } catch (LockTimeoutException e) {
             return call.alternative(e, observed);
         } catch (InterruptedException e) {

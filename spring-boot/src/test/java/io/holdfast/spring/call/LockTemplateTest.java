@@ -25,6 +25,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -271,6 +272,25 @@ class LockTemplateTest {
             assertThatThrownBy(() -> locks.executeAll(List.of(), leases -> 1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("at least one");
+        });
+    }
+
+    /** Only the template and locked methods enter the lock again; the client itself knows no caller. */
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void under_a_locked_method_the_client_refuses_to_wait_for_the_same_thread() {
+        run((locks, context) -> {
+            LockClient client = context.getBean(LockClient.class);
+            Supplier<Boolean> work = () -> {
+                assertThatThrownBy(() -> client.getLock("stock").lock())
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("would wait for itself without end");
+                assertThatThrownBy(() -> client.acquire("stock")).isInstanceOf(IllegalStateException.class);
+                return true;
+            };
+            assertThat(context.getBean(Stock.class).locked(work, null)).isTrue();
+            assertThat(locks.<Boolean, RuntimeException>execute("stock", lease -> work.get()))
+                    .isTrue();
         });
     }
 
