@@ -69,7 +69,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         engine.store
                 .renew(request)
                 .whenComplete((reply, error) ->
-                        handle(state -> state.tenure.onExtended(hold, extension, request, sent, reply, error)));
+                        handle(state -> new Extending(state).onExtended(hold, extension, request, sent, reply, error)));
     }
 
     @Override

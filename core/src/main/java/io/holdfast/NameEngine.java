@@ -137,7 +137,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     @Override
     public void onExtending(LeaseExtension extension) {
-        handle(state -> state.tenure.onExtending(extension));
+        handle(state -> new Extending(state).onExtending(extension));
     }
 
     @Override

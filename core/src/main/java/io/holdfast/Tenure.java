@@ -48,6 +48,11 @@ final class Tenure {
         return lease;
     }
 
+    @Nullable
+    Hold hold() {
+        return hold;
+    }
+
     void begin(Hold acquired) {
         hold = acquired;
         // The machine may have been suspended while the store's answer was on its way.
@@ -91,42 +96,6 @@ final class Tenure {
             state.effects.sendRetain(held, ended, endNanos);
             state.contention().beginAfterTenure();
         }
-    }
-
-    /** The owner gives its lease a new time. */
-    void onExtending(LeaseExtension extension) {
-        Hold held = hold;
-        if (held == null || lease != extension.lease) {
-            state.effects.endExtension(extension, null);
-            return;
-        }
-        ClockReading now = ClockReading.now(time());
-        RenewRequest request = upkeep().extending(held, extension, now, state.effects.name());
-        watch(held, now.nanos());
-        state.effects.sendExtension(held, extension, request);
-    }
-
-    /** The answer to a renewal that gives the lease a new time. A lease that has ended meanwhile says so itself. */
-    void onExtended(
-            Hold held,
-            LeaseExtension extension,
-            RenewRequest request,
-            ClockReading sent,
-            @Nullable RenewReply reply,
-            @Nullable Throwable error) {
-        boolean counts = held == hold && lease == extension.lease && request.sequence() == held.sequence;
-        if (counts && reply instanceof RenewReply.Superseded) {
-            // A renewal that was sent later was executed before it.
-            onExtending(extension);
-            return;
-        }
-        if (counts && error == null) {
-            if (reply instanceof RenewReply.Renewed) {
-                upkeep().extended(extension, sent);
-            }
-            onRenewed(held, request, sent, reply, null);
-        }
-        state.effects.endExtension(extension, error);
     }
 
     /** Takes a released lease back. Returns its hold, or null if that was lost before the release came here. */
@@ -430,7 +399,7 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private void watch(Hold held, long now) {
+    void watch(Hold held, long now) {
         state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
     }
 }
