@@ -18,6 +18,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
@@ -62,9 +63,9 @@ public final class LockedConfiguration {
             ObjectProvider<ObservationRegistry> observations,
             LockedNames names) {
         return new BlockingLockTemplate(
-                () -> primary(clients),
-                () -> defaults.getIfAvailable(LockedDefaults::standard),
-                () -> observations.getIfUnique(() -> ObservationRegistry.NOOP),
+                SingletonSupplier.of(() -> primary(clients)),
+                SingletonSupplier.of(() -> defaults.getIfAvailable(LockedDefaults::standard)),
+                SingletonSupplier.of(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
                 names);
     }
 

@@ -33,7 +33,7 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Supplier<ObservationRegistry> observations;
     private final LockedNames knownNames;
 
-    /** The suppliers are asked at each call, so that this bean does not make others early. */
+    /** The suppliers are asked at each call and not here, so that this bean does not make others early. */
     public BlockingLockTemplate(
             Supplier<LockClient> client,
             Supplier<LockedDefaults> defaults,
