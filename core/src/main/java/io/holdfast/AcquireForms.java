@@ -118,6 +118,10 @@ abstract sealed class AcquireForms permits LockClient {
     /**
      * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
      *
+     * <p>Not reentrant. Inside a transaction of the caller the lock is released before that commits: begin the
+     * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for its
+     * end.
+     *
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
      */
     public void run(String name, Consumer<? super Lease> task) throws InterruptedException {
@@ -184,7 +188,7 @@ abstract sealed class AcquireForms permits LockClient {
     public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
             throws E, InterruptedException {
         requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options)) {
+        try (Lease lease = acquire(name, options.releasedByThread())) {
             task.run(lease);
         }
     }
@@ -193,7 +197,7 @@ abstract sealed class AcquireForms permits LockClient {
     public <T extends @Nullable Object, E extends Exception> T callChecked(
             String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
         requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options)) {
+        try (Lease lease = acquire(name, options.releasedByThread())) {
             return task.call(lease);
         }
     }

@@ -61,7 +61,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     final long grantedNanos;
 
     /** When a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
-    final long limitNanos;
+    private volatile long limitNanos; // written under the engine's lock
 
     /** Whether the engine renews it; false for {@code leaseFor}. */
     final boolean renewed;
@@ -69,8 +69,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
     final @Nullable Thread owner;
 
-    /** The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. */
-    final long takenBy;
+    /**
+     * The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. Negative if
+     * that thread alone releases the lease: a field of its own would make each lease larger.
+     */
+    private final long takenBy;
 
     /**
      * How often the owner thread took the lock. Null while the thread took it once and has not lost it, which is true
@@ -113,7 +116,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         this.owner = waiter.owner;
-        this.takenBy = waiter.threadId();
+        this.takenBy = waiter.options.isReleasedByThread() ? -waiter.threadId() : waiter.threadId();
         this.acquisition = waiter.acquisition;
     }
 
@@ -128,12 +131,23 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      * end of its own is reported as lost when it ends.
      */
     boolean noticeForgotten() {
-        if (reportedForgotten || owner != null || !renewed || limitNanos != NO_LIMIT || state != State.HELD) {
+        if (reportedForgotten || owner != null || !renewed || hasLimit() || state != State.HELD) {
             return false;
         }
         // Not get(): during the marking of a collector it would keep the handle until the next collection.
         reportedForgotten = refersTo(null);
         return reportedForgotten;
+    }
+
+    /** Returns whether the thread with this id waited for the lease; zero is no thread. */
+    boolean wasTakenBy(long threadId) {
+        return threadId != 0 && Math.abs(takenBy) == threadId;
+    }
+
+    /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
+    boolean blocksForEver(Thread thread, long threadId) {
+        boolean released = thread.equals(owner) || (takenBy < 0 && -takenBy == threadId);
+        return released && renewed && !hasLimit() && isValid();
     }
 
     @Override
@@ -187,7 +201,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     private long leftNanos() {
         TimeSource time = hold.engine.time();
         long remaining = hold.deadline.remainingNanos(time);
-        return limitNanos == NO_LIMIT ? remaining : Math.max(0, Math.min(remaining, limitNanos - time.nanoTime()));
+        return hasLimit() ? Math.max(0, Math.min(remaining, limitNanos - time.nanoTime())) : remaining;
     }
 
     @Override
@@ -199,6 +213,42 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             throw new IllegalStateException("The lease on " + Quoted.name(name()) + " was released");
         }
         throw lostException();
+    }
+
+    @Override
+    public void extend(Duration time) {
+        extending(time).await();
+    }
+
+    @Override
+    public CompletionStage<Void> extendAsync(Duration time) {
+        return extending(time).stage();
+    }
+
+    /** Begins an extension. */
+    LeaseExtension extending(Duration time) {
+        LeaseExtension extension =
+                new LeaseExtension(this, Limits.checkLease("time", time).toNanos());
+        if (isValid()) {
+            hold.engine.onExtending(extension);
+        } else {
+            extension.end(null);
+        }
+        return extension;
+    }
+
+    /** Returns when a lease with {@code holdAtMost} ends on the monotonic clock, or {@link #NO_LIMIT}. */
+    long limitNanos() {
+        return limitNanos;
+    }
+
+    boolean hasLimit() {
+        return limitNanos != NO_LIMIT;
+    }
+
+    /** Moves the limit of a lease with {@code holdAtMost}. Called under the engine's lock. */
+    void limitTo(long nanos) {
+        limitNanos = nanos;
     }
 
     @Override
@@ -255,9 +305,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             // Not the deadline: a store may promise this length in parts.
             return hold.asked.remainingNanos(hold.engine.time());
         }
-        return limitNanos == NO_LIMIT
-                ? NO_LIMIT
-                : Math.max(0, limitNanos - hold.engine.time().nanoTime());
+        return hasLimit() ? Math.max(0, limitNanos - hold.engine.time().nanoTime()) : NO_LIMIT;
     }
 
     /** As {@link #isValid()}, but without an event for the engine: for observers of a simulation. */
@@ -279,12 +327,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     boolean isAtLimit() {
-        return limitNanos != NO_LIMIT && isAtLimit(hold.engine.time().nanoTime());
+        return hasLimit() && isAtLimit(hold.engine.time().nanoTime());
     }
 
     /** Returns whether it was at its limit at this instant. */
     boolean isAtLimit(long nowNanos) {
-        return limitNanos != NO_LIMIT && nowNanos - limitNanos >= 0;
+        return hasLimit() && nowNanos - limitNanos >= 0;
     }
 
     /** Called by the engine: HELD → LOST. Returns false if the lease had ended before. */

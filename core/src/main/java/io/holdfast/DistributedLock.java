@@ -13,7 +13,8 @@ import java.util.concurrent.locks.Lock;
  * its own. Renewal ends when the owner thread has died.
  *
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
- * if the client is closed. Only {@link #unlock()} throws {@link LeaseLostException}.
+ * if the client is closed, and {@link IllegalStateException} if the thread waits without limit for a lease of its own
+ * with {@link LockOptions#releasedByThread}. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 
@@ -79,6 +80,16 @@ public interface DistributedLock extends Lock {
      * not hold the lock. Costs no command.
      */
     Duration remaining();
+
+    /**
+     * Gives the calling thread's lease this time from now on, as {@link Lease#extend} does.
+     *
+     * @throws IllegalMonitorStateException if the calling thread does not hold the lock, or has lost it
+     * @throws LeaseLostException if the lease is lost during this call
+     * @throws LockStoreException if the store did not confirm the new time
+     * @throws IllegalArgumentException if shorter than 100 milliseconds or longer than 365 days
+     */
+    void extend(Duration time);
 
     /**
      * Returns the fencing token of the calling thread's lease.

@@ -24,6 +24,9 @@ interface Effects {
     /** Sends a renewal that sets the length for the next lease; answered by {@link Tenure#onPrepared}. */
     void sendPreparation(Hold hold, RenewRequest request);
 
+    /** Sends a renewal that gives the lease that is out a new time; answered by {@link Extending#onExtended}. */
+    void sendExtension(Hold hold, LeaseExtension extension, RenewRequest request);
+
     /** Ends a hold, and then the lease, if there is one. The receiver compensates a failure. */
     void sendRelease(Hold hold, @Nullable ActiveLease lease);
 
@@ -83,6 +86,9 @@ interface Effects {
 
     /** Ends the owner's release; {@code wasGone} says that the hold had been lost before. */
     void endLease(ActiveLease lease, boolean wasGone);
+
+    /** Answers the caller of an extension; {@code error} is the store's, or null. */
+    void endExtension(LeaseExtension extension, @Nullable Throwable error);
 
     /** Reports a lost lease; {@code answered} says that the store answers, and can be asked for the present holder. */
     void reportLoss(ActiveLease lease, String why, boolean answered);

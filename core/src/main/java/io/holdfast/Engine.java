@@ -71,9 +71,20 @@ final class Engine {
 
     /** Starts an acquisition for the calling thread to wait for. */
     Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
-        return submit(
-                Limits.checkName(name),
-                Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
+        Waiter waiter = Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime());
+        Limits.checkName(name);
+        refuseWaitForItself(name, waiter);
+        return submit(name, waiter);
+    }
+
+    private void refuseWaitForItself(String name, Waiter waiter) {
+        NameEngine engine = waiter.waitNanos == Waiter.NO_DEADLINE ? names.get(name) : null;
+        ActiveLease lease = engine == null ? null : engine.current();
+        if (lease != null && lease.blocksForEver(Thread.currentThread(), waiter.threadId())) {
+            throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the lock "
+                    + Quoted.name(name) + ", and only it releases that (expected: work under the lease that it has, or"
+                    + " a wait time)");
+        }
     }
 
     /** Starts an acquisition for a stage. */

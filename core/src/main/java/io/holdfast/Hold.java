@@ -33,7 +33,7 @@ final class Hold {
 
     final long acquiredNanos;
 
-    /** Only moves on, except by an exact setting (with no lease out) and after a jump of the wall clock. */
+    /** Only moves on, except by an exact setting, from its sending on, and after a jump of the wall clock. */
     volatile Deadline deadline;
 
     /**
@@ -51,7 +51,7 @@ final class Hold {
      */
     private long longestNanos;
 
-    /** The latest instant at which the store may end the hold by itself. */
+    /** The latest instant at which the store may end the hold by itself, also by a setting without an answer yet. */
     long storeEndNanos;
 
     /** How many exact settings were sent. */

@@ -49,6 +49,36 @@ public interface Lease extends AutoCloseable {
     void ensureValid();
 
     /**
+     * Gives the lease this time from now on, whatever was left of it. Returns when the store has confirmed the new time.
+     *
+     * <ul>
+     *   <li>A lease of a fixed length ({@link LockOptions#leaseFor}) ends when this time has passed, here and at the
+     *       store: later or sooner than before. It is still not renewed.
+     *   <li>A lease with {@link LockOptions#holdAtMost} is renewed up to the new end instead of the old one.
+     *   <li>Any other lease is renewed without end, before and after this call. The store keeps its hold for at least
+     *       this time, even if no further renewal succeeds: for a pause or an outage that the caller expects. If this
+     *       process ends meanwhile, the name stays locked for as long. A time that is shorter than what is left changes
+     *       nothing.
+     * </ul>
+     *
+     * <p>As for every lease, {@link #remaining()} is shorter than this time by the margin for clock drift. When two
+     * threads extend one lease at once, the later call decides.
+     *
+     * @throws LeaseLostException if the lease is lost
+     * @throws IllegalStateException if it was released
+     * @throws LockStoreException if the store did not confirm the new time. The lease ends at the earlier of the old
+     *     and the new end, unless it is renewed; the caller may call this method once more
+     * @throws IllegalArgumentException if shorter than 100 milliseconds or longer than 365 days
+     */
+    void extend(Duration time);
+
+    /**
+     * Extends the lease as {@link #extend} does, without a thread that waits. The stage completes on the client's
+     * callback executor.
+     */
+    CompletionStage<Void> extendAsync(Duration time);
+
+    /**
      * Registers a callback that runs on the client's callback executor when the lease is lost: at once if it is lost
      * already, never if it was released. A lease may have several callbacks; the client logs an exception of one and
      * runs the others.

@@ -51,6 +51,20 @@ final class LeaseHandle implements Lease {
     }
 
     @Override
+    public void extend(Duration time) {
+        try {
+            lease.extend(time);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    @Override
+    public CompletionStage<Void> extendAsync(Duration time) {
+        return lease.extendAsync(time);
+    }
+
+    @Override
     public void onLost(Runnable callback) {
         lease.onLost(callback);
     }

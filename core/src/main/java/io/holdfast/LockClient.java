@@ -104,6 +104,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * Acquires the lock. Waits for at most {@link LockOptions#waitAtMost}, or as long as needed without that option.
      * Not reentrant: a thread that holds a lease on the name waits for itself; {@link #getLock} is reentrant.
      *
+     * @throws IllegalStateException if the thread would wait for itself without end, as far as that is known: it holds
+     *     the name by {@link #getLock}, or with {@link LockOptions#releasedByThread}
      * @throws LockTimeoutException if the wait time passed
      * @throws LockStoreException if the store failed
      * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind

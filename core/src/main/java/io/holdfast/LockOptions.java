@@ -13,25 +13,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false);
 
     private final @Nullable Duration waitAtMost;
     private final @Nullable Duration leaseFor;
     private final @Nullable Duration holdAtMost;
     private final @Nullable Duration tenure;
     private final boolean fair;
+    private final boolean releasedByThread;
 
     private LockOptions(
             @Nullable Duration waitAtMost,
             @Nullable Duration leaseFor,
             @Nullable Duration holdAtMost,
             @Nullable Duration tenure,
-            boolean fair) {
+            boolean fair,
+            boolean releasedByThread) {
         this.waitAtMost = waitAtMost;
         this.leaseFor = leaseFor;
         this.holdAtMost = holdAtMost;
         this.tenure = tenure;
         this.fair = fair;
+        this.releasedByThread = releasedByThread;
     }
 
     /** Returns the defaults: wait as long as needed ({@code try} methods do not wait), renew while held. */
@@ -45,7 +48,8 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     public LockOptions waitAtMost(Duration wait) {
-        return new LockOptions(Limits.checkWait("waitAtMost", wait), leaseFor, holdAtMost, tenure, fair);
+        return new LockOptions(
+                Limits.checkWait("waitAtMost", wait), leaseFor, holdAtMost, tenure, fair, releasedByThread);
     }
 
     /**
@@ -59,7 +63,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("leaseFor: " + lease + " together with holdAtMost: " + holdAtMost
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, lease, null, tenure, fair);
+        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread);
     }
 
     /**
@@ -73,7 +77,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("holdAtMost: " + limit + " together with leaseFor: " + leaseFor
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, null, limit, tenure, fair);
+        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread);
     }
 
     public Optional<Duration> waitAtMost() {
@@ -94,7 +98,7 @@ public final class LockOptions {
      * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread);
     }
 
     /**
@@ -105,7 +109,20 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than a minute
      */
     public LockOptions tenure(Duration tenure) {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair, releasedByThread);
+    }
+
+    /**
+     * Declares that the calling thread itself releases the lease, as a {@code try} block does. When that thread then
+     * waits without limit for the same name, it would wait for itself; with this option, {@code acquire} and {@code
+     * lock} throw {@link IllegalStateException} instead. The lambda forms of {@link LockClient} set it.
+     */
+    public LockOptions releasedByThread() {
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true);
+    }
+
+    public boolean isReleasedByThread() {
+        return releasedByThread;
     }
 
     public boolean isFair() {
@@ -123,17 +140,19 @@ public final class LockOptions {
                 && Objects.equals(leaseFor, that.leaseFor)
                 && Objects.equals(holdAtMost, that.holdAtMost)
                 && Objects.equals(tenure, that.tenure)
-                && fair == that.fair;
+                && fair == that.fair
+                && releasedByThread == that.releasedByThread;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair);
+        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread);
     }
 
     @Override
     public String toString() {
         return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost
-                + ", tenure=" + tenure + ", fair=" + fair + "]";
+                + ", tenure=" + tenure + ", fair=" + fair
+                + (releasedByThread ? ", releasedByThread=true]" : "]");
     }
 }

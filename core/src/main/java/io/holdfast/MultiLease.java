@@ -35,6 +35,18 @@ public interface MultiLease extends AutoCloseable {
      */
     void ensureValid();
 
+    /**
+     * Extends each lease as {@link Lease#extend} does; the commands are sent together.
+     *
+     * @throws LeaseLostException if one of them is lost; the others are extended
+     * @throws LockStoreException if the store did not confirm the new time of one of them
+     * @throws IllegalStateException if they were released
+     */
+    void extend(Duration time);
+
+    /** Extends each lease as {@link #extend} does, without a thread that waits. */
+    CompletionStage<Void> extendAsync(Duration time);
+
     /** Registers a callback for each lease that is lost, as {@link Lease#onLost} does. */
     void onLost(Consumer<? super Lease> callback);
 

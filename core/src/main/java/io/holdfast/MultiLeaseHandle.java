@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Leases that were acquired together. */
@@ -58,6 +59,24 @@ final class MultiLeaseHandle implements MultiLease {
     }
 
     @Override
+    public void extend(Duration time) {
+        // All commands are on their way before this thread waits for the first answer.
+        awaitAll(extendAll(time), LeaseExtension::await);
+    }
+
+    @Override
+    public CompletionStage<Void> extendAsync(Duration time) {
+        return all(extendAll(time), LeaseExtension::stage);
+    }
+
+    private List<LeaseExtension> extendAll(Duration time) {
+        Limits.checkLease("time", time);
+        List<LeaseExtension> extensions = new ArrayList<>();
+        leases.forEach(lease -> extensions.add(LeaseHandle.active(lease).extending(time)));
+        return extensions;
+    }
+
+    @Override
     public void onLost(Consumer<? super Lease> callback) {
         requireNonNull(callback, "callback");
         for (Lease each : leases) {
@@ -75,18 +94,7 @@ final class MultiLeaseHandle implements MultiLease {
     @Override
     public void release(Duration holdAtLeast) {
         // All releases are on their way before this thread waits for the first answer.
-        List<LeaseEnding> endings = endAll(holdAtLeast);
-        LockException failed = null;
-        for (LeaseEnding ending : endings) {
-            try {
-                ending.await();
-            } catch (LeaseLostException | LockStoreException e) {
-                failed = first(failed, e);
-            }
-        }
-        if (failed != null) {
-            throw failed;
-        }
+        awaitAll(endAll(holdAtLeast), LeaseEnding::await);
     }
 
     @Override
@@ -96,20 +104,7 @@ final class MultiLeaseHandle implements MultiLease {
 
     @Override
     public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
-        List<CompletableFuture<Void>> stages = new ArrayList<>();
-        for (LeaseEnding ending : endAll(holdAtLeast)) {
-            stages.add(ending.stage().toCompletableFuture());
-        }
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        CompletionStage<Void> all = CompletableFuture.allOf(stages.toArray(CompletableFuture[]::new));
-        all.whenComplete((nothing, why) -> {
-            if (why == null) {
-                done.complete(null);
-            } else {
-                done.completeExceptionally(why instanceof CompletionException ? why.getCause() : why);
-            }
-        });
-        return done;
+        return all(endAll(holdAtLeast), LeaseEnding::stage);
     }
 
     /** Releases the leases that are still held. No caller has received them, so none needs to learn of a loss. */
@@ -132,6 +127,37 @@ final class MultiLeaseHandle implements MultiLease {
             Reference.reachabilityFence(this);
         }
         return endings;
+    }
+
+    /** Waits for each of them, and then throws the first failure. */
+    private static <T> void awaitAll(List<T> all, Consumer<T> await) {
+        LockException failed = null;
+        for (T each : all) {
+            try {
+                await.accept(each);
+            } catch (LeaseLostException | LockStoreException e) {
+                failed = first(failed, e);
+            }
+        }
+        if (failed != null) {
+            throw failed;
+        }
+    }
+
+    private static <T> CompletionStage<Void> all(List<T> all, Function<T, CompletionStage<Void>> stage) {
+        CompletableFuture<?>[] stages = all.stream()
+                .map(each -> stage.apply(each).toCompletableFuture())
+                .toArray(CompletableFuture[]::new);
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        CompletionStage<Void> answered = CompletableFuture.allOf(stages);
+        answered.whenComplete((nothing, why) -> {
+            if (why == null) {
+                done.complete(null);
+            } else {
+                done.completeExceptionally(why instanceof CompletionException ? why.getCause() : why);
+            }
+        });
+        return done;
     }
 
     private static LockException first(@Nullable LockException before, LockException next) {

@@ -64,6 +64,15 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
+    public final void sendExtension(Hold hold, LeaseExtension extension, RenewRequest request) {
+        ClockReading sent = ClockReading.now(engine.settings.time);
+        engine.store
+                .renew(request)
+                .whenComplete((reply, error) ->
+                        handle(state -> new Extending(state).onExtended(hold, extension, request, sent, reply, error)));
+    }
+
+    @Override
     public final void sendRelease(Hold hold, @Nullable ActiveLease lease) {
         engine.compensation
                 .release(new ReleaseRequest(name, hold.holderId(), null), hold.longestNanos())
@@ -228,6 +237,20 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         } else {
             tellReleased(lease);
         }
+    }
+
+    @Override
+    public final void endExtension(LeaseExtension extension, @Nullable Throwable error) {
+        LockStoreException why = error == null
+                ? null
+                : new LockStoreException(
+                        extension.lease.describe() + " was not extended, or the store did not confirm it: "
+                                + error.getMessage()
+                                + " (expected: a store that answers; unless the lease is renewed, it ends at the"
+                                + " earlier of the old and the new end)",
+                        describeStore(),
+                        error);
+        later(() -> extension.end(why));
     }
 
     /** Ends a lease that was released here, but the store has not said whether the name stays locked. */

@@ -136,6 +136,11 @@ final class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
+    public void onExtending(LeaseExtension extension) {
+        handle(state -> new Extending(state).onExtending(extension));
+    }
+
+    @Override
     public void onLeaseOver(ActiveLease lease) {
         handle(state -> state.tenure.onLeaseOver(lease));
     }

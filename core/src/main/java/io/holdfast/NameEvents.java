@@ -34,6 +34,9 @@ interface NameEvents {
     /** The owner released, and the name is to stay locked until this time. */
     void onRetained(ActiveLease lease, long endNanos);
 
+    /** The owner gives its lease a new time. Answered by {@link LeaseExtension#end}. */
+    void onExtending(LeaseExtension extension);
+
     /** Somebody looked at a lease and found that its time has passed. */
     void onLeaseOver(ActiveLease lease);
 

@@ -53,7 +53,9 @@ final class Retention {
             String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
         Kept hold = new Kept(name, holderId, endNanos, certainNanos, settingNumber, longestNanos);
         hold.begin();
-        return hold.send();
+        CompletionStage<Boolean> answer = hold.send();
+        hold.scheduleEnd();
+        return answer;
     }
 
     /** Cancels the timers, and releases nothing: the holds outlive the client on purpose. */
@@ -81,6 +83,9 @@ final class Retention {
         private final long longestNanos;
         private TimeSource.@Nullable Timer end; // by lock
 
+        /** The last command that was sent. A withdrawal before its answer could overtake it, and look like a loss. */
+        private @Nullable CompletionStage<RenewReply> command; // by lock
+
         Kept(String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
             this.name = name;
             this.holderId = holderId;
@@ -96,6 +101,7 @@ final class Retention {
             CompletionStage<RenewReply> command = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
             compensation.track(name, command);
+            sent(command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
@@ -151,6 +157,23 @@ final class Retention {
             lock.lock();
             try {
                 kept.add(this);
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void sent(CompletionStage<RenewReply> last) {
+            lock.lock();
+            try {
+                command = last;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        void scheduleEnd() {
+            lock.lock();
+            try {
                 if (!closed) {
                     end = time.schedule(endNanos - time.nanoTime(), this::end);
                 }
@@ -160,12 +183,20 @@ final class Retention {
         }
 
         private void end() {
+            CompletionStage<RenewReply> last;
             lock.lock();
             try {
                 kept.remove(this);
+                last = command;
             } finally {
                 lock.unlock();
             }
+            if (last != null) {
+                last.whenComplete((reply, error) -> withdraw());
+            }
+        }
+
+        private void withdraw() {
             compensation.stopRetaining(holderId);
             // Perhaps the store was never asked for this end.
             compensation.abandonHold(name, holderId, longestNanos);

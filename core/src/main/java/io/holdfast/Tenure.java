@@ -45,6 +45,11 @@ final class Tenure {
         return lease;
     }
 
+    @Nullable
+    Hold hold() {
+        return hold;
+    }
+
     void begin(Hold acquired) {
         hold = acquired;
         // The machine may have been suspended while the store's answer was on its way.
@@ -391,7 +396,7 @@ final class Tenure {
         state.effects.forget(held);
     }
 
-    private void watch(Hold held, long now) {
+    void watch(Hold held, long now) {
         state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
     }
 }

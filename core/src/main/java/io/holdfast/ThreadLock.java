@@ -118,6 +118,16 @@ class ThreadLock implements DistributedLock {
     }
 
     @Override
+    public void extend(Duration time) {
+        Thread caller = Thread.currentThread();
+        ActiveLease mine = ownedBy(caller);
+        if (mine == null) {
+            throw notHeld(caller, "extend");
+        }
+        mine.extend(time);
+    }
+
+    @Override
     public long fencingToken() {
         return fencingToken(Thread.currentThread());
     }

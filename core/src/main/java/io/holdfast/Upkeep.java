@@ -45,8 +45,8 @@ final class Upkeep {
     long nextLookNanos(Hold held, @Nullable ActiveLease out, long now) {
         long at = held.deadline.nanos();
         if (out != null) {
-            if (out.limitNanos != ActiveLease.NO_LIMIT) {
-                at = Math.min(at, out.limitNanos);
+            if (out.hasLimit()) {
+                at = Math.min(at, out.limitNanos());
             }
             if (isAskedAbout(held, out)) {
                 at = Math.min(at, Math.max(held.renewAtNanos, now));
@@ -165,11 +165,12 @@ final class Upkeep {
             held.storeEndNanos = now.nanos() + length;
         }
         held.unconfirmedNanos = Hold.NEVER;
-        held.renewAtNanos = sent.nanos() + length / 3;
-        if (out == null) {
-            // The next lease decides.
+        held.renewAtNanos = sent.nanos() + Math.min(length, settings.leaseNanos) / 3;
+        if (out == null || request.exact()) {
+            // The next lease decides, or the end of this one has moved.
             held.looksOnly = false;
-        } else if (!held.looksOnly && needsNoRenewal(held, out)) {
+        }
+        if (out != null && !held.looksOnly && needsNoRenewal(held, out)) {
             onlyLooks(held, sent.nanos());
         }
         held.contended |= reply.waiting() > 0;
@@ -212,6 +213,41 @@ final class Upkeep {
                 : RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
     }
 
+    /**
+     * Returns the request for a new time of the lease that is out, and notes that it is about to be sent.
+     *
+     * <p>A setting to less may be executed even if no answer comes. So from now on the lease ends no later than the
+     * setting says; it ends later only after the answer.
+     */
+    RenewRequest extending(Hold held, LeaseExtension extension, ClockReading now, String name) {
+        ActiveLease out = extension.lease;
+        boolean unbounded = out.renewed && !out.hasLimit();
+        long length = unbounded
+                ? Math.max(extension.nanos, settings.leaseNanos)
+                : out.renewed ? Math.min(extension.nanos, settings.leaseNanos) : extension.nanos;
+        long millis = length / 1_000_000;
+        held.asking(length);
+        held.storeEndNanos = Math.max(held.storeEndNanos, now.nanos() + length);
+        if (unbounded) {
+            return RenewRequest.extend(name, held.holderId(), millis, held.sequence);
+        }
+        held.sequence++;
+        Deadline soonest = settings.rules.deadline(now, now, length);
+        held.deadline = held.deadline.earlier(soonest);
+        held.asked = held.asked.earlier(soonest);
+        if (out.hasLimit()) {
+            out.limitTo(Math.min(out.limitNanos(), now.nanos() + extension.nanos));
+        }
+        return RenewRequest.set(name, held.holderId(), millis, held.sequence);
+    }
+
+    /** The store confirmed the new time: a limit moves to it before the confirmed length is counted. */
+    void extended(LeaseExtension extension, ClockReading sent) {
+        if (extension.lease.hasLimit()) {
+            extension.lease.limitTo(sent.nanos() + extension.nanos);
+        }
+    }
+
     /** Says why the lease on a hold ends, if there is one, whose time or whose hold's time has passed. */
     String whyOver(Hold held, @Nullable ActiveLease out) {
         if (out == null) {
@@ -243,7 +279,7 @@ final class Upkeep {
             long rest = held.asked.nanos() - now;
             return Math.min(full, rest + settings.rules.driftMarginNanos(rest));
         }
-        return out.limitNanos == ActiveLease.NO_LIMIT ? full : Math.min(full, out.limitNanos - now);
+        return out.hasLimit() ? Math.min(full, out.limitNanos() - now) : full;
     }
 
     private boolean needsNoRenewal(Hold held, ActiveLease out) {
@@ -255,10 +291,10 @@ final class Upkeep {
      * any more. The two differ if an answer was late: the store's countdown may have begun that much before the lease.
      */
     private boolean reachesLimit(Hold held, ActiveLease out) {
-        if (out.limitNanos == ActiveLease.NO_LIMIT || held.storeEndNanos - out.limitNanos < -1_000_000) {
+        if (!out.hasLimit() || held.storeEndNanos - out.limitNanos() < -1_000_000) {
             return false;
         }
-        long missing = out.limitNanos - held.deadline.nanos();
+        long missing = out.limitNanos() - held.deadline.nanos();
         return missing <= settings.rules.driftMarginNanos(held.leaseNanos) + Limits.LEASE_MIN.toNanos();
     }
 }

@@ -84,7 +84,7 @@ final class WaitText {
     }
 
     private boolean isOwn() {
-        return here != null && here.takenBy != 0 && here.takenBy == waiter.threadId();
+        return here != null && here.wasTakenBy(waiter.threadId());
     }
 
     private String age(long sinceNanos) {

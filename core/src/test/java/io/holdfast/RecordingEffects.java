@@ -89,6 +89,12 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public void sendExtension(Hold hold, LeaseExtension extension, RenewRequest request) {
+        ask((request.exact() ? "set " : "extend ") + number(hold.holderId()) + " to " + request.leaseMillis()
+                + " ms for its lease");
+    }
+
+    @Override
     public void sendRelease(Hold hold, @Nullable ActiveLease lease) {
         ask("release " + number(hold.holderId()));
     }
@@ -174,6 +180,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public void endExtension(LeaseExtension extension, @Nullable Throwable error) {
+        ask("extension ended");
+    }
+
+    @Override
     public void reportLoss(ActiveLease lease, String why, boolean answered) {
         ask("lost: " + why);
     }
@@ -215,6 +226,11 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void onRetained(ActiveLease lease, long endNanos) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void onExtending(LeaseExtension extension) {
         throw new UnsupportedOperationException();
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ProbeStore.Fate;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** A name that stays locked after the release; and what a client shows of its own locks. */
@@ -68,6 +69,19 @@ class RetentionTest extends EngineFixture {
         CompletableFuture<Lease> there = acquire(other, "a");
         advance(10_001);
         now(there).release();
+    }
+
+    /** Otherwise the withdrawal is executed first, and the setting finds nothing: good work was reported as unprotected. */
+    @Test
+    void a_time_that_ends_before_the_answer_is_no_loss() {
+        Lease lease = now(acquire(client, "a"));
+        store.renews = Fate.REQUEST_HELD;
+        CompletionStage<Void> released = lease.releaseAsync(Duration.ofMillis(5));
+        advance(10);
+        store.deliverRequests();
+
+        assertThat(released).isCompleted();
+        now(acquire(other, "a")).release();
     }
 
     @Test

@@ -1,17 +1,24 @@
 package io.holdfast.spring;
 
+import io.holdfast.LockClient;
+import io.holdfast.spring.call.BlockingLockTemplate;
 import io.holdfast.spring.call.CommitGuard;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
+import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
@@ -46,6 +53,31 @@ public final class LockedConfiguration {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static UncheckedBeans holdfastUncheckedBeans() {
         return new UncheckedBeans();
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    static LockTemplate holdfastLockTemplate(
+            ObjectProvider<LockClient> clients,
+            ObjectProvider<LockedDefaults> defaults,
+            ObjectProvider<ObservationRegistry> observations,
+            LockedNames names) {
+        return new BlockingLockTemplate(
+                SingletonSupplier.of(() -> primary(clients)),
+                SingletonSupplier.of(() -> defaults.getIfAvailable(LockedDefaults::standard)),
+                SingletonSupplier.of(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
+                names);
+    }
+
+    private static LockClient primary(ObjectProvider<LockClient> clients) {
+        try {
+            return clients.getObject();
+        } catch (NoSuchBeanDefinitionException e) {
+            throw new IllegalStateException(
+                    "LockTemplate: there is no LockClient bean, or there are several and none is primary"
+                            + " (expected: one of them, or LockTemplate.withClient)",
+                    e);
+        }
     }
 
     @Configuration(proxyBeanMethods = false)

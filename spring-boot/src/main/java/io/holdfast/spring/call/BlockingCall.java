@@ -1,32 +1,26 @@
 package io.holdfast.spring.call;
 
-import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.OnLost;
-import io.holdfast.spring.declaration.LockedOperation;
-import io.holdfast.spring.declaration.Returns;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** A call of a method whose work ends when it returns. The calling thread waits for the lock. */
+/** A call whose work ends when it returns. The calling thread waits for the lock. */
 final class BlockingCall {
 
     private static final boolean TRANSACTIONS = ClassUtils.isPresent(
             "org.springframework.transaction.support.TransactionSynchronizationManager",
             BlockingCall.class.getClassLoader());
 
-    private final LockedCall call;
-    private final LockedOperation operation;
+    private final BlockingWork call;
     private final ObservedCall observed;
 
-    BlockingCall(LockedCall call) {
+    BlockingCall(BlockingWork call) {
         this.call = call;
-        this.operation = call.operation();
         this.observed = call.begin();
     }
 
@@ -73,19 +67,19 @@ final class BlockingCall {
             }
         }
         if (!outer.isEmpty()) {
-            giveHeldLease(outer.get(outer.size() - 1).lease());
+            call.giveHeld(outer.stream().map(HeldLeases.Entered::lease).toList());
         }
         if (missing.isEmpty()) {
-            return call.invocation().proceed();
+            return call.proceed();
         }
         MultiLease leases;
         try {
-            leases = call.client().acquireAll(missing, operation.options());
+            leases = call.client().acquireAll(missing, call.options().releasedByThread());
         } catch (LockTimeoutException e) {
             return call.alternative(e, observed);
         } catch (InterruptedException e) {
             observed.ended("interrupted", e);
-            throw declaresInterrupt() ? e : call.cancelled(e);
+            throw call.interrupted(e);
         } catch (RuntimeException | Error e) {
             observed.ended("error", e);
             throw e;
@@ -94,9 +88,7 @@ final class BlockingCall {
             // The wait may have been long.
             outer.forEach(held -> held.lease().ensureValid());
             observed.acquired();
-            if (outer.isEmpty()) {
-                call.giveLease(call.invocation(), leases);
-            }
+            call.giveAcquired(leases, outer.isEmpty());
         } catch (Throwable e) {
             // The method does not run, so nothing else would release the leases.
             var unused = leases.releaseAsync();
@@ -107,15 +99,15 @@ final class BlockingCall {
     }
 
     private @Nullable Object runUnder(MultiLease leases) throws Throwable {
-        LockedCall.Losses losses = call.watchLosses(leases);
-        InterruptOnLoss interrupts = operation.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, () -> leases.release(operation.holdAtLeast()));
+        Losses losses = call.watchLosses(leases);
+        InterruptOnLoss interrupts = call.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, () -> leases.release(call.holdAtLeast()));
         awaitTransaction(held);
         Object result = null;
         Throwable failure = null;
         try {
-            result = call.invocation().proceed();
-            Returns.checkIsDone(operation.method(), result);
+            result = call.proceed();
+            call.checkIsDone(result);
         } catch (Throwable e) {
             failure = e;
         }
@@ -145,21 +137,5 @@ final class BlockingCall {
         if (TRANSACTIONS) {
             TransactionEnd.await(held);
         }
-    }
-
-    private void giveHeldLease(Lease held) {
-        if (call.wantsAll()) {
-            throw new IllegalStateException("@Locked on " + operation.describe()
-                    + ": a parameter of type MultiLease, but a caller holds the lock " + LockedCall.quoted(held.name())
-                    + " already (expected: a parameter of type Lease, or none)");
-        }
-        if (operation.leaseParameter() >= 0) {
-            call.invocation().getArguments()[operation.leaseParameter()] = held;
-        }
-    }
-
-    private boolean declaresInterrupt() {
-        return Arrays.stream(operation.method().getExceptionTypes())
-                .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
     }
 }

@@ -1,7 +1,8 @@
 package io.holdfast.spring.call;
 
-import io.holdfast.LeaseLostException;
+import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spi.Names;
@@ -9,13 +10,16 @@ import io.holdfast.spring.LeaseLostEvent;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.declaration.LockedOperation;
+import io.holdfast.spring.declaration.Returns;
 import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +37,8 @@ record LockedCall(
         Collection<String> names,
         LockClient client,
         ApplicationEventPublisher events,
-        ObservationRegistry observations) {
+        ObservationRegistry observations)
+        implements BlockingWork {
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
     static Object target(MethodInvocation invocation) {
@@ -41,9 +46,34 @@ record LockedCall(
         return target != null ? target : ((ProxyMethodInvocation) invocation).getProxy();
     }
 
-    /** Begins the observation. The caller must end it, whatever happens. */
-    ObservedCall begin() {
-        return new ObservedCall(observations, operation, names);
+    @Override
+    public LockOptions options() {
+        return operation.options();
+    }
+
+    @Override
+    public Duration holdAtLeast() {
+        return operation.holdAtLeast();
+    }
+
+    @Override
+    public OnLost onLost() {
+        return operation.onLost();
+    }
+
+    @Override
+    public ObservedCall begin() {
+        return new ObservedCall(observations, String.join("+", operation.constantNames()), names);
+    }
+
+    @Override
+    public @Nullable Object proceed() throws Throwable {
+        return invocation.proceed();
+    }
+
+    @Override
+    public void checkIsDone(@Nullable Object result) {
+        Returns.checkIsDone(operation.method(), result);
     }
 
     /** Returns an invocation that may proceed later, on another thread, or more than once. */
@@ -51,6 +81,26 @@ record LockedCall(
         return invocation instanceof ProxyMethodInvocation proxied
                 ? proxied.invocableClone(invocation.getArguments().clone())
                 : invocation;
+    }
+
+    @Override
+    public void giveHeld(List<Lease> held) {
+        Lease innermost = held.get(held.size() - 1);
+        if (wantsAll()) {
+            throw new IllegalStateException("@Locked on " + operation.describe()
+                    + ": a parameter of type MultiLease, but a caller holds the lock " + quoted(innermost.name())
+                    + " already (expected: a parameter of type Lease, or none)");
+        }
+        if (operation.leaseParameter() >= 0) {
+            invocation.getArguments()[operation.leaseParameter()] = innermost;
+        }
+    }
+
+    @Override
+    public void giveAcquired(MultiLease leases, boolean isAll) {
+        if (isAll) {
+            giveLease(invocation, leases);
+        }
     }
 
     void giveLease(MethodInvocation to, MultiLease leases) {
@@ -75,8 +125,8 @@ record LockedCall(
     }
 
     /** Returns the result of a call that found its lock busy: null or an empty Optional for a skipped method. */
-    @Nullable
-    Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable {
+    @Override
+    public @Nullable Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable {
         Method fallback = operation.fallback();
         if (fallback != null) {
             observed.ended("fallback", null);
@@ -96,8 +146,15 @@ record LockedCall(
         throw busy;
     }
 
-    /** Restores the flag of the thread, and returns the exception for a method that does not declare the given one. */
-    CancellationException cancelled(InterruptedException e) {
+    @Override
+    public Exception interrupted(InterruptedException e) {
+        boolean declared = Arrays.stream(operation.method().getExceptionTypes())
+                .anyMatch(type -> type.isAssignableFrom(InterruptedException.class));
+        return declared ? e : cancelled(names, e);
+    }
+
+    /** Restores the flag of the thread, and returns the exception for a caller that expects no checked one. */
+    static CancellationException cancelled(Collection<String> names, InterruptedException e) {
         Thread.currentThread().interrupt();
         CancellationException cancelled = new CancellationException(
                 "Interrupted while waiting for " + (names.size() == 1 ? "the lock " : "the locks ")
@@ -110,50 +167,12 @@ record LockedCall(
         return '"' + Names.printable(name) + '"';
     }
 
-    /** Watches the leases, if a loss is to be published as an event. */
-    Losses watchLosses(MultiLease leases) {
-        Losses losses = new Losses(leases);
-        if (operation.onLost() == OnLost.EVENT) {
-            leases.onLost(lease -> losses.publish());
-        }
-        return losses;
-    }
-
-    /** Decides the outcome of a call whose lease was lost, and publishes at most one event. */
-    final class Losses {
-
-        private final MultiLease leases;
-        private final AtomicBoolean published = new AtomicBoolean();
-
-        private Losses(MultiLease leases) {
-            this.leases = leases;
-        }
-
-        private void publish() {
-            if (published.compareAndSet(false, true)) {
-                leases.leases().stream()
-                        .filter(lease -> !lease.isValid())
-                        .findFirst()
-                        .ifPresent(lease -> events.publishEvent(
-                                new LeaseLostEvent(lease.name(), lease.fencingToken(), operation.method())));
-            }
-        }
-
-        /** Returns the exception for the caller: the method's own, the loss, or none. */
-        @Nullable
-        Throwable outcome(@Nullable Throwable failure, LeaseLostException lost) {
-            if (operation.onLost() == OnLost.EVENT) {
-                publish();
-                return failure;
-            }
-            if (failure == null) {
-                return lost;
-            }
-            // With INTERRUPT the failure is most likely a consequence of the loss.
-            boolean consequence = operation.onLost() == OnLost.INTERRUPT;
-            Throwable thrown = consequence ? lost : failure;
-            thrown.addSuppressed(consequence ? failure : lost);
-            return thrown;
-        }
+    @Override
+    public Losses watchLosses(MultiLease leases) {
+        return new Losses(
+                leases,
+                operation.onLost(),
+                lease -> events.publishEvent(
+                        new LeaseLostEvent(lease.name(), lease.fencingToken(), operation.method())));
     }
 }

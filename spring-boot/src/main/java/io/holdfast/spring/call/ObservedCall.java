@@ -1,7 +1,6 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LeaseLostException;
-import io.holdfast.spring.declaration.LockedOperation;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.Collection;
@@ -17,8 +16,8 @@ final class ObservedCall {
     private final Observation observation;
     private final AtomicBoolean ended = new AtomicBoolean();
 
-    ObservedCall(ObservationRegistry registry, LockedOperation operation, Collection<String> names) {
-        String label = String.join("+", operation.constantNames());
+    /** @param label the part of the names that is the same for many calls */
+    ObservedCall(ObservationRegistry registry, String label, Collection<String> names) {
         observation = Observation.createNotStarted("holdfast.locked", registry)
                 .contextualName("locked " + label)
                 .lowCardinalityKeyValue("name", label)

@@ -79,7 +79,7 @@ final class ReactiveCall {
 
         private final ObservedCall observed = call.begin();
         private @Nullable CompletableFuture<MultiLease> acquiring;
-        private LockedCall.@Nullable Losses losses;
+        private @Nullable Losses losses;
         private @Nullable Throwable lost;
         private @Nullable Throwable failure;
 
@@ -117,7 +117,7 @@ final class ReactiveCall {
             return Mono.fromFuture(() ->
                             leases.releaseAsync(call.operation().holdAtLeast()).toCompletableFuture())
                     .onErrorResume(LeaseLostException.class, loss -> {
-                        LockedCall.Losses known = losses;
+                        Losses known = losses;
                         Throwable outcome = known == null ? loss : known.outcome(failure, loss);
                         if (outcome == null || outcome == failure) {
                             return Mono.empty();

@@ -95,7 +95,7 @@ final class StageCall {
         try {
             leases = call.client().acquireAll(call.names(), call.operation().options());
         } catch (InterruptedException e) {
-            notAcquired(call.cancelled(e));
+            notAcquired(LockedCall.cancelled(call.names(), e));
             return;
         } catch (RuntimeException | Error e) {
             notAcquired(e);
@@ -122,7 +122,7 @@ final class StageCall {
     }
 
     private void runUnder(MultiLease leases, MethodInvocation invocation) {
-        LockedCall.Losses losses = call.watchLosses(leases);
+        Losses losses = call.watchLosses(leases);
         call.giveLease(invocation, leases);
         CompletionStage<?> work;
         HeldLeases.Entry held = HeldLeases.add(call.client(), leases);

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * initiator locks again at each heartbeat, to verify that it still holds the lock, and unlocks once. So a new lease
  * must not silently replace a lost one: that unlock would release it.
  */
-final class RegistryLock implements DistributedLock {
+class RegistryLock implements DistributedLock {
 
     /** The unlocks that a thread owes for one name. */
     static final class Owed {
@@ -72,6 +72,16 @@ final class RegistryLock implements DistributedLock {
     @Override
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
         return lock.tryLock(wait, lease, unit) && takenForFixed();
+    }
+
+    /** Locks for a fixed length, as Spring Integration 7 calls it. */
+    public final void lock(Duration ttl) {
+        lock(TimeUnit.NANOSECONDS.convert(ttl), TimeUnit.NANOSECONDS);
+    }
+
+    /** Tries to lock for a fixed length, as Spring Integration 7 calls it. */
+    public final boolean tryLock(Duration wait, Duration ttl) throws InterruptedException {
+        return tryLock(TimeUnit.NANOSECONDS.convert(wait), TimeUnit.NANOSECONDS.convert(ttl), TimeUnit.NANOSECONDS);
     }
 
     /** Counts a nested lock; a new lease in the place of a lost one ends the count. Returns true. */
@@ -158,6 +168,11 @@ final class RegistryLock implements DistributedLock {
     @Override
     public Duration remaining() {
         return lock.remaining();
+    }
+
+    @Override
+    public void extend(Duration time) {
+        lock.extend(time);
     }
 
     @Override

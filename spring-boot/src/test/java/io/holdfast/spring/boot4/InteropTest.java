@@ -116,7 +116,7 @@ class InteropTest {
             // Also around a nested lock of a fixed length.
             var nesting = new HoldfastLockRegistry(client, "app").obtain("nested");
             nesting.lock();
-            assertThat(nesting.tryLock(0, 5, TimeUnit.SECONDS)).isTrue();
+            assertThat(nesting.tryLock(Duration.ZERO, Duration.ofSeconds(5))).isTrue();
             nesting.unlock();
             client.forceRelease("app:nested");
             await().until(() -> client.localLocks().isEmpty());
@@ -127,7 +127,8 @@ class InteropTest {
             var throttle = new HoldfastLockRegistry(client, "app").obtain("throttle");
             for (int i = 0; i < 3; i++) {
                 await().until(() -> !client.inspect("app:throttle").isLocked());
-                assertThat(throttle.tryLock(0, 150, TimeUnit.MILLISECONDS)).isTrue();
+                assertThat(throttle.tryLock(Duration.ZERO, Duration.ofMillis(150)))
+                        .isTrue();
             }
         }
     }

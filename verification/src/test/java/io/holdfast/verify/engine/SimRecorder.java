@@ -67,12 +67,16 @@ public final class SimRecorder {
         events.add(Event.of(world.nanoTime(), kind, who, details));
     }
 
-    /** @param owner the thread that may lock it again; empty if the lease itself is the owner */
-    void asked(String who, String lock, LockOptions options, String owner) {
+    /**
+     * @param owner the thread that may lock it again; empty if the lease itself is the owner
+     * @param extended whether the lease may get another time than the one it is asked for with
+     */
+    void asked(String who, String lock, LockOptions options, String owner, boolean extended) {
         List<Object> details = new ArrayList<>(List.of("lock", lock));
         options.waitAtMost().map(Duration::toNanos).ifPresent(wait -> details.addAll(List.of("wait", wait)));
         // A process's clock may run slower than the world's, by half a percent at most.
         options.leaseFor()
+                .filter(lease -> !extended)
                 .map(Duration::toNanos)
                 .ifPresent(lease -> details.addAll(List.of("lease", lease + lease / 200)));
         if (!owner.isEmpty()) {

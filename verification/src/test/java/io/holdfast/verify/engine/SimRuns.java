@@ -67,6 +67,7 @@ public final class SimRuns {
         assertThat(tally.damage()).isPositive();
         assertThat(tally.nested).isGreaterThan(5 * seeds);
         assertThat(tally.toldOfLoss).isPositive();
+        assertThat(tally.extended).isGreaterThan(seeds);
         assertThat(tally.refusedOthers).isPositive();
     }
 
@@ -140,6 +141,7 @@ public final class SimRuns {
         private long nested;
         private long refusedOthers;
         private long toldOfLoss;
+        private long extended;
 
         /** Plays a history, which must hold. */
         public void play(Simulation simulation) {
@@ -159,6 +161,7 @@ public final class SimRuns {
             nested += simulation.nested;
             refusedOthers += simulation.refusedOthers;
             toldOfLoss += simulation.toldOfLoss;
+            extended += simulation.extended;
         }
 
         long granted() {
@@ -192,7 +195,8 @@ public final class SimRuns {
                     + " stale writes rejected by tokens, " + damage + " additions lost without them, at most "
                     + overtakes
                     + " overtakes; " + nested + " times locked again, " + refusedOthers
-                    + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss";
+                    + " times not by another thread, " + toldOfLoss + " unlocks that told of a loss; " + extended
+                    + " leases extended";
         }
     }
 }

@@ -76,6 +76,9 @@ public final class Simulation {
     long refusedOthers;
     long toldOfLoss;
 
+    /** How often the store confirmed another time of a lease. */
+    long extended;
+
     private final Rules rules;
     private final ReentryBug reentryBug;
 
@@ -84,6 +87,12 @@ public final class Simulation {
 
     /** Decides about groups of names, apart from all else. */
     private final SplittableRandom groups;
+
+    /** Decides which leases are extended, apart from all else. */
+    private final SplittableRandom extensions;
+
+    /** Whether leases of this history are extended. */
+    private final boolean extending;
 
     private boolean quiet;
     private long operations;
@@ -103,6 +112,8 @@ public final class Simulation {
         random = new SplittableRandom(seed);
         groups = new SplittableRandom(~seed);
         owners = new SplittableRandom(Long.reverse(seed));
+        extensions = new SplittableRandom(~Long.reverse(seed));
+        extending = extensions.nextInt(2) == 0;
         reentrant = owners.nextInt(2) == 0;
         calm = random.nextInt(4) == 0;
         checks = new SimChecks(this);
@@ -235,7 +246,7 @@ public final class Simulation {
     Use ask(User user, String name, LockOptions options, Runnable then) {
         Use use = new Use(user, user.process.id + "/" + operations++, name, options, then);
         recorder.log("%s: wants %s, %s%s", use.who, name, options, user.thread ? ", by a thread" : "");
-        recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name());
+        recorder.asked(use.who, name, options, user.owner == null ? "" : user.owner.name(), use.isExtended);
         return use;
     }
 
@@ -293,6 +304,7 @@ public final class Simulation {
         final LockOptions options;
         private final SimProcess process;
         private final Runnable then;
+        private final boolean isExtended;
         private final long began = world.nanoTime();
         private final long pausedBefore;
 
@@ -303,6 +315,7 @@ public final class Simulation {
             this.name = name;
             this.options = options;
             this.then = then;
+            this.isExtended = extending && user.owner == null && extensions.nextInt(2) == 0;
             this.pausedBefore = process.pausedNanos;
             process.waits(isBrief());
         }
@@ -351,6 +364,19 @@ public final class Simulation {
             process.time.schedule(length * 1_000_000, () -> {
                 write.run();
                 release(acquired, lease);
+            });
+            for (int i = isExtended ? 1 + extensions.nextInt(3) : 0; i > 0; i--) {
+                long at = extensions.nextLong(length * 1_000_000 + 1);
+                Duration time = Duration.ofMillis(100 + extensions.nextLong(SimProcess.LEASE_MILLIS - 100));
+                process.time.schedule(at, () -> extend(acquired, time));
+            }
+        }
+
+        private void extend(Lease acquired, Duration time) {
+            recorder.log("%s: extends %s to %s", who, name, time);
+            acquired.extendAsync(time).whenComplete((nothing, error) -> {
+                recorder.log("%s: extended %s to %s: %s", who, name, time, error == null ? "confirmed" : error);
+                extended += error == null ? 1 : 0;
             });
         }
 

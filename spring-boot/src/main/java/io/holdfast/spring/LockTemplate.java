@@ -1,0 +1,97 @@
+package io.holdfast.spring;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseCall;
+import io.holdfast.LeaseTask;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs code under locks as a method with {@link Locked} runs. {@link LockedConfiguration} makes a bean of this type.
+ *
+ * <pre>{@code
+ * long token = locks.execute("order:refund:" + orderId, lease -> refunds.execute(orderId, lease.fencingToken()));
+ * }</pre>
+ *
+ * <p>Each method does what {@link Locked} does:
+ *
+ * <ul>
+ *   <li>When the calling thread is in a transaction, the lock is released after the end of that transaction, and a lost
+ *       lease rolls it back. {@link LockClient#run} releases the lock before the commit.
+ *   <li>It is reentrant: when the calling thread runs under the lock already, by a locked method or by a template on the
+ *       same client, the work runs at once under the lease of the outer call.
+ *   <li>It waits for {@link LockedDefaults#waitTime} if the options have no wait time. For a wait without limit, use
+ *       {@code waitAtMost(Duration.ofDays(36_500))}.
+ *   <li>It is an observation {@code holdfast.locked}.
+ * </ul>
+ *
+ * <p>Each method throws, besides what the work throws:
+ *
+ * <ul>
+ *   <li>{@link io.holdfast.LockTimeoutException} if others held a lock for the whole wait time; the work has not run
+ *   <li>{@link io.holdfast.LeaseLostException} if a lease was lost: after the work, or before it in a nested call
+ *   <li>{@link java.util.concurrent.CancellationException} if the thread was interrupted during the wait; the flag of
+ *       the thread is set
+ *   <li>{@link io.holdfast.LockStoreException} if the store fails
+ * </ul>
+ *
+ * <p>Thread-safe.
+ */
+public interface LockTemplate {
+
+    /** Work under several leases that returns a result. */
+    @FunctionalInterface
+    interface AllCall<T extends @Nullable Object, E extends Exception> {
+
+        /** @param leases by lock name, in the order of the names */
+        T call(Map<String, Lease> leases) throws E;
+    }
+
+    /** Runs the work under the lock, with the default options, and returns its result. */
+    <T extends @Nullable Object, E extends Exception> T execute(String name, LeaseCall<T, E> work) throws E;
+
+    /** Runs the work under the lock and returns its result. */
+    <T extends @Nullable Object, E extends Exception> T execute(String name, LockOptions options, LeaseCall<T, E> work)
+            throws E;
+
+    /** Runs the work under the lock, with the default options. */
+    <E extends Exception> void executeWithoutResult(String name, LeaseTask<E> work) throws E;
+
+    /** Runs the work under the lock. */
+    <E extends Exception> void executeWithoutResult(String name, LockOptions options, LeaseTask<E> work) throws E;
+
+    /**
+     * Runs the work under the lock if the lock is free now, or the calling thread runs under it.
+     *
+     * @return whether the work ran
+     */
+    <E extends Exception> boolean tryExecute(String name, LeaseTask<E> work) throws E;
+
+    /**
+     * Runs the work under the lock if that is possible within this time.
+     *
+     * @return whether the work ran
+     * @throws IllegalArgumentException if the wait is negative or longer than 100 years
+     */
+    <E extends Exception> boolean tryExecute(String name, Duration wait, LeaseTask<E> work) throws E;
+
+    /**
+     * Runs the work under all of the locks, with the default options, and returns its result. The locks are acquired
+     * together, sorted, all or none.
+     *
+     * @throws IllegalArgumentException if there are no names
+     */
+    <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
+            throws E;
+
+    /** Runs the work as {@link #executeAll(Collection, AllCall)} does, with options. */
+    <T extends @Nullable Object, E extends Exception> T executeAll(
+            Collection<String> names, LockOptions options, AllCall<T, E> work) throws E;
+
+    /** Returns a template with the same settings on another client. */
+    LockTemplate withClient(LockClient client);
+}

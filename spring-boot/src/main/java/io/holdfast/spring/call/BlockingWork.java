@@ -1,0 +1,53 @@
+package io.holdfast.spring.call;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.LockTimeoutException;
+import io.holdfast.MultiLease;
+import io.holdfast.spring.OnLost;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What a {@link BlockingCall} runs under its locks: a locked method, or a callback of a template. */
+interface BlockingWork {
+
+    LockClient client();
+
+    /** Returns the lock names: sorted, without repetition, not empty. */
+    Collection<String> names();
+
+    LockOptions options();
+
+    Duration holdAtLeast();
+
+    OnLost onLost();
+
+    /** Begins the observation. The caller must end it, whatever happens. */
+    ObservedCall begin();
+
+    /** Receives the leases that the thread has from outer calls, before the other names are acquired. Not empty. */
+    void giveHeld(List<Lease> held);
+
+    /** @param isAll whether these are the leases on all names */
+    void giveAcquired(MultiLease leases, boolean isAll);
+
+    /** Runs the work, once. */
+    @Nullable
+    Object proceed() throws Throwable;
+
+    /** Refuses a result whose work goes on after the release of the locks. */
+    void checkIsDone(@Nullable Object result);
+
+    /** Returns or throws the outcome of a call that found a lock busy, and ends the observation. */
+    @Nullable
+    Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable;
+
+    /** Returns the exception for a caller that was interrupted during the wait. */
+    Exception interrupted(InterruptedException e);
+
+    /** Watches the leases, if a loss is to be published as an event. */
+    Losses watchLosses(MultiLease leases);
+}
