@@ -15,6 +15,7 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ClassUtils;
 
@@ -81,9 +82,11 @@ public final class DataSourceGuard implements BeanPostProcessor, SmartInitializi
             throw new IllegalArgumentException("holdfast.guard.enabled: there is no DataSource bean"
                     + " (expected: one, or holdfast.guard.enabled=false)");
         }
-        all.removeIf(name -> guarded.contains(name)
-                || !(beans instanceof org.springframework.beans.factory.config.SingletonBeanRegistry singletons)
-                || !singletons.containsSingleton(name));
+        // Those that were made; a lazy one is guarded when it is made. A factory bean makes its product only when
+        // asked.
+        all.removeIf(name -> !(beans instanceof SingletonBeanRegistry made) || !made.containsSingleton(name));
+        all.forEach(beans::getBean);
+        all.removeAll(guarded);
         if (!all.isEmpty()) {
             throw new IllegalArgumentException("holdfast.guard.enabled: the DataSource " + String.join(", ", all)
                     + " was made too early to be guarded (expected: no BeanPostProcessor that depends on it)");

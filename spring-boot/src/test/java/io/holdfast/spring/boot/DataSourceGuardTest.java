@@ -26,6 +26,8 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.framework.Advised;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -34,6 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
@@ -390,6 +393,30 @@ class DataSourceGuardTest {
                 .withUserConfiguration(ByJdbc.class)
                 .withPropertyValues("holdfast.guard.table=a b")
                 .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("table \"a b\""));
+    }
+
+    /** As a data source of a server's JNDI, which nothing has asked for at the end of the start. */
+    @Test
+    void the_product_of_a_factory_bean_is_guarded() {
+        application
+                .withBean("dataSource", LateDataSource.class)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .getBean(DataSource.class)
+                        .isInstanceOf(Advised.class));
+    }
+
+    static class LateDataSource implements FactoryBean<DataSource> {
+
+        @Override
+        public DataSource getObject() {
+            return new DriverManagerDataSource("jdbc:h2:mem:late");
+        }
+
+        @Override
+        public Class<?> getObjectType() {
+            return DataSource.class;
+        }
     }
 
     @Test
