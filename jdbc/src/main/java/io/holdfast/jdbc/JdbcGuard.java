@@ -168,7 +168,7 @@ public final class JdbcGuard {
      * transaction, each connection checks the leases that the supplier returns. A lease that a later statement is the
      * first to see is checked before that statement; what was read before it is not covered.
      *
-     * <p>Connections that commit after each statement, and those that are read-only, check nothing. A transaction is
+     * <p>Connections that commit after each statement, and those that report to be read-only, check nothing. A transaction is
      * not checked for a lease that another open transaction of the same thread and data source has checked: it would
      * wait for the lock of its own thread. After a refusal every statement and the commit fail until the rollback.
      *

@@ -57,7 +57,8 @@ enum Database {
         return DriverManager.getConnection(url());
     }
 
-    private synchronized String url() {
+    /** Returns its address, with everything that a connection needs. */
+    synchronized String url() {
         if (url == null && failure == null) {
             try {
                 url = start();

@@ -20,6 +20,7 @@ import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** Transactions that begin with the check by themselves. */
 class GuardedDataSourceTest {
@@ -99,19 +100,42 @@ class GuardedDataSourceTest {
     }
 
     @Test
-    void without_a_lease_in_autocommit_and_read_only_there_is_no_check() throws SQLException {
+    void without_a_lease_and_in_autocommit_there_is_no_check() throws SQLException {
         try (Connection connection = begin()) {
             work(connection);
             connection.commit();
             leases = List.of(new StubLease(name, 5));
-            connection.setReadOnly(true);
-            work(connection);
-            connection.commit();
-            connection.setReadOnly(false);
             connection.setAutoCommit(true);
             work(connection);
         }
         assertThat(committed(TOKEN)).isEqualTo(-1);
+    }
+
+    /** PostgreSQL would refuse the statement of the check. */
+    @Test
+    void a_read_only_transaction_is_not_checked() throws SQLException {
+        PGSimpleDataSource postgres = new PGSimpleDataSource();
+        postgres.setUrl(Database.POSTGRESQL.url());
+        leases = List.of(new StubLease(name, 5));
+        try (Connection connection =
+                JdbcGuard.defaults().guarded(postgres, () -> leases).getConnection()) {
+            connection.setReadOnly(true);
+            connection.setAutoCommit(false);
+            Database.execute(connection, "SELECT 1");
+            connection.commit();
+        }
+    }
+
+    /** H2 ignores the mark and accepts writes, so the check is needed. */
+    @Test
+    void a_connection_that_is_read_only_by_name_alone_is_checked() throws SQLException {
+        leases = List.of(new StubLease(name, 5));
+        try (Connection connection = begin()) {
+            connection.setReadOnly(true);
+            work(connection);
+            connection.commit();
+        }
+        assertThat(committed(TOKEN)).isEqualTo(5);
     }
 
     @Test
