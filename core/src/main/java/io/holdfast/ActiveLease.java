@@ -160,6 +160,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return hold.token(handOff);
     }
 
+    @Override
+    public String holderId() {
+        return hold.holderId();
+    }
+
     /** Only for a lease that a thread owns. */
     @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
     Holds holds() {

