@@ -50,6 +50,7 @@ final class Engine {
     final LostHolds lostHolds = new LostHolds();
     final ForeignHolders foreignHolders;
     final AcquisitionNumbers numbers;
+    final Cards cards;
 
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
@@ -67,6 +68,7 @@ final class Engine {
         this.incidents = new Incidents(this.store, settings);
         this.longWaits = new LongWaits(names.values(), settings.time);
         store.listen(new Messages());
+        this.cards = new Cards(this.store, settings, names.values());
     }
 
     /** Starts an acquisition for the calling thread to wait for. */
@@ -140,6 +142,7 @@ final class Engine {
     LockState inspect(String name) {
         ensureOpen();
         StoreState state = await(store.inspect(name));
+        Optional<ClientCard> card = await(cards.ofHolder(state.holder()));
         return new LockState(
                 name,
                 Optional.ofNullable(state.holder()),
@@ -147,7 +150,13 @@ final class Engine {
                         ? Optional.empty()
                         : Optional.of(Duration.ofMillis(state.remainingMillis())),
                 state.base() == 0 ? OptionalLong.empty() : OptionalLong.of(Hold.token(state.base(), 0)),
-                state.waiting());
+                state.waiting(),
+                card);
+    }
+
+    List<ClientCard> cards() {
+        ensureOpen();
+        return await(cards.read());
     }
 
     boolean forceRelease(String name) {
@@ -199,7 +208,10 @@ final class Engine {
         longWaits.close();
         foreignHolders.close();
         incidents.close();
-        compensation.whenIdle().whenComplete((nothing, error) -> done.complete(null));
+        CompletionStage<Void> removed = cards.close();
+        compensation
+                .whenIdle()
+                .whenComplete((nothing, error) -> removed.whenComplete((gone, failed) -> done.complete(null)));
         return done;
     }
 

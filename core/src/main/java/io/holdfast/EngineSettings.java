@@ -54,6 +54,16 @@ final class EngineSettings {
     /** If empty, each client gets an id of its own. Two clients with one id would be one owner at the store. */
     String clientId = "";
 
+    /** The client's name for people; if empty, that of the process. */
+    String clientName = "";
+
+    String host = "";
+    long pid = -1;
+    CardDetail cards = CardDetail.NAMES;
+
+    /** How often a card is written at the most often; zero leaves it to {@link Cards}. */
+    long cardNanos;
+
     LeaseRules rules = new LeaseRules();
 
     /** Whether the owner of a {@link DistributedLock} lives; a simulation's threads are never started. */
@@ -69,13 +79,24 @@ final class EngineSettings {
     final Upkeep upkeep = new Upkeep(this);
 
     StoreContext context() {
-        return new StoreContext(clientId, time);
+        return new StoreContext(clientId, time, clientName() + "@" + host + ":" + pid);
+    }
+
+    String clientName() {
+        return clientName.isEmpty() ? ProcessIdentity.application() : clientName;
+    }
+
+    /** Returns the time between two cards. */
+    long cardNanos(long usual) {
+        return cardNanos > 0 ? cardNanos : usual;
     }
 
     /** Returns a copy for one client, with an id of its own unless one is set. */
     EngineSettings snapshot() {
         EngineSettings own = copy();
         own.clientId = clientId.isEmpty() ? randomId() : clientId;
+        own.host = host.isEmpty() ? ProcessIdentity.host() : host;
+        own.pid = pid < 0 ? ProcessIdentity.pid() : pid;
         return own;
     }
 
@@ -93,6 +114,11 @@ final class EngineSettings {
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
         copy.clientId = clientId;
+        copy.clientName = clientName;
+        copy.host = host;
+        copy.pid = pid;
+        copy.cards = cards;
+        copy.cardNanos = cardNanos;
         copy.rules = rules;
         copy.isAlive = isAlive;
         copy.random = random;

@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -15,6 +16,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -117,6 +119,11 @@ final class GuardedStore implements LockStore {
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return guarded(() -> store.health(name));
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return store.cards();
     }
 
     @Override

@@ -13,6 +13,8 @@ final class Limits {
     /** The same limit for every store, so that a name works on all of them. */
     static final int NAME_BYTES_MAX = 1024;
 
+    private static final int CLIENT_NAME_MAX = 100;
+
     /** In a shorter lease, a round trip and a scheduling delay of an ordinary machine leave no time to renew. */
     static final Duration LEASE_MIN = Duration.ofMillis(100);
 
@@ -42,6 +44,15 @@ final class Limits {
                         + "\" (expected: at most " + NAME_BYTES_MAX
                         + " bytes in UTF-8; use a digest of long keys)");
             }
+        }
+        return name;
+    }
+
+    static String checkClientName(String name) {
+        requireNonNull(name, "name");
+        if (name.isBlank() || name.length() > CLIENT_NAME_MAX) {
+            throw new IllegalArgumentException("clientName: " + name.length() + " characters" + " (expected: 1 to "
+                    + CLIENT_NAME_MAX + ", not blank, for example \"billing\")");
         }
         return name;
     }

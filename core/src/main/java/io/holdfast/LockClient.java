@@ -211,12 +211,27 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Returns what the store knows about a name now. Costs one command.
+     * Returns what the store knows about a name now. Costs one command, and one for the card of the holder.
      *
      * @throws LockStoreException if the store failed
      */
     public LockState inspect(String name) {
         return engine.inspect(Limits.checkName(name));
+    }
+
+    /**
+     * Returns what all clients of the store say about themselves: who they are, and what they hold and wait for. Empty if
+     * the store keeps no cards. Costs a few commands, and one for each client.
+     *
+     * @throws LockStoreException if the store failed
+     */
+    public List<ClientCard> cards() {
+        return engine.cards();
+    }
+
+    /** Returns the id of this client: its holder ids begin with this id and a colon. New after each {@link #reopen}. */
+    public String id() {
+        return engine.settings.clientId;
     }
 
     /** Returns the names that this client holds or waits for now, sorted. Costs no command. */
@@ -351,6 +366,23 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         public Builder storeTimeout(Duration timeout) {
             settings.storeTimeoutNanos =
                     Limits.checkWait("storeTimeout", timeout).toNanos();
+            return this;
+        }
+
+        /**
+         * Sets the client's name for people: tools, messages and the store's list of connections show it with the host
+         * and the process id. By default, the name of the main class or jar. Not unique, and not secret.
+         *
+         * @throws IllegalArgumentException if blank or longer than 100 characters
+         */
+        public Builder clientName(String name) {
+            settings.clientName = Limits.checkClientName(name);
+            return this;
+        }
+
+        /** Sets how much the client says about itself at the store; {@link CardDetail#NAMES} by default. */
+        public Builder cards(CardDetail detail) {
+            settings.cards = requireNonNull(detail, "detail");
             return this;
         }
 

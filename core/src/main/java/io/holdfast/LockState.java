@@ -1,8 +1,11 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.regex.Pattern;
 
 /**
  * What the store knew about a name. For people and tools, not for decisions: it may be out of date when it is read.
@@ -13,16 +16,39 @@ import java.util.OptionalLong;
  *     expiry, as no lock of this or a compatible library has
  * @param fencingToken the smallest token of the present hold; empty if the store does not know it
  * @param waitingClients how many clients wait in the store's queue
+ * @param holderCard the card of the client that holds the lock, if it has written one
  */
 public record LockState(
         String name,
         Optional<String> holder,
         Optional<Duration> remaining,
         OptionalLong fencingToken,
-        int waitingClients) {
+        int waitingClients,
+        Optional<ClientCard> holderCard) {
+
+    private static final Pattern REDISSON =
+            Pattern.compile("\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}:(\\d+)");
 
     /** Returns whether there was a holder. */
     public boolean isLocked() {
         return holder.isPresent();
+    }
+
+    /**
+     * Returns who holds the lock, in words for people: {@code billing@pod-7 (pid 4711), for 12 s}, or what is known of a
+     * holder without a card. Empty if the name is free. Contains no control characters.
+     */
+    public Optional<String> holderTitle() {
+        return holder.map(id -> holderCard
+                .map(card -> card.title()
+                        + card.hold(name)
+                                .filter(hold -> hold.holderId().equals(id))
+                                .map(hold -> ", for " + DurationText.rounded(hold.heldFor()))
+                                .orElse(""))
+                .orElseGet(() -> Names.printable(
+                        REDISSON.matcher(id).matches()
+                                ? "Redisson client " + id.substring(0, id.indexOf(':')) + ", thread "
+                                        + id.substring(id.indexOf(':') + 1)
+                                : id)));
     }
 }

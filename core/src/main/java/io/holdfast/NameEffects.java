@@ -188,6 +188,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             later(() -> engine.longWaits.log(line));
         }
         Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
+        engine.cards.acquired(name, lease.hold.wasHandedOn(), waited.toNanos());
         tell(l -> l.acquired(name, lease.fencingToken(), waited));
     }
 
@@ -203,6 +204,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             later(() -> engine.longWaits.log(line));
         }
         if (!waiter.untold) {
+            engine.cards.notAcquired(name);
             Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
             LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
             tell(l -> l.notAcquired(name, waited, how, message));
@@ -223,8 +225,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     final WaitText text(Waiter waiter) {
         NameState state = state();
-        return new WaitText(
-                name, waiter, state.tenure.lease(), state.contention().holder(), now());
+        String holder = state.contention().holder();
+        String described = holder == null ? null : engine.cards.describe(holder);
+        return new WaitText(name, waiter, state.tenure.lease(), holder, described, now());
     }
 
     @Override
@@ -315,6 +318,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void reportHolder(String holder) {
         engine.foreignHolders.met(name, holder);
+        if (!state().nobodyWaits()) {
+            engine.cards.waitsFor(holder);
+        }
     }
 
     private void tell(Consumer<LockListener> event) {

@@ -190,6 +190,19 @@ final class NameEngine extends NameEffects implements NameEvents {
         });
     }
 
+    /** Adds what this client does with the name to its card. */
+    void addTo(CardCollector card) {
+        find(state -> {
+            ActiveLease lease = state.tenure.lease();
+            Waiter first = state.firstWaiter();
+            if (lease != null || first != null) {
+                String holder = lease != null ? null : state.contention().holder();
+                card.add(name(), lease, first, state.waiting(), holder);
+            }
+            return null;
+        });
+    }
+
     /** Returns the delay of the renewal of the lease that is out; zero if none is due. */
     long renewalLagNanos() {
         return ask(0L, state -> state.tenure.renewalLagNanos());

@@ -12,17 +12,26 @@ final class WaitText {
     private final Waiter waiter;
     private final @Nullable ActiveLease here;
     private final @Nullable String elsewhere;
+    private final @Nullable String described;
     private final long nowNanos;
 
     /**
      * @param here this client's present lease on the name, if there is one
      * @param elsewhere the holder of the lock when the store last answered, if it is known
+     * @param described that holder, as a message shows it
      */
-    WaitText(String name, Waiter waiter, @Nullable ActiveLease here, @Nullable String elsewhere, long nowNanos) {
+    WaitText(
+            String name,
+            Waiter waiter,
+            @Nullable ActiveLease here,
+            @Nullable String elsewhere,
+            @Nullable String described,
+            long nowNanos) {
         this.name = name;
         this.waiter = waiter;
         this.here = here;
         this.elsewhere = elsewhere;
+        this.described = described;
         this.nowNanos = nowNanos;
     }
 
@@ -47,16 +56,14 @@ final class WaitText {
     }
 
     private String last() {
-        return here != null || elsewhere == null ? "" : ", last by " + Quoted.holder(elsewhere);
+        return here != null || described == null ? "" : ", last by " + described;
     }
 
     /** Returns the line for a wait that continues. */
     String waitsForLong() {
         return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
                 + age(waiter.arrivedNanos)
-                + (here == null
-                        ? elsewhere == null ? "" : ", held by " + Quoted.holder(elsewhere)
-                        : ", which is held by " + holder());
+                + (here == null ? described == null ? "" : ", held by " + described : ", which is held by " + holder());
     }
 
     /** Returns the line for a long wait that ended with the lock. */
@@ -73,7 +80,7 @@ final class WaitText {
     private String holder() {
         ActiveLease held = here;
         if (held == null) {
-            return elsewhere == null ? "somebody else" : Quoted.holder(elsewhere);
+            return described == null ? "somebody else" : described;
         }
         String since = age(held.grantedNanos);
         if (isOwn()) {

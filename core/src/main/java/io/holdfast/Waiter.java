@@ -131,6 +131,12 @@ final class Waiter {
         return waiter;
     }
 
+    /** Returns the thread that is parked for the outcome; null for a stage. */
+    @Nullable
+    Thread thread() {
+        return parked;
+    }
+
     /** Called by the thread that asks. */
     void submittedTo(NameEvents engine) {
         this.engine = engine;

@@ -35,6 +35,11 @@ abstract class EngineFixture {
     final ProbeStore store = probe("one");
     final LockClient client = client("one", store, settings -> {});
 
+    /** Off, so that the only timers are those of locks. */
+    CardDetail cards() {
+        return CardDetail.OFF;
+    }
+
     ProbeStore probe(String id) {
         return new ProbeStore(server.connect(new StoreContext(id, time)));
     }
@@ -51,6 +56,7 @@ abstract class EngineFixture {
                 .callbackExecutor(Runnable::run)
                 .settings(settings -> {
                     settings.clientId = id;
+                    settings.cards = cards();
                     settings.random = bound -> bound / 2;
                     change.accept(settings);
                 })

@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -14,6 +15,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -46,6 +48,10 @@ class ProbeStore implements LockStore {
     volatile Fate abandons = Fate.PASS;
     volatile Fate forces = Fate.PASS;
     volatile boolean messages = true;
+
+    /** If set, in place of the server's. */
+    @Nullable
+    volatile Optional<CardStore> cards;
 
     /** Whether several names are taken by one command. */
     volatile boolean together;
@@ -106,6 +112,11 @@ class ProbeStore implements LockStore {
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
         return command("force", forces, () -> server.forceRelease(name));
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return cards == null ? server.cards() : cards;
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.holdfast.memory;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
@@ -17,10 +18,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -93,6 +96,11 @@ public final class MemoryLockStore implements LockStore {
     }
 
     @Override
+    public Optional<CardStore> cards() {
+        return Optional.of(new MemoryCards(server, clientId));
+    }
+
+    @Override
     public void listen(StoreListener listener) {
         this.listener = listener;
     }
@@ -118,6 +126,7 @@ public final class MemoryLockStore implements LockStore {
         private final ReentrantLock lock = new ReentrantLock();
         private final Map<String, MemoryName> names = new HashMap<>(); // by lock; only names with a hold or a queue
         private final Map<String, MemoryLockStore> clients = new HashMap<>(); // by lock
+        private final Map<String, MemoryCards.Card> cards = new HashMap<>(); // by lock
         private int sweepAbove = SWEEP_ABOVE; // by lock
         private long lastBase; // by lock; one for all names, so that a forgotten name cannot go back
 
@@ -147,6 +156,15 @@ public final class MemoryLockStore implements LockStore {
 
         private void disconnect(String clientId, MemoryLockStore client) {
             locked(() -> clients.remove(clientId, client));
+        }
+
+        /** Runs a command on the cards; those whose time has passed are gone. */
+        <T extends @Nullable Object> CompletionStage<T> onCards(Function<Map<String, MemoryCards.Card>, T> command) {
+            return CompletableFuture.completedFuture(locked(() -> {
+                long now = nanoTime();
+                cards.values().removeIf(card -> card.untilNanos() - now <= 0);
+                return command.apply(cards);
+            }));
         }
 
         private <T> CompletionStage<T> execute(Supplier<T> command) {

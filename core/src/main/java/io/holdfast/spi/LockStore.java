@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
@@ -120,6 +121,11 @@ public interface LockStore extends AutoCloseable {
      */
     default CompletionStage<StoreHealth> health(String name) {
         return inspect(name).thenApply(state -> new StoreHealth(true, Map.of()));
+    }
+
+    /** Returns where this store keeps the cards of its clients; empty if it keeps none. */
+    default Optional<CardStore> cards() {
+        return Optional.empty();
     }
 
     /** Registers the one receiver of this store's messages. Called once, before any other command. */

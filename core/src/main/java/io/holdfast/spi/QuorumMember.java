@@ -179,6 +179,11 @@ public interface QuorumMember extends AutoCloseable {
      */
     CompletionStage<Standing> admit(long quarantineMillis);
 
+    /** Returns where this member keeps the cards of clients; empty if it keeps none. */
+    default Optional<CardStore> cards() {
+        return Optional.empty();
+    }
+
     /** Registers the one receiver of messages, or none. */
     void listen(@Nullable Listener listener);
 

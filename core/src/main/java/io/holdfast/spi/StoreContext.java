@@ -5,5 +5,13 @@ package io.holdfast.spi;
  *
  * @param clientId the random id of the client; its holder ids begin with this id and a colon
  * @param time the client's time, from which the store takes all time
+ * @param title who the client is, for people who look at the store's connections: {@code billing@pod-7:4711}; may
+ *     have any characters
  */
-public record StoreContext(String clientId, TimeSource time) {}
+public record StoreContext(String clientId, TimeSource time, String title) {
+
+    /** For a client without a title. */
+    public StoreContext(String clientId, TimeSource time) {
+        this(clientId, time, "");
+    }
+}

@@ -2,6 +2,7 @@ package io.holdfast.quorum;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
@@ -274,6 +275,11 @@ final class QuorumLockStore implements LockStore {
     @Override
     public void listen(StoreListener listener) {
         wakeups.listen(listener);
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return Optional.of(new QuorumCards(members.seats()));
     }
 
     @Override

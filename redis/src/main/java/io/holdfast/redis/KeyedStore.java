@@ -4,6 +4,7 @@ import io.holdfast.redis.server.LockKeys;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -17,6 +18,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -30,10 +32,13 @@ final class KeyedStore implements LockStore {
 
     private final LockStore below;
     private final LockKeys keys;
+    private final Optional<CardStore> cards;
 
-    KeyedStore(LockStore below, LockKeys keys) {
+    /** @param cards are not translated: they name locks as users do */
+    KeyedStore(LockStore below, LockKeys keys, Optional<CardStore> cards) {
         this.below = below;
         this.keys = keys;
+        this.cards = cards;
     }
 
     /** Returns the translated store, for tests. */
@@ -109,6 +114,11 @@ final class KeyedStore implements LockStore {
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return refusing(() -> below.health(keys.of(name)));
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return cards;
     }
 
     @Override

@@ -23,7 +23,8 @@ import java.util.Set;
  * <ul>
  *   <li>{@code timeout}: the longest wait for the answer to a command, from {@code 10ms} to {@code 60s}; {@code 3s} by
  *       default
- *   <li>{@code clientName}: the name of the connections in {@code CLIENT LIST}; {@code holdfast} by default
+ *   <li>{@code clientName}: the name of the connections in {@code CLIENT LIST}; by default {@code holdfast:}, the
+ *       client's name, host, process id and id
  *   <li>{@code namePrefix}: the beginning of the keys of locks, before the lock's name; {@code lock:} by default. An
  *       empty prefix shares locks by name with Redisson. All clients that share locks must have the same prefix
  *   <li>{@code internalPrefix}: the beginning of Holdfast's internal keys and channels; {@code holdfast} by default.

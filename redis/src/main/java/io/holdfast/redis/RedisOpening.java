@@ -5,6 +5,7 @@ import io.holdfast.redis.connect.ClusterConnections;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.Heartbeat;
 import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisCards;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.ServerConnections;
@@ -21,6 +22,7 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.ServerInfo;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
@@ -31,6 +33,7 @@ import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -59,6 +62,7 @@ final class RedisOpening {
     private volatile @Nullable CommandsOpening modeCommands;
 
     private RedisOpening(RedisSettings settings, StoreContext context) {
+        settings.nameConnections(context);
         this.settings = settings;
         this.context = context;
         this.errors = new OpeningErrors(settings);
@@ -75,7 +79,7 @@ final class RedisOpening {
         while (true) {
             RedisOpening opening = new RedisOpening(settings, context);
             try {
-                return new KeyedStore(opening.open(), settings.lockKeys());
+                return new KeyedStore(opening.open(), settings.lockKeys(), Optional.of(opening.cards()));
             } catch (RuntimeException e) {
                 opening.connections.close();
                 if (!opening.mayPass(e, context.time().nanoTime() - began)) {
@@ -143,6 +147,10 @@ final class RedisOpening {
         RedisKeys scripted = scripts.allowed().batches() ? keys : keys(false);
         return new LuaLockStore(
                 settings, scripted, scripts, commandErrors, connections, messages, context.time(), closing);
+    }
+
+    private CardStore cards() {
+        return new RedisCards(connections, commandErrors, keys(true), context.clientId());
     }
 
     private RedisKeys keys(boolean ofOneServer) {

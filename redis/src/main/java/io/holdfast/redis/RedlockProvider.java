@@ -48,6 +48,7 @@ public final class RedlockProvider implements LockStoreProvider {
         for (RedisSettings server : parsed.servers()) {
             quorum.member(server.describe(), client -> MemberOpening.open(server, threads, client));
         }
-        return new KeyedStore(quorum.open(context), parsed.servers().get(0).lockKeys());
+        LockStore store = quorum.open(context);
+        return new KeyedStore(store, parsed.servers().get(0).lockKeys(), store.cards());
     }
 }

@@ -17,7 +17,11 @@ public record Publishing(boolean sharded, boolean releasesSharded, boolean relea
     /** Not in a cluster, or in one before 7.0: there all versions of Redisson use plain channels. */
     public static final Publishing PLAIN = new Publishing(false, false, true);
 
-    /** @param sharded whether every server has sharded channels, and Redisson may use them */
+    /**
+     * Returns the way for a store.
+     *
+     * @param sharded whether every server has sharded channels, and Redisson may use them
+     */
     public static Publishing of(boolean sharded, RedissonChannels redisson) {
         return switch (redisson) {
             case NONE -> new Publishing(sharded, false, false);

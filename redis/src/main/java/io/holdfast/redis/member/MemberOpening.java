@@ -30,6 +30,7 @@ public final class MemberOpening {
     private final SharedThreads threads;
 
     private MemberOpening(RedisSettings settings, SharedThreads threads, StoreContext context) {
+        settings.nameConnections(context);
         this.settings = settings;
         this.context = context;
         this.openingErrors = new OpeningErrors(settings);

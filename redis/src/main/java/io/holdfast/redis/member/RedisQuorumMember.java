@@ -1,5 +1,6 @@
 package io.holdfast.redis.member;
 
+import io.holdfast.redis.connect.RedisCards;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptReply;
@@ -7,6 +8,7 @@ import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TokenRegister;
 import java.util.ArrayList;
@@ -56,6 +58,11 @@ public final class RedisQuorumMember implements QuorumMember {
         this.messages = messages;
         this.closing = closing;
         this.clientId = clientId;
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return Optional.of(new RedisCards(connections, errors, keys, clientId));
     }
 
     @Override

@@ -65,6 +65,16 @@ public final class RedisKeys {
         return prefix + ":birth";
     }
 
+    /** Returns the key of a client's card. */
+    public String card(String clientId) {
+        return prefix + ":card:" + clientId;
+    }
+
+    /** Returns the key of the set that finds all cards. */
+    public String cards() {
+        return prefix + ":cards";
+    }
+
     /** Returns three keys in one slot that no lock has: the kinds of a lock's keys are single letters. */
     public String[] probe(String clientId) {
         String start = prefix + ":probe:{" + clientId + "}:";

@@ -2,6 +2,7 @@ package io.holdfast.redis.server;
 
 import io.holdfast.redis.RedisMode;
 import io.holdfast.redis.RedissonChannels;
+import io.holdfast.spi.StoreContext;
 import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
@@ -64,6 +65,22 @@ public record RedisSettings(
     }
 
     static final int REPLICAS_MAX = 100;
+
+    /**
+     * Gives connections that the user has not named the client's title and id, so that a server's list of connections
+     * says whose they are. To be called before they are made.
+     */
+    public void nameConnections(StoreContext context) {
+        if (context.title().isEmpty()) {
+            return;
+        }
+        // Servers refuse blanks and control characters.
+        String name = (RedisUris.DEFAULT_CLIENT_NAME + ":" + context.title() + ":" + context.clientId())
+                .replaceAll("[^!-~]", "_");
+        Stream.concat(nodes.stream(), nodes.stream().flatMap(node -> node.getSentinels().stream()))
+                .filter(node -> RedisUris.DEFAULT_CLIENT_NAME.equals(node.getClientName()))
+                .forEach(node -> node.setClientName(name));
+    }
 
     /** Returns the URI that stands for all: login, TLS, database and client name are the same everywhere. */
     public RedisURI node() {

@@ -1,0 +1,11 @@
+package io.holdfast;
+
+/** How much a client says about itself at the store, for people who look at locks: see {@link ClientCard}. */
+public enum CardDetail {
+    /** Nothing. Tools show the holder ids of this client, and its connections. */
+    OFF,
+    /** The client's name, host and process id, and the names of the locks that it holds and waits for. */
+    NAMES,
+    /** The same, and the names of the threads that hold and wait. */
+    THREADS
+}

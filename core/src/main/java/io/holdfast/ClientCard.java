@@ -1,0 +1,90 @@
+package io.holdfast;
+
+import io.holdfast.spi.Names;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a client says about itself at the store: who it is, what it holds and what it waits for. A client writes its
+ * card every few seconds. A card is for people: it may be out of date, and whoever may write the store can forge it, so
+ * nothing may be decided by it.
+ *
+ * <p>All texts are the writer's. Escape them where they are shown.
+ *
+ * @param id the client's id: the part of its holder ids before the colon
+ * @param application the client's name, see {@link LockClient.Builder#clientName}
+ * @param host the name of its machine
+ * @param pid the id of its process
+ * @param version the version of Holdfast
+ * @param heard how long ago the client was last heard of
+ * @param held the locks that it holds, the oldest first, at most 200
+ * @param heldCount how many it holds in all
+ * @param waiting the locks that callers of it wait for, the longest wait first, at most 200
+ * @param waitingCount for how many locks in all
+ * @param busiest the locks that it used most since the card before, at most 50
+ */
+public record ClientCard(
+        String id,
+        String application,
+        String host,
+        long pid,
+        String version,
+        Duration heard,
+        List<HeldLock> held,
+        int heldCount,
+        List<WaitedLock> waiting,
+        int waitingCount,
+        List<Activity> busiest) {
+
+    /**
+     * A lock that the client holds.
+     *
+     * @param holderId the id by which the store knows the hold
+     * @param heldFor how long the present lease has been held
+     * @param remaining how long the lease lasts at most; empty if it is renewed for as long as it is held
+     * @param waiters how many callers of this client wait for the lock
+     * @param longestWait how long the first of them has waited; zero if none waits
+     * @param thread the thread that holds it, if the client tells
+     */
+    public record HeldLock(
+            String name,
+            String holderId,
+            long fencingToken,
+            Duration heldFor,
+            Optional<Duration> remaining,
+            int waiters,
+            Duration longestWait,
+            Optional<String> thread) {}
+
+    /**
+     * A lock that callers of the client wait for while another client holds it.
+     *
+     * @param waited how long the first of them has waited
+     * @param waiters how many wait
+     * @param holder the holder when the store last answered, as {@link LockState#holder} shows it
+     * @param thread the first thread that waits, if the client tells
+     */
+    public record WaitedLock(
+            String name, Duration waited, int waiters, Optional<String> holder, Optional<String> thread) {}
+
+    /**
+     * What happened to a lock in this client since the card before.
+     *
+     * @param acquired how many leases were handed out
+     * @param handedOn how many of them without a command, by the owner before
+     * @param notAcquired how many waits ended without a lease
+     * @param waited the sum of the waits for these leases
+     */
+    public record Activity(String name, long acquired, long handedOn, long notAcquired, Duration waited) {}
+
+    /** Returns one short text for people, such as {@code billing@pod-7 (pid 4711)}, without control characters. */
+    public String title() {
+        return Names.printable(application) + "@" + Names.printable(host) + " (pid " + pid + ")";
+    }
+
+    /** Returns this client's hold on a name, if the card has it. */
+    public Optional<HeldLock> hold(String name) {
+        return held.stream().filter(lock -> lock.name().equals(name)).findFirst();
+    }
+}

@@ -1,0 +1,264 @@
+package io.holdfast;
+
+import static java.time.Duration.ofMillis;
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** What a client says about itself, and who reads it. */
+class CardsTest extends EngineFixture {
+
+    private static final long PERIOD = 5_000;
+
+    private final List<Lease> kept = new ArrayList<>();
+
+    private final LockClient billing = client("hf-b", probe("hf-b"), settings -> {
+        settings.clientName = "billing";
+        settings.host = "pod-7";
+        settings.pid = 4711;
+    });
+    private final LockClient reader = client("hf-r");
+
+    @Override
+    CardDetail cards() {
+        return CardDetail.NAMES;
+    }
+
+    private ClientCard billingsCard() {
+        return reader.cards().stream()
+                .filter(card -> card.id().equals("hf-b"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void the_first_card_comes_after_a_period_and_says_who_it_is() {
+        advance(PERIOD - 2_000);
+        assertThat(reader.cards()).isEmpty();
+        advance(2_000);
+        assertThat(billingsCard().title()).isEqualTo("billing@pod-7 (pid 4711)");
+        assertThat(billingsCard().held()).isEmpty();
+    }
+
+    @Test
+    void it_says_what_is_held_and_waited_for() throws Exception {
+        Lease renewed = billing.tryAcquire("a").orElseThrow();
+        Lease fixed = billing.tryAcquire("b", DEFAULTS.leaseFor(ofSeconds(60))).orElseThrow();
+        CompletableFuture<Lease> second = acquire(billing, "a");
+        Lease theirs = reader.tryAcquire("c").orElseThrow();
+        CompletableFuture<Lease> waiting = acquire(billing, "c");
+
+        advance(2 * PERIOD);
+
+        ClientCard card = billingsCard();
+        assertThat(card.heldCount()).isEqualTo(2);
+        assertThat(card.held()).extracting(HeldLock::name).containsExactly("a", "b");
+        HeldLock a = card.held().get(0);
+        assertThat(a.fencingToken()).isEqualTo(renewed.fencingToken());
+        assertThat(a.heldFor()).isEqualTo(ofMillis(2 * PERIOD));
+        assertThat(a.remaining()).isEmpty();
+        assertThat(a.waiters()).isEqualTo(1);
+        assertThat(a.longestWait()).isEqualTo(ofMillis(2 * PERIOD));
+        assertThat(a.thread()).isEmpty();
+        assertThat(card.held().get(1).remaining().orElseThrow()).isBetween(ofSeconds(48), ofSeconds(50));
+        WaitedLock c = card.waiting().get(0);
+        assertThat(c.name()).isEqualTo("c");
+        assertThat(c.holder()).contains(reader.inspect("c").holder().orElseThrow());
+        assertThat(c.waited()).isEqualTo(ofMillis(2 * PERIOD));
+        assertThat(reader.inspect("a").holderTitle()).contains("billing@pod-7 (pid 4711), for 10 s");
+
+        assertThat(second.cancel(true)).isTrue();
+        assertThat(waiting.cancel(true)).isTrue();
+        theirs.release();
+        fixed.release();
+        renewed.release();
+        advance(PERIOD);
+        assertThat(billingsCard().held()).isEmpty();
+        assertThat(billingsCard().heldCount()).isZero();
+    }
+
+    @Test
+    void ages_go_on_while_nothing_changes_and_the_card_is_only_kept() {
+        Lease lease = billing.tryAcquire("a").orElseThrow();
+        advance(2 * PERIOD); // the second card has no counts any more
+        Duration first = billingsCard().hold("a").orElseThrow().heldFor();
+        advance(4 * PERIOD + 1_000);
+        ClientCard card = billingsCard();
+        assertThat(card.hold("a").orElseThrow().heldFor()).isEqualTo(first.plusMillis(4 * PERIOD + 1_000));
+        assertThat(card.heard()).isLessThanOrEqualTo(ofMillis(PERIOD));
+        lease.release();
+    }
+
+    @Test
+    void what_happened_since_the_card_before_is_counted() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            billing.tryAcquire("a").orElseThrow().release();
+        }
+        Lease held = billing.tryAcquire("b").orElseThrow();
+        CompletableFuture<Lease> next = acquire(billing, "b");
+        assertThat(billing.tryAcquire("b")).isEmpty();
+        held.release();
+        now(next).release();
+
+        advance(PERIOD);
+
+        assertThat(billingsCard().busiest())
+                .containsExactly(
+                        new ClientCard.Activity("a", 3, 0, 0, Duration.ZERO),
+                        new ClientCard.Activity("b", 2, 1, 1, Duration.ZERO));
+        advance(PERIOD);
+        assertThat(billingsCard().busiest()).isEmpty();
+    }
+
+    @Test
+    void of_many_the_oldest_are_shown() {
+        for (int i = 0; i < 250; i++) {
+            kept.add(billing.tryAcquire("n" + i).orElseThrow());
+            advance(10);
+        }
+        advance(PERIOD);
+        assertThat(billingsCard().heldCount()).isEqualTo(250);
+        assertThat(billingsCard().held()).hasSize(200);
+        assertThat(billingsCard().held().get(0).name()).isEqualTo("n0");
+        assertThat(billingsCard().held().get(199).name()).isEqualTo("n199");
+    }
+
+    @Test
+    void a_card_has_a_largest_size() {
+        for (int i = 0; i < 100; i++) {
+            kept.add(billing.tryAcquire(i + "x".repeat(1_000)).orElseThrow());
+        }
+        advance(PERIOD);
+        ClientCard card = billingsCard();
+        assertThat(card.heldCount()).isEqualTo(100);
+        assertThat(card.held()).hasSizeBetween(20, 35);
+    }
+
+    @Test
+    void the_card_of_a_dead_client_outlives_its_hold() {
+        LockClient dying = client("hf-d", probe("hf-d"), settings -> settings.clientName = "dying");
+        kept.add(dying.tryAcquire("a").orElseThrow());
+        advance(PERIOD);
+        dying.engine().cards.close(); // writes no more
+        server.connect(new StoreContext("hf-d", time)).cards().orElseThrow().write("no card at all", ofSeconds(60));
+        assertThat(reader.cards()).extracting(ClientCard::id).doesNotContain("hf-d");
+    }
+
+    @Test
+    void a_client_that_is_closed_has_no_card() {
+        advance(PERIOD);
+        assertThat(reader.cards()).extracting(ClientCard::id).contains("hf-b");
+        billing.close();
+        assertThat(reader.cards()).extracting(ClientCard::id).doesNotContain("hf-b");
+    }
+
+    @Test
+    void a_client_may_say_nothing_or_name_its_threads() {
+        LockClient silent = client("hf-s", probe("hf-s"), settings -> settings.cards = CardDetail.OFF);
+        LockClient open = client("hf-o", probe("hf-o"), settings -> settings.cards = CardDetail.THREADS);
+        Lease lease = silent.tryAcquire("a").orElseThrow();
+        assertThat(open.getLock("b").tryLock()).isTrue();
+        advance(PERIOD);
+        assertThat(reader.cards()).extracting(ClientCard::id).contains("hf-o").doesNotContain("hf-s");
+        ClientCard card = reader.cards().stream()
+                .filter(one -> one.id().equals("hf-o"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(card.held().get(0).thread()).contains(Thread.currentThread().getName());
+        open.getLock("b").unlock();
+        lease.release();
+    }
+
+    @Test
+    void a_timeout_names_the_holder_by_its_card() {
+        Lease lease = billing.tryAcquire("a").orElseThrow();
+        advance(PERIOD);
+        CompletableFuture<Lease> waiting = acquire(reader, "a", DEFAULTS.waitAtMost(ofSeconds(2)));
+        advance(2_000);
+        assertThatThrownBy(waiting::join)
+                .cause()
+                .isInstanceOf(LockTimeoutException.class)
+                .hasMessageContaining("last by billing@pod-7 (pid 4711)");
+        lease.release();
+    }
+
+    @Test
+    void what_is_written_is_read() {
+        String odd = "tab\t line\n back\\slash \\t \u0007 ß \ud83d\udd12";
+        LockClient strange = client("hf-x", probe("hf-x"), settings -> {
+            settings.clientName = odd;
+            settings.host = odd;
+        });
+        Lease lease = strange.tryAcquire(odd).orElseThrow();
+        advance(PERIOD);
+        ClientCard card = reader.cards().stream()
+                .filter(one -> one.id().equals("hf-x"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(card.application()).isEqualTo(odd);
+        assertThat(card.host()).isEqualTo(odd);
+        assertThat(card.held()).extracting(HeldLock::name).containsExactly(odd);
+        assertThat(card.title()).doesNotContain("\n").doesNotContain("\t").doesNotContain("\u0007");
+        lease.release();
+    }
+
+    @Test
+    void a_store_that_refuses_cards_keeps_locks() {
+        ProbeStore refusing = probe("hf-n");
+        refusing.cards = Optional.of(new RefusingCards());
+        try (Warnings warnings = new Warnings(java.util.logging.Level.INFO)) {
+            LockClient poor = client("hf-n", refusing, settings -> {});
+            Lease lease = poor.tryAcquire("a").orElseThrow();
+            advance(60 * PERIOD);
+            assertThat(lease.isValid()).isTrue();
+            assertThat(poor.inspect("a").holderCard()).isEmpty();
+            assertThat(warnings.said("no right to keep a card")).hasSize(1);
+            lease.release();
+        }
+    }
+
+    private static final class RefusingCards implements CardStore {
+
+        private static <T> CompletableFuture<T> refused() {
+            return CompletableFuture.failedFuture(
+                    new StoreException(StoreException.Outcome.FATAL, "no right to keep a card", null));
+        }
+
+        @Override
+        public CompletableFuture<Integer> write(String text, Duration keep) {
+            return refused();
+        }
+
+        @Override
+        public CompletableFuture<Boolean> keep(Duration keep) {
+            return refused();
+        }
+
+        @Override
+        public CompletableFuture<List<io.holdfast.spi.StoredCard>> read() {
+            return refused();
+        }
+
+        @Override
+        public CompletableFuture<Optional<io.holdfast.spi.StoredCard>> read(String clientId) {
+            throw new IllegalStateException("a defect in a store");
+        }
+
+        @Override
+        public CompletableFuture<Void> remove() {
+            return refused();
+        }
+    }
+}
