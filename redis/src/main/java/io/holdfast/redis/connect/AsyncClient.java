@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The driver's client, whose connections have the asynchronous commands alone.
  *
  * <p>The driver otherwise makes the blocking and the reactive commands of each connection as well: a proxy class with
- * over a thousand methods, which takes about a third of the time to the first lock of a new JVM.
+ * over a thousand methods, which takes much of the time to the first lock of a new JVM.
  */
 final class AsyncClient extends RedisClient {
 
