@@ -7,6 +7,7 @@ import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import java.util.List;
+import java.util.Map;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -45,11 +46,19 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
             if (!words.isEmpty()
                     && !line.getSubcommands().isEmpty()
                     && !words.get(0).startsWith("-")) {
-                return words.get(0) + ": no such command (expected: one of "
-                        + String.join(", ", line.getSubcommands().keySet()) + ")";
+                return words.get(0) + ": no such command (expected: one of " + String.join(", ", shown(line)) + ")";
             }
         }
         return String.valueOf(e.getMessage());
+    }
+
+    /** Returns the names of the commands that the help lists. */
+    private static List<String> shown(CommandLine line) {
+        return line.getSubcommands().entrySet().stream()
+                .filter(command ->
+                        !command.getValue().getCommandSpec().usageMessage().hidden())
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import java.util.List;
+import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -61,6 +62,10 @@ public final class Main implements Runnable {
                 .addSubcommand(new InspectCommand(io))
                 .addSubcommand(new ReleaseCommand(io));
         more.forEach(line::addSubcommand);
+        // For shells, not for people: absent from the help.
+        CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
+        completion.getCommandSpec().usageMessage().hidden(true);
+        line.addSubcommand(completion);
         Failures failures = new Failures(io, () -> main.debug);
         return line.setOut(io.out())
                 .setErr(io.err())

@@ -86,7 +86,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
         cluster.setOptions(options.topologyRefreshOptions(whenToReadTheMap())
                 .validateClusterNodeMembership(false)
                 .build());
-        nodes = RedisClient.create(driver.resources());
+        nodes = new AsyncClient(driver.resources());
         nodes.setOptions(Driver.options(ClientOptions.builder(), settings).build());
         dedicated = driver.clientWithoutReconnect(settings);
         topologyEvents = driver.resources()

@@ -137,7 +137,7 @@ public final class Driver {
 
     /** Returns a client whose lost connections stay lost, so that none ever leads to another server. */
     RedisClient clientWithoutReconnect(RedisSettings settings) {
-        RedisClient client = RedisClient.create(resources);
+        RedisClient client = new AsyncClient(resources);
         client.setOptions(
                 options(ClientOptions.builder(), settings).autoReconnect(false).build());
         return client;

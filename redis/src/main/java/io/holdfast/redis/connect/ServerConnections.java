@@ -60,7 +60,7 @@ public final class ServerConnections implements RedisConnections {
         this.clock = new ServerClock(time);
         this.lastCut = new AtomicLong(time.nanoTime() - CUT_INTERVAL_NANOS);
         driver = new Driver(settings);
-        client = RedisClient.create(driver.resources(), settings.node());
+        client = new AsyncClient(driver.resources());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
         dedicated = driver.clientWithoutReconnect(settings);
         sentinels = settings.topology() == Topology.SENTINEL ? new SentinelWatch(client, settings, driver) : null;

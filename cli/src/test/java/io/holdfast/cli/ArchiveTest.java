@@ -1,0 +1,167 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.testkit.RedisServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The archive {@code holdfast-cli-….tar.gz}, unpacked into an empty folder. */
+@EnabledOnOs(OS.LINUX) // looks at /proc
+class ArchiveTest {
+
+    @TempDir
+    private Path folder;
+
+    private Path home;
+
+    @BeforeEach
+    void unpack() throws Exception {
+        String archive = System.getProperty("holdfast.archive");
+        assertThat(run(Map.of(), "tar", "xzf", archive).exitCode()).isZero();
+        try (Stream<Path> unpacked = Files.list(folder)) {
+            home = unpacked.filter(Files::isDirectory).findFirst().orElseThrow();
+        }
+    }
+
+    @Test
+    void helpListsTheCommands() throws Exception {
+        Result help = holdfast("--help");
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out()).contains("exec", "inspect", "release").doesNotContain("generate-completion");
+    }
+
+    @Test
+    void theFirstExecMakesTheClassArchiveAndLaterOnesUseIt() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
+            Path made = onlyFile(cache());
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(cache())))
+                    .isEqualTo("rwx------");
+            byte[] before = Files.readAllBytes(made);
+
+            assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
+            assertThat(Files.readAllBytes(onlyFile(cache()))).isEqualTo(before);
+            assertThat(exec(redis, "sh", "-c", "grep -q " + made.getFileName() + " /proc/$PPID/maps")
+                            .exitCode())
+                    .isZero();
+        }
+    }
+
+    @Test
+    void aBrokenClassArchiveIsNotUsed() throws Exception {
+        try (RedisServer redis = RedisServer.start()) {
+            assertThat(exec(redis).exitCode()).isZero();
+            Path made = onlyFile(cache());
+            byte[] bytes = Files.readAllBytes(made);
+            Files.delete(made);
+            Files.write(made, new byte[bytes.length]);
+            assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
+        }
+    }
+
+    @Test
+    void whereNoFolderCanBeMadeThereIsNoClassArchive() throws Exception {
+        Files.createFile(folder.resolve("cache"));
+        try (RedisServer redis = RedisServer.start()) {
+            assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
+        }
+    }
+
+    @Test
+    void theCompletionKnowsTheCommands() throws Exception {
+        Path completion = home.resolve("completion/holdfast");
+        String complete = "source " + completion
+                + "; COMP_WORDS=(holdfast ins); COMP_CWORD=1; _complete_holdfast; echo \"${COMPREPLY[@]}\"";
+        assertThat(run(Map.of(), "bash", "-n", completion.toString())).isEqualTo(new Result(0, "", ""));
+        assertThat(run(Map.of(), "bash", "-c", complete).out()).isEqualTo("inspect\n");
+    }
+
+    @Test
+    void withoutJavaItSaysSo() throws Exception {
+        Path bin = Files.createDirectory(folder.resolve("bin"));
+        for (String tool : List.of("sh", "sed", "dirname", "readlink")) {
+            Path real = Stream.of("/bin", "/usr/bin")
+                    .map(at -> Path.of(at, tool))
+                    .filter(Files::exists)
+                    .findFirst()
+                    .orElseThrow();
+            Files.createSymbolicLink(bin.resolve(tool), real);
+        }
+        Result refused = run(Map.of("JAVA_HOME", "/none", "PATH", bin.toString()), "bin/holdfast", "--help");
+        assertThat(refused)
+                .isEqualTo(new Result(
+                        69,
+                        "",
+                        "holdfast: Java 17 or newer is needed, in JAVA_HOME or on the PATH, and there is none.\n"));
+    }
+
+    private record Result(int exitCode, String out, String err) {}
+
+    private Result exec(RedisServer redis) throws Exception {
+        return exec(redis, "echo", "ran");
+    }
+
+    private Result exec(RedisServer redis, String... command) throws Exception {
+        List<String> words = new ArrayList<>(List.of("exec", "--store", redis.uri(), "archived", "--"));
+        words.addAll(List.of(command));
+        return holdfast(words.toArray(new String[0]));
+    }
+
+    private Result holdfast(String... args) throws Exception {
+        List<String> words = new ArrayList<>(List.of("bin/holdfast"));
+        words.addAll(List.of(args));
+        return run(environment(), words.toArray(new String[0]));
+    }
+
+    private Map<String, String> environment() {
+        Map<String, String> environment = new HashMap<>();
+        environment.put("JAVA_HOME", System.getProperty("java.home"));
+        environment.put("XDG_CACHE_HOME", folder.resolve("cache").toString());
+        return environment;
+    }
+
+    private Path cache() {
+        return folder.resolve("cache/holdfast");
+    }
+
+    private static Path onlyFile(Path folder) throws Exception {
+        try (Stream<Path> files = Files.list(folder)) {
+            List<Path> all = files.toList();
+            assertThat(all).hasSize(1);
+            return all.get(0);
+        }
+    }
+
+    private Result run(Map<String, String> environment, String... words) throws Exception {
+        Path out = Files.createTempFile("holdfast", "out");
+        Path err = Files.createTempFile("holdfast", "err");
+        try {
+            ProcessBuilder builder = new ProcessBuilder(words)
+                    .directory((home == null ? folder : home).toFile())
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile());
+            builder.environment().keySet().removeIf(variable -> variable.startsWith("HOLDFAST_"));
+            builder.environment().putAll(environment);
+            Process process = builder.start();
+            process.getOutputStream().close();
+            assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
+            return new Result(process.exitValue(), Files.readString(out), Files.readString(err));
+        } finally {
+            Files.delete(out);
+            Files.delete(err);
+        }
+    }
+}
