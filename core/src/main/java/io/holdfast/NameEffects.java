@@ -8,7 +8,6 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -178,8 +177,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotIt();
             later(() -> engine.longWaits.log(line));
         }
-        Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
-        tell(l -> l.acquired(name, lease.fencingToken(), waited));
+        engine.observers.acquired(this, waiter, lease, state().waiting());
     }
 
     @Override
@@ -193,11 +191,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotItNot(gaveUp ? "the caller was interrupted or gave up" : message);
             later(() -> engine.longWaits.log(line));
         }
-        if (!waiter.untold) {
-            Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
-            LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
-            tell(l -> l.notAcquired(name, waited, how, message));
-        }
+        engine.observers.notAcquired(this, waiter, LockListener.Outcome.valueOf(outcome.name()), message);
     }
 
     private void conclude(Waiter waiter, Waiter.State outcome) {
@@ -224,9 +218,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         if (wasGone) {
             String why = "the store did not know it at its release";
             later(() -> engine.incidents.lost(lease, why, true));
-            tell(l -> l.lost(name, lease.fencingToken(), why));
+            engine.observers.lost(this, lease, why);
         } else {
-            tellReleased(lease);
+            engine.observers.released(this, lease);
         }
     }
 
@@ -240,12 +234,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
                 error)));
-        tellReleased(lease);
-    }
-
-    private void tellReleased(ActiveLease lease) {
-        Duration held = Duration.ofNanos(now() - lease.grantedNanos);
-        tell(l -> l.released(name, lease.fencingToken(), held));
+        engine.observers.released(this, lease);
     }
 
     @Override
@@ -255,7 +244,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         later(lease::runLossCallbacks);
         later(() -> engine.incidents.lost(lease, why, answered));
-        tell(l -> l.lost(name, lease.fencingToken(), why));
+        engine.observers.lost(this, lease, why);
     }
 
     @Override
@@ -266,7 +255,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                 later(() -> engine.incidents.logOutage(name, cause));
             }
         }
-        tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+        engine.observers.renewalFailed(this, StoreErrors.of(cause));
     }
 
     @Override
@@ -292,11 +281,6 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void reportHolder(String holder) {
         engine.foreignHolders.met(name, holder);
-    }
-
-    private void tell(Consumer<LockListener> event) {
-        if (engine.callbacks.hasListener()) {
-            later(() -> engine.callbacks.tell(event));
-        }
+        engine.observers.heldBy(holder, state());
     }
 }
