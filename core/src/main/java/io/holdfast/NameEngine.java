@@ -5,6 +5,7 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -183,6 +184,22 @@ final class NameEngine extends NameEffects implements NameEvents {
                     Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
                     state.waiting(),
                     Duration.ofNanos(first == null ? 0 : now - first.arrivedNanos));
+        });
+    }
+
+    /** Adds the threads that wait here. */
+    void addWaitingThreads(List<ThreadWait> all) {
+        if (state.nobodyWaits()) {
+            return;
+        }
+        handle(state -> {
+            long now = time().nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                Thread thread = waiter.thread();
+                if (thread != null) {
+                    all.add(new ThreadWait(name(), thread, waiter.threadId(), now - waiter.arrivedNanos));
+                }
+            }
         });
     }
 
