@@ -1,5 +1,9 @@
 /** The lock API, its engine, the contract of a store, and the in-process store. */
 module io.holdfast.core {
+    // The engine records its events where this module is.
+    requires static jdk.jfr;
+    // For LockManagement alone.
+    requires static transitive java.management;
     requires static transitive org.jspecify;
 
     exports io.holdfast;

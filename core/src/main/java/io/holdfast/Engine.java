@@ -42,6 +42,7 @@ final class Engine {
     final LockStore store;
     final EngineSettings settings;
     final Callbacks callbacks;
+    final Observers observers;
     final RenewalTimer renewals;
     final Compensation compensation;
     final Retention retention;
@@ -55,13 +56,15 @@ final class Engine {
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
+    private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
 
     Engine(LockStore store, EngineSettings settings) {
-        this.store = new GuardedStore(store);
         this.settings = settings;
-        this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
-        this.renewals = new RenewalTimer(this.store, settings);
+        this.observers = new Observers(callbacks, settings);
+        this.store = new GuardedStore(store, observers);
+        this.numbers = new AcquisitionNumbers(settings.freshBits);
+        this.renewals = new RenewalTimer(this.store, settings, observers);
         this.compensation = new Compensation(this.store, settings);
         this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
@@ -197,6 +200,19 @@ final class Engine {
         return locks;
     }
 
+    /** Returns the threads that wait for a lock here. */
+    List<ThreadWait> waitingThreads() {
+        List<ThreadWait> all = new ArrayList<>();
+        names.values().forEach(name -> name.addWaitingThreads(all));
+        return all;
+    }
+
+    /** Runs this when the engine has been closed; at once if it is closed already. */
+    void onClose(Runnable end) {
+        CompletionStage<@Nullable Void> whenClosed = closed;
+        whenClosed.thenRun(end);
+    }
+
     /** Ends everything; completes when the store has confirmed all releases. */
     CompletionStage<Void> closeAsync() {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -227,6 +243,7 @@ final class Engine {
             compensation.close(CLOSE_AT_MOST);
             store.close();
             callbacks.close();
+            closed.complete(null);
         }
     }
 
@@ -275,7 +292,7 @@ final class Engine {
         return closing.get() != null;
     }
 
-    private void ensureOpen() {
+    void ensureOpen() {
         if (isClosed()) {
             throw closed();
         }
@@ -338,6 +355,7 @@ final class Engine {
         public void reconnected() {
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
+            observers.reconnected(store.describe());
         }
     }
 }

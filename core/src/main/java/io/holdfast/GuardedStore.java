@@ -18,11 +18,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
+ * The observers hear of each error here.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
@@ -30,14 +33,19 @@ import java.util.function.Supplier;
 final class GuardedStore implements LockStore {
 
     private final LockStore store;
+    private final Observers observers;
 
-    GuardedStore(LockStore store) {
+    GuardedStore(LockStore store, Observers observers) {
         this.store = store;
+        this.observers = observers;
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded(() -> store.acquire(request).thenApply(reply -> checked(request.name(), reply)));
+        return sent(() -> store.acquire(request)).handle((reply, error) -> {
+            throwIfFailed("acquire", request.name(), error);
+            return checked("acquire", request.name(), reply);
+        });
     }
 
     @Override
@@ -47,68 +55,60 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return guarded(() -> store.acquireAll(requests).thenApply(reply -> {
-            int granted = reply.granted().size();
-            if (reply.isTaken() && granted != requests.size()) {
-                throw new StoreException(
-                        StoreException.Outcome.UNKNOWN,
-                        store.describe() + " answered with " + granted + " grants for " + requests.size()
-                                + " names that were asked for together (expected: one for each, or none); this is a"
-                                + " defect in the store",
-                        null);
-            }
-            for (int i = 0; i < granted; i++) {
-                checked(requests.get(i).name(), reply.granted().get(i));
-            }
-            return reply;
-        }));
+        return sent(() -> store.acquireAll(requests)).handle((reply, error) -> {
+            throwIfFailed("acquire", requests.get(0).name(), error);
+            return checked(requests, reply);
+        });
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return guarded(() -> store.renew(request));
+        return observed("renew", request.name(), () -> store.renew(request));
     }
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        RenewAnswers observed = observers.renewing(requests, answers);
         try {
-            store.renewAll(requests, answers);
+            store.renewAll(requests, observed);
         } catch (Throwable e) {
             for (int i = 0; i < requests.size(); i++) {
-                answers.answered(i, null, e);
+                observed.answered(i, null, e);
             }
         }
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return guarded(() -> store.release(request).thenApply(reply -> {
+        return sent(() -> store.release(request)).handle((reply, error) -> {
+            throwIfFailed("release", request.name(), error);
             AcquireReply requeued = reply.requeued();
             if (requeued != null) {
-                checked(request.name(), requeued);
+                checked("release", request.name(), requeued);
             }
             return reply;
-        }));
+        });
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return guarded(() -> store.abandon(name, holderId));
+        return observed("abandon", name, () -> store.abandon(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return guarded(() -> store.inspect(name).thenApply(state -> {
+        return sent(() -> store.inspect(name)).handle((state, error) -> {
+            throwIfFailed("inspect", name, error);
             if (state.base() != 0) {
-                checkBase(name, state.base());
+                checkBase("inspect", name, state.base());
             }
             return state;
-        }));
+        });
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return guarded(() -> store.forceRelease(name));
+        return observed("force_release", name, () -> store.forceRelease(name));
     }
 
     @Override
@@ -118,7 +118,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return guarded(() -> store.health(name));
+        return observed("health", name, () -> store.health(name));
     }
 
     @Override
@@ -141,25 +141,63 @@ final class GuardedStore implements LockStore {
         store.close();
     }
 
-    private AcquireReply checked(String name, AcquireReply reply) {
-        if (reply instanceof AcquireReply.Granted granted) {
-            checkBase(name, granted.base());
+    private AcquireAllReply checked(List<AcquireRequest> requests, AcquireAllReply reply) {
+        int granted = reply.granted().size();
+        String first = requests.get(0).name();
+        if (reply.isTaken() && granted != requests.size()) {
+            throw defect(
+                    "acquire",
+                    first,
+                    store.describe() + " answered with " + granted + " grants for " + requests.size()
+                            + " names that were asked for together (expected: one for each, or none); this is a"
+                            + " defect in the store");
+        }
+        for (int i = 0; i < granted; i++) {
+            checked("acquire", requests.get(i).name(), reply.granted().get(i));
         }
         return reply;
     }
 
-    private void checkBase(String name, long base) {
+    private AcquireReply checked(String command, String name, AcquireReply reply) {
+        if (reply instanceof AcquireReply.Granted granted) {
+            checkBase(command, name, granted.base());
+        }
+        return reply;
+    }
+
+    private void checkBase(String command, String name, long base) {
         if (!Hold.isBase(base)) {
-            throw new StoreException(
-                    StoreException.Outcome.UNKNOWN,
+            throw defect(
+                    command,
+                    name,
                     store.describe() + " gave the lock " + name + " the base " + base
                             + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
-                            + "; see the clocks of the servers and clients, and who writes the store's keys)",
-                    null);
+                            + "; see the clocks of the servers and clients, and who writes the store's keys)");
         }
     }
 
-    private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
+    private StoreException defect(String command, String name, String message) {
+        StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
+        observers.storeFailed(command, name, failure);
+        return failure;
+    }
+
+    /** Reports the failure of a command, and passes it on. */
+    private void throwIfFailed(String command, String name, @Nullable Throwable error) {
+        if (error != null) {
+            observers.storeFailed(command, name, error);
+            throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
+        }
+    }
+
+    private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
+        return sent(call).handle((reply, error) -> {
+            throwIfFailed(command, name, error);
+            return reply;
+        });
+    }
+
+    private static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
         try {
             return command.get();
         } catch (Throwable e) {

@@ -10,7 +10,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Makes bases of fencing tokens in mode commands, by the counter that scripts use as well (counter.lua). The holder
@@ -76,7 +75,7 @@ final class CommandsTokens {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         String counter = keys.counter(name);
         long began = time.nanoTime();
-        CompletionStage<@Nullable String> value = commands.get(counter);
+        CompletionStage<String> value = commands.get(counter);
         CompletionStage<BaseFloor> floor = serverTime.ask(commands).thenApply(BaseFloor::of);
         return floor.thenCompose(least -> new Making(counter, least, began).go(value, TRIES));
     }
@@ -94,7 +93,7 @@ final class CommandsTokens {
             this.beganNanos = beganNanos;
         }
 
-        CompletionStage<Long> go(CompletionStage<@Nullable String> value, int triesLeft) {
+        CompletionStage<Long> go(CompletionStage<String> value, int triesLeft) {
             return value.exceptionallyCompose(this::unreadable)
                     .thenCompose(found ->
                             found == null || floor.isReached(found) ? count(triesLeft) : raise(found, triesLeft));
@@ -131,7 +130,7 @@ final class CommandsTokens {
         }
 
         /** The counter is a key of another type, or the server refuses for another reason. */
-        private CompletionStage<@Nullable String> unreadable(Throwable refusal) {
+        private CompletionStage<String> unreadable(Throwable refusal) {
             if (!(RedisErrors.unwrap(refusal) instanceof RedisCommandExecutionException)) {
                 return CompletableFuture.failedFuture(refusal);
             }
