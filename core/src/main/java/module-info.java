@@ -1,5 +1,7 @@
 /** The lock API, its engine, the contract of a store, and the in-process store. */
 module io.holdfast.core {
+    // The engine records its events where this module is.
+    requires static jdk.jfr;
     requires static transitive org.jspecify;
 
     exports io.holdfast;

@@ -165,6 +165,11 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return hold.holderId();
     }
 
+    /** Returns whether it was handed out on a hold that had a lease before. */
+    boolean isHandedOn() {
+        return handOff > 0;
+    }
+
     /** Only for a lease that a thread owns. */
     @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
     Holds holds() {

@@ -120,10 +120,6 @@ final class Callbacks {
         }
     }
 
-    boolean hasListener() {
-        return listener != null;
-    }
-
     void close() {
         if (own != null) {
             own.close();

@@ -42,6 +42,7 @@ final class Engine {
     final LockStore store;
     final EngineSettings settings;
     final Callbacks callbacks;
+    final Observers observers;
     final RenewalTimer renewals;
     final Compensation compensation;
     final Retention retention;
@@ -57,11 +58,12 @@ final class Engine {
     private final AtomicBoolean storeClosed = new AtomicBoolean();
 
     Engine(LockStore store, EngineSettings settings) {
-        this.store = new GuardedStore(store);
         this.settings = settings;
-        this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
-        this.renewals = new RenewalTimer(this.store, settings);
+        this.observers = new Observers(callbacks, settings);
+        this.store = new GuardedStore(store, observers);
+        this.numbers = new AcquisitionNumbers(settings.freshBits);
+        this.renewals = new RenewalTimer(this.store, settings, observers);
         this.compensation = new Compensation(this.store, settings);
         this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
@@ -338,6 +340,7 @@ final class Engine {
         public void reconnected() {
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
+            observers.reconnected(store.describe());
         }
     }
 }

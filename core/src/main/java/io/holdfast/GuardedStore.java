@@ -18,11 +18,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
+ * The observers hear of each error here.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
@@ -30,14 +33,16 @@ import java.util.function.Supplier;
 final class GuardedStore implements LockStore {
 
     private final LockStore store;
+    private final Observers observers;
 
-    GuardedStore(LockStore store) {
+    GuardedStore(LockStore store, Observers observers) {
         this.store = store;
+        this.observers = observers;
     }
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded(() -> store.acquire(request).thenApply(reply -> checked(request.name(), reply)));
+        return guarded("acquire", request.name(), () -> store.acquire(request), reply -> check(request.name(), reply));
     }
 
     @Override
@@ -47,7 +52,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return guarded(() -> store.acquireAll(requests).thenApply(reply -> {
+        return guarded("acquire", requests.get(0).name(), () -> store.acquireAll(requests), reply -> {
             int granted = reply.granted().size();
             if (reply.isTaken() && granted != requests.size()) {
                 throw new StoreException(
@@ -58,57 +63,55 @@ final class GuardedStore implements LockStore {
                         null);
             }
             for (int i = 0; i < granted; i++) {
-                checked(requests.get(i).name(), reply.granted().get(i));
+                check(requests.get(i).name(), reply.granted().get(i));
             }
-            return reply;
-        }));
+        });
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return guarded(() -> store.renew(request));
+        return guarded("renew", request.name(), () -> store.renew(request), reply -> {});
     }
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        RenewAnswers observed = observers.renewing(requests, answers);
         try {
-            store.renewAll(requests, answers);
+            store.renewAll(requests, observed);
         } catch (Throwable e) {
             for (int i = 0; i < requests.size(); i++) {
-                answers.answered(i, null, e);
+                observed.answered(i, null, e);
             }
         }
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return guarded(() -> store.release(request).thenApply(reply -> {
+        return guarded("release", request.name(), () -> store.release(request), reply -> {
             AcquireReply requeued = reply.requeued();
             if (requeued != null) {
-                checked(request.name(), requeued);
+                check(request.name(), requeued);
             }
-            return reply;
-        }));
+        });
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return guarded(() -> store.abandon(name, holderId));
+        return guarded("abandon", name, () -> store.abandon(name, holderId), held -> {});
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return guarded(() -> store.inspect(name).thenApply(state -> {
+        return guarded("inspect", name, () -> store.inspect(name), state -> {
             if (state.base() != 0) {
                 checkBase(name, state.base());
             }
-            return state;
-        }));
+        });
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return guarded(() -> store.forceRelease(name));
+        return guarded("force_release", name, () -> store.forceRelease(name), removed -> {});
     }
 
     @Override
@@ -118,7 +121,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return guarded(() -> store.health(name));
+        return guarded("health", name, () -> store.health(name), health -> {});
     }
 
     @Override
@@ -141,11 +144,10 @@ final class GuardedStore implements LockStore {
         store.close();
     }
 
-    private AcquireReply checked(String name, AcquireReply reply) {
+    private void check(String name, AcquireReply reply) {
         if (reply instanceof AcquireReply.Granted granted) {
             checkBase(name, granted.base());
         }
-        return reply;
     }
 
     private void checkBase(String name, long base) {
@@ -159,13 +161,30 @@ final class GuardedStore implements LockStore {
         }
     }
 
-    private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
+    /** Sends a command, checks its reply, and reports its failure. */
+    private <T> CompletionStage<T> guarded(
+            String command, String name, Supplier<CompletionStage<T>> call, Consumer<? super T> check) {
+        CompletionStage<T> answer;
         try {
-            return command.get();
+            answer = call.get();
         } catch (Throwable e) {
             // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
             // for ever.
-            return CompletableFuture.failedFuture(e);
+            answer = CompletableFuture.failedFuture(e);
         }
+        // One stage for all, as there is one for each command of the client.
+        return answer.handle((reply, error) -> {
+            Throwable failure = error;
+            if (failure == null) {
+                try {
+                    check.accept(reply);
+                    return reply;
+                } catch (RuntimeException e) {
+                    failure = e;
+                }
+            }
+            observers.storeFailed(command, name, failure);
+            throw failure instanceof CompletionException wrapped ? wrapped : new CompletionException(failure);
+        });
     }
 }

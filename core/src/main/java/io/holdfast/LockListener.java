@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.StoreException;
 import java.time.Duration;
 
 /**
@@ -28,12 +29,46 @@ public interface LockListener {
     /** Called when a wait ended without a lease: timed out, interrupted, cancelled or failed. */
     default void notAcquired(String name, Duration waited, Outcome how, String why) {}
 
+    /**
+     * Called after {@link #acquired} when the lease was handed from one caller of this client to the next, without a
+     * command to the store.
+     */
+    default void handedOn(String name, long fencingToken) {}
+
     /** Called when the owner released a lease after holding it for this time. */
     default void released(String name, long fencingToken, Duration held) {}
 
-    /** Called when a lease was lost. */
-    default void lost(String name, long fencingToken, String why) {}
+    /** Called when a lease was lost after it had been held for this time. */
+    default void lost(String name, long fencingToken, Duration held, String why) {}
 
     /** Called when a renewal failed; the client tries again while the hold lasts. */
     default void renewalFailed(String name, Throwable cause) {}
+
+    /**
+     * Called when renewals that were sent together have been answered.
+     *
+     * @param locks how many locks they were for
+     * @param failed how many of these renewals the store failed to execute; each is also a {@link #renewalFailed}
+     * @param took the time from the first command to the last answer
+     */
+    default void renewed(int locks, int failed, Duration took) {}
+
+    /**
+     * Called when the store failed to execute a command. The client tries again where that can help, so not each of
+     * these failures reaches a caller.
+     *
+     * @param name the lock name, or one of them if the command is for several
+     * @param command {@code acquire}, {@code renew}, {@code release}, {@code abandon}, {@code inspect}, {@code
+     *     force_release} or {@code health}
+     */
+    default void storeFailed(String name, String command, StoreException cause) {}
+
+    /** Called when a connection to the store was lost and is back. */
+    default void reconnected() {}
+
+    /**
+     * Called when the wall clock got ahead of the monotonic clock by this time, as after a suspension of the machine.
+     * The client then checks every lease at once.
+     */
+    default void clockJumped(Duration by) {}
 }

@@ -8,7 +8,6 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -187,9 +186,8 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotIt();
             later(() -> engine.longWaits.log(line));
         }
-        Duration waited = Duration.ofNanos(lease.grantedNanos - waiter.arrivedNanos);
-        engine.cards.acquired(name, lease.hold.wasHandedOn(), waited.toNanos());
-        tell(l -> l.acquired(name, lease.fencingToken(), waited));
+        engine.cards.acquired(name, lease.hold.wasHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
+        engine.observers.acquired(this, waiter, lease, state().waiting());
     }
 
     @Override
@@ -205,9 +203,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         if (!waiter.untold) {
             engine.cards.notAcquired(name);
-            Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
-            LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
-            tell(l -> l.notAcquired(name, waited, how, message));
+            engine.observers.notAcquired(this, waiter, LockListener.Outcome.valueOf(outcome.name()), message);
         }
     }
 
@@ -236,9 +232,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         if (wasGone) {
             String why = "the store did not know it at its release";
             later(() -> engine.incidents.lost(lease, why, true));
-            tell(l -> l.lost(name, lease.fencingToken(), why));
+            engine.observers.lost(this, lease, why);
         } else {
-            tellReleased(lease);
+            engine.observers.released(this, lease);
         }
     }
 
@@ -266,12 +262,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
                 error)));
-        tellReleased(lease);
-    }
-
-    private void tellReleased(ActiveLease lease) {
-        Duration held = Duration.ofNanos(now() - lease.grantedNanos);
-        tell(l -> l.released(name, lease.fencingToken(), held));
+        engine.observers.released(this, lease);
     }
 
     @Override
@@ -281,7 +272,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         later(lease::runLossCallbacks);
         later(() -> engine.incidents.lost(lease, why, answered));
-        tell(l -> l.lost(name, lease.fencingToken(), why));
+        engine.observers.lost(this, lease, why);
     }
 
     @Override
@@ -292,7 +283,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                 later(() -> engine.incidents.logOutage(name, cause));
             }
         }
-        tell(l -> l.renewalFailed(name, StoreErrors.of(cause)));
+        engine.observers.renewalFailed(this, StoreErrors.of(cause));
     }
 
     @Override
@@ -321,11 +312,6 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         if (!state().nobodyWaits()) {
             engine.cards.waitsFor(holder);
         }
-    }
-
-    private void tell(Consumer<LockListener> event) {
-        if (engine.callbacks.hasListener()) {
-            later(() -> engine.callbacks.tell(event));
-        }
+        engine.observers.heldBy(holder, state());
     }
 }

@@ -60,6 +60,7 @@ final class NameEngine extends NameEffects implements NameEvents {
             armDeadline(waiter);
             if (waiter.state == Waiter.State.PENDING) {
                 engine.longWaits.waits(waiter.arrivedNanos);
+                engine.observers.waits(waiter, state);
             }
             return true;
         });

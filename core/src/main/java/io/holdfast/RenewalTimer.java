@@ -26,6 +26,7 @@ final class RenewalTimer {
 
     private final LockStore store;
     private final TimeSource time;
+    private final Observers observers;
 
     /** By how much the wall clock may get ahead of the monotonic clock before that counts as a jump. */
     private final long jumpNanos;
@@ -41,9 +42,10 @@ final class RenewalTimer {
     /** When the clocks were last compared; null before the first hold, and after a time without holds. */
     private @Nullable ClockReading compared; // by lock
 
-    RenewalTimer(LockStore store, EngineSettings settings) {
+    RenewalTimer(LockStore store, EngineSettings settings, Observers observers) {
         this.store = store;
         this.time = settings.time;
+        this.observers = observers;
         this.earlyNanos = settings.renewEarlyNanos();
         this.jumpNanos = settings.rules.driftMarginNanos(settings.leaseNanos);
     }
@@ -102,7 +104,11 @@ final class RenewalTimer {
         // serves all, because there may be very many: a hold whose time passes meanwhile ends after its renewal.
         ClockReading sent = ClockReading.now(time);
         List<Hold> due = new ArrayList<>();
-        boolean jumped = takeDue(sent, due);
+        long jumpedNanos = takeDue(sent, due);
+        boolean jumped = jumpedNanos > 0;
+        if (jumped) {
+            observers.clockJumped(jumpedNanos);
+        }
         List<RenewRequest> requests = new ArrayList<>(due.size());
         List<Hold> asked = new ArrayList<>(due.size());
         for (Hold hold : due) {
@@ -129,16 +135,16 @@ final class RenewalTimer {
         });
     }
 
-    /** Takes the holds that are due. Returns whether the wall clock has jumped: then every hold is due. */
-    private boolean takeDue(ClockReading now, List<Hold> due) {
+    /** Takes the holds that are due: all of them after a jump. Returns as {@link #compareClocks}. */
+    private long takeDue(ClockReading now, List<Hold> due) {
         lock.lock();
         try {
             timer = null;
-            boolean jumped = compareClocks(now);
+            long jumpedNanos = compareClocks(now);
             // Holds that are due a little later go along, so that locks taken one after the other fill whole commands.
             long until = now.nanos() + earlyNanos;
             Hold next = holds.first();
-            while (next != null && (jumped || holds.firstNanos() - until <= 0)) {
+            while (next != null && (jumpedNanos > 0 || holds.firstNanos() - until <= 0)) {
                 holds.remove(next);
                 due.add(next);
                 next = holds.first();
@@ -148,23 +154,24 @@ final class RenewalTimer {
             } else if (due.isEmpty()) {
                 compared = null;
             }
-            return jumped;
+            return jumpedNanos;
         } finally {
             lock.unlock();
         }
     }
 
-    /** By the lock's holder. */
-    private boolean compareClocks(ClockReading now) {
+    /** By the lock's holder. Returns by how much the wall clock has jumped forward; zero if it has not. */
+    private long compareClocks(ClockReading now) {
         ClockReading last = compared;
         if (last == null) {
-            return false;
+            return 0;
         }
         long byWall = (now.wallMillis() - last.wallMillis()) * 1_000_000;
-        boolean jumped = byWall - (now.nanos() - last.nanos()) > jumpNanos;
+        long aheadNanos = byWall - (now.nanos() - last.nanos());
+        boolean jumped = aheadNanos > jumpNanos;
         if (jumped || now.nanos() - last.nanos() >= COMPARE_CLOCKS_NANOS) {
             compared = now;
         }
-        return jumped;
+        return jumped ? aheadNanos : 0;
     }
 }

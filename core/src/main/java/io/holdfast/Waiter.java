@@ -81,6 +81,9 @@ final class Waiter {
 
     private final @Nullable CompletableFuture<Lease> future;
 
+    /** The wait as an event of the flight recorder; null if waits are not recorded. Published with the outcome. */
+    final Recorder.@Nullable Acquire recording = Recorder.INSTANCE.beginAcquire(); // by the engine's lock
+
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
 
@@ -191,6 +194,11 @@ final class Waiter {
         return parked != null;
     }
 
+    @Nullable
+    Thread thread() {
+        return parked;
+    }
+
     /** Returns the id of the thread that waits; zero if none does. */
     @SuppressWarnings("deprecation") // threadId() came with Java 19
     long threadId() {
@@ -209,6 +217,7 @@ final class Waiter {
     /** Publishes the outcome, once: an error, or the lease that this waiter was granted. */
     void complete(@Nullable LockException why) {
         if (future != null) {
+            record();
             if (why == null) {
                 future.complete(requireNonNull(lease));
             } else {
@@ -262,6 +271,20 @@ final class Waiter {
     }
 
     private void park(boolean interruptibly) throws InterruptedException {
+        try {
+            parkUntilDone(interruptibly);
+        } finally {
+            record();
+        }
+    }
+
+    private void record() {
+        if (recording != null) {
+            recording.record();
+        }
+    }
+
+    private void parkUntilDone(boolean interruptibly) throws InterruptedException {
         boolean interrupted = false;
         while (!done) {
             if (nudged) {

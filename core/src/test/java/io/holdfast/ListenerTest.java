@@ -33,7 +33,7 @@ class ListenerTest extends EngineFixture {
                 }
 
                 @Override
-                public void lost(String name, long fencingToken, String why) {
+                public void lost(String name, long fencingToken, Duration held, String why) {
                     events.add("lost " + name + ": " + why);
                 }
 
@@ -133,7 +133,7 @@ class ListenerTest extends EngineFixture {
                     }
 
                     @Override
-                    public void lost(String name, long fencingToken, String why) {
+                    public void lost(String name, long fencingToken, Duration held, String why) {
                         events.add("lost");
                     }
                 });

@@ -95,7 +95,7 @@ class ArchitectureTest {
         return Stream.of(
                 new Room("io.holdfast.history", "io.holdfast.history"),
                 new Room(SPI, SPI),
-                new Room(API, API, SPI),
+                new Room(API, API, SPI, "jdk.jfr"),
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),

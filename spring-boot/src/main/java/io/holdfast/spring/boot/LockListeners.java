@@ -1,6 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockListener;
+import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -32,13 +33,38 @@ final class LockListeners implements LockListener {
     }
 
     @Override
-    public void lost(String name, long fencingToken, String why) {
-        notifyEach(each -> each.lost(name, fencingToken, why));
+    public void lost(String name, long fencingToken, Duration held, String why) {
+        notifyEach(each -> each.lost(name, fencingToken, held, why));
     }
 
     @Override
     public void renewalFailed(String name, Throwable cause) {
         notifyEach(each -> each.renewalFailed(name, cause));
+    }
+
+    @Override
+    public void handedOn(String name, long fencingToken) {
+        notifyEach(each -> each.handedOn(name, fencingToken));
+    }
+
+    @Override
+    public void renewed(int locks, int failed, Duration took) {
+        notifyEach(each -> each.renewed(locks, failed, took));
+    }
+
+    @Override
+    public void storeFailed(String name, String command, StoreException cause) {
+        notifyEach(each -> each.storeFailed(name, command, cause));
+    }
+
+    @Override
+    public void reconnected() {
+        notifyEach(LockListener::reconnected);
+    }
+
+    @Override
+    public void clockJumped(Duration by) {
+        notifyEach(each -> each.clockJumped(by));
     }
 
     private void notifyEach(Consumer<LockListener> event) {

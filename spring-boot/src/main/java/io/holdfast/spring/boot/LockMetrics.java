@@ -51,7 +51,7 @@ final class LockMetrics implements LockListener {
     }
 
     @Override
-    public void lost(String name, long fencingToken, String why) {
+    public void lost(String name, long fencingToken, Duration held, String why) {
         registry.counter("holdfast.lease.lost", "name", tagged(name)).increment();
     }
 

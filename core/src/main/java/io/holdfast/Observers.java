@@ -1,0 +1,194 @@
+package io.holdfast;
+
+import io.holdfast.spi.RenewAnswers;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+
+/**
+ * Reports what happens to a client's locks: to the user's {@link LockListener}, on the callback executor, and to the
+ * flight recorder. The only place that knows who observes: the engine reports each event here, once.
+ *
+ * <p>A method with an {@link EventLock} is called under that lock, and the listener hears of the event after the lock
+ * is released.
+ */
+final class Observers {
+
+    private final Recorder recorder = Recorder.INSTANCE;
+    private final Callbacks callbacks;
+    private final TimeSource time;
+    private final String clientId;
+    private final boolean hasListener;
+
+    /**
+     * The leases whose end is to be recorded. Not a field of the lease: a client may hold very many of them.
+     *
+     * <p>Invariant: a lease is put in at its grant and taken out at its end, both under the lock of its name; so none
+     * stays. Empty while no recording runs.
+     */
+    private final ConcurrentMap<ActiveLease, Recorder.Hold> recorded = new ConcurrentHashMap<>();
+
+    Observers(Callbacks callbacks, EngineSettings settings) {
+        this.callbacks = callbacks;
+        this.time = settings.time;
+        this.clientId = settings.clientId;
+        this.hasListener = settings.listener != null;
+    }
+
+    // --- under the lock of a name ---
+
+    /** A waiter has begun to wait. */
+    void waits(Waiter waiter, NameState state) {
+        if (waiter.recording != null) {
+            ActiveLease out = state.tenure.lease();
+            waiter.recording.waitsFor(
+                    out != null ? out.hold.holderId() : state.contention().holder());
+        }
+    }
+
+    /** The store says who holds the lock that these waiters wait for. */
+    void heldBy(String holder, NameState state) {
+        if (recorder.recordsAcquires()) {
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                if (waiter.recording != null) {
+                    waiter.recording.waitsFor(holder);
+                }
+            }
+        }
+    }
+
+    void acquired(EventLock<?> at, Waiter waiter, ActiveLease lease, int waiting) {
+        long token = lease.fencingToken();
+        long waitedNanos = lease.grantedNanos - waiter.arrivedNanos;
+        boolean handedOn = lease.isHandedOn();
+        if (waiter.recording != null) {
+            waiter.recording.ended(clientId, at.name(), "acquired", token);
+        }
+        Recorder.Hold hold = recorder.beginHold(clientId, at.name(), token, waiter.thread());
+        if (hold != null) {
+            recorded.put(lease, hold);
+        }
+        if (handedOn) {
+            recorder.handedOn(clientId, at.name(), token, waitedNanos, waiting);
+        }
+        if (hasListener) {
+            Duration waited = Duration.ofNanos(waitedNanos);
+            tell(at, listener -> {
+                listener.acquired(at.name(), token, waited);
+                if (handedOn) {
+                    listener.handedOn(at.name(), token);
+                }
+            });
+        }
+    }
+
+    void notAcquired(EventLock<?> at, Waiter waiter, LockListener.Outcome how, String why) {
+        if (waiter.recording != null) {
+            waiter.recording.ended(clientId, at.name(), lowerCase(how), 0);
+        }
+        if (hasListener) {
+            Duration waited = since(waiter.arrivedNanos);
+            tell(at, listener -> listener.notAcquired(at.name(), waited, how, why));
+        }
+    }
+
+    void released(EventLock<?> at, ActiveLease lease) {
+        endHold(lease, false);
+        if (hasListener) {
+            Duration held = since(lease.grantedNanos);
+            tell(at, listener -> listener.released(at.name(), lease.fencingToken(), held));
+        }
+    }
+
+    void lost(EventLock<?> at, ActiveLease lease, String why) {
+        endHold(lease, true);
+        Duration held = since(lease.grantedNanos);
+        recorder.lost(clientId, at.name(), lease.fencingToken(), held, why);
+        if (hasListener) {
+            tell(at, listener -> listener.lost(at.name(), lease.fencingToken(), held, why));
+        }
+    }
+
+    void renewalFailed(EventLock<?> at, StoreException cause) {
+        if (hasListener) {
+            tell(at, listener -> listener.renewalFailed(at.name(), cause));
+        }
+    }
+
+    private void tell(EventLock<?> at, Consumer<LockListener> event) {
+        at.later(() -> callbacks.tell(event));
+    }
+
+    private void endHold(ActiveLease lease, boolean lost) {
+        Recorder.Hold hold = recorded.isEmpty() ? null : recorded.remove(lease);
+        if (hold != null) {
+            hold.ended(lost);
+        }
+    }
+
+    // --- of the client ---
+
+    /** Returns answers that pass on to the given ones, and report when the last one has come. */
+    RenewAnswers renewing(List<RenewRequest> requests, RenewAnswers answers) {
+        long sentNanos = time.nanoTime();
+        AtomicInteger answered = new AtomicInteger();
+        AtomicInteger failed = new AtomicInteger();
+        return (index, reply, error) -> {
+            answers.answered(index, reply, error);
+            // One report of a failure for all of them: they have one cause as a rule.
+            if (error != null && failed.getAndIncrement() == 0) {
+                storeFailed("renew", requests.get(index).name(), error);
+            }
+            if (answered.incrementAndGet() == requests.size()) {
+                Duration took = since(sentNanos);
+                recorder.renewed(clientId, requests.size(), failed.get(), took);
+                callbacks.tell(listener -> listener.renewed(requests.size(), failed.get(), took));
+            }
+        };
+    }
+
+    /**
+     * A command failed.
+     *
+     * @param name the lock name, or one of them
+     */
+    void storeFailed(String command, String name, Throwable error) {
+        StoreException cause = StoreErrors.of(error);
+        recorder.storeFailed(clientId, command, name, lowerCase(cause.outcome()), String.valueOf(cause.getMessage()));
+        if (hasListener) {
+            // The caller may have the lock of a name, and the user's executor may run the listener at once.
+            time.schedule(0, () -> callbacks.tell(listener -> listener.storeFailed(name, command, cause)));
+        }
+    }
+
+    void reconnected(String store) {
+        recorder.reconnected(clientId, store);
+        callbacks.tell(LockListener::reconnected);
+    }
+
+    void clockJumped(long byNanos) {
+        Duration by = Duration.ofNanos(byNanos);
+        recorder.clockJumped(clientId, by);
+        callbacks.tell(listener -> listener.clockJumped(by));
+    }
+
+    /** For tests: of how many leases the end is to be recorded. */
+    int recorded() {
+        return recorded.size();
+    }
+
+    private static String lowerCase(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    private Duration since(long nanos) {
+        return Duration.ofNanos(time.nanoTime() - nanos);
+    }
+}
