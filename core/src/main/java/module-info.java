@@ -2,6 +2,8 @@
 module io.holdfast.core {
     // The engine records its events where this module is.
     requires static jdk.jfr;
+    // For LockManagement alone.
+    requires static transitive java.management;
     requires static transitive org.jspecify;
 
     exports io.holdfast;

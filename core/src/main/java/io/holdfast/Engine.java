@@ -56,6 +56,7 @@ final class Engine {
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
+    private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
 
     Engine(LockStore store, EngineSettings settings) {
         this.settings = settings;
@@ -199,6 +200,19 @@ final class Engine {
         return locks;
     }
 
+    /** Returns the threads that wait for a lock here. */
+    List<ThreadWait> waitingThreads() {
+        List<ThreadWait> all = new ArrayList<>();
+        names.values().forEach(name -> name.addWaitingThreads(all));
+        return all;
+    }
+
+    /** Runs this when the engine has been closed; at once if it is closed already. */
+    void onClose(Runnable end) {
+        CompletionStage<@Nullable Void> whenClosed = closed;
+        whenClosed.thenRun(end);
+    }
+
     /** Ends everything; completes when the store has confirmed all releases. */
     CompletionStage<Void> closeAsync() {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -229,6 +243,7 @@ final class Engine {
             compensation.close(CLOSE_AT_MOST);
             store.close();
             callbacks.close();
+            closed.complete(null);
         }
     }
 
@@ -277,7 +292,7 @@ final class Engine {
         return closing.get() != null;
     }
 
-    private void ensureOpen() {
+    void ensureOpen() {
         if (isClosed()) {
             throw closed();
         }

@@ -5,6 +5,7 @@ import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -201,6 +202,22 @@ final class NameEngine extends NameEffects implements NameEvents {
                 card.add(name(), lease, first, state.waiting(), holder);
             }
             return null;
+        });
+    }
+
+    /** Adds the threads that wait here. */
+    void addWaitingThreads(List<ThreadWait> all) {
+        if (state.nobodyWaits()) {
+            return;
+        }
+        handle(state -> {
+            long now = time().nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                Thread thread = waiter.thread();
+                if (thread != null) {
+                    all.add(new ThreadWait(name(), thread, waiter.threadId(), now - waiter.arrivedNanos));
+                }
+            }
         });
     }
 

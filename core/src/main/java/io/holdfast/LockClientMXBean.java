@@ -1,0 +1,87 @@
+package io.holdfast;
+
+import java.util.List;
+
+/**
+ * A {@link LockClient} as JMX shows it: what it holds, and which threads wait for which lock. {@link LockManagement}
+ * registers it. Reading an attribute costs no command.
+ */
+public interface LockClientMXBean {
+
+    /** Returns the client's id, with which its holder ids at the store begin. */
+    String getId();
+
+    /** Returns a description of the store, without secrets. */
+    String getStore();
+
+    /** Returns how many locks this client holds. */
+    int getHeldCount();
+
+    /** Returns how many threads and stages of this client wait for a lock. */
+    int getWaitingCount();
+
+    /** Returns how long the caller has waited that waits longest, in milliseconds; zero if none waits. */
+    long getOldestWaitMillis();
+
+    /** Returns the delay of the most overdue renewal in milliseconds, or zero; see {@link LockClient#renewalLag}. */
+    long getRenewalLagMillis();
+
+    /**
+     * Returns the locks for which callers wait, those with the longest wait first, and then the locks that are held,
+     * the longest held first; 200 at most.
+     */
+    List<LockInfo> getLocks();
+
+    /** Returns the threads that wait for a lock, those that have waited longest first; 200 at most. */
+    List<WaitingThread> getWaitingThreads();
+
+    /**
+     * Ends the hold on a lock, in this client or elsewhere, as {@link LockClient#forceRelease} does.
+     *
+     * @return true if there was a hold
+     * @throws UnsupportedOperationException if that was not allowed when the client was registered
+     * @throws IllegalStateException if the store failed, or the client is closed
+     */
+    boolean forceRelease(String name);
+
+    /** A lock that the client holds or waits for. */
+    interface LockInfo {
+
+        /** Returns the lock name. */
+        String getName();
+
+        /** Returns whether this client has a lease on it. */
+        boolean isHeld();
+
+        /** Returns the fencing token of that lease, or zero. */
+        long getFencingToken();
+
+        /** Returns for how long it has been held, in milliseconds; zero without a lease. */
+        long getHeldMillis();
+
+        /** Returns for how long the lease is valid unless it is renewed, in milliseconds; zero without a lease. */
+        long getRemainingMillis();
+
+        /** Returns how many threads and stages of this client wait for it. */
+        int getWaiting();
+
+        /** Returns how long the first of them has waited, in milliseconds. */
+        long getLongestWaitMillis();
+    }
+
+    /** A thread that waits for a lock. */
+    interface WaitingThread {
+
+        /** Returns the name of the lock. */
+        String getLock();
+
+        /** Returns the name of the thread; empty for a virtual thread without one. */
+        String getThread();
+
+        /** Returns the id of the thread, as in a thread dump. */
+        long getThreadId();
+
+        /** Returns how long it has waited, in milliseconds. */
+        long getWaitedMillis();
+    }
+}

@@ -1,0 +1,215 @@
+package io.holdfast;
+
+import static java.util.Objects.requireNonNull;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import javax.management.InstanceNotFoundException;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * Shows clients by JMX, as {@link LockClientMXBean}, in the platform's MBean server. Thread-safe. Needs the module {@code
+ * java.management}, which the rest of this package does not.
+ */
+public final class LockManagement {
+
+    private static final int MOST = 200;
+
+    private LockManagement() {}
+
+    /**
+     * Registers a client under {@code io.holdfast:type=LockClient,id=…}, for reading only. {@link LockClient#close}
+     * unregisters it; a client that is opened again has a new id and is registered anew by the caller.
+     *
+     * @return the name of the MBean
+     * @throws LockClientClosedException if the client is closed
+     * @throws IllegalStateException if the client is registered already
+     */
+    public static ObjectName register(LockClient client) {
+        return register(client, false);
+    }
+
+    /**
+     * Registers a client, as {@link #register(LockClient)} does, and allows its users to end holds by {@link
+     * LockClientMXBean#forceRelease}. Everybody who may use the MBean server can then take any lock from its holder.
+     *
+     * @param allowForceRelease whether {@code forceRelease} is allowed
+     */
+    public static ObjectName register(LockClient client, boolean allowForceRelease) {
+        Engine engine = requireNonNull(client, "client").engine();
+        engine.ensureOpen();
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        try {
+            ObjectName name = new ObjectName("io.holdfast:type=LockClient,id=" + engine.settings.clientId);
+            server.registerMBean(new Managed(engine, allowForceRelease), name);
+            engine.onClose(() -> unregister(server, name));
+            return name;
+        } catch (JMException e) {
+            throw new IllegalStateException(
+                    "The client " + engine.settings.clientId + " could not be registered with JMX: " + e
+                            + " (expected: one registration for each client)",
+                    e);
+        }
+    }
+
+    private static void unregister(MBeanServer server, ObjectName name) {
+        try {
+            server.unregisterMBean(name);
+        } catch (InstanceNotFoundException gone) {
+            // Somebody else unregistered it: that is what was wanted.
+        } catch (JMException e) {
+            Log.LOG.log(System.Logger.Level.WARNING, "The MBean " + name + " could not be unregistered", e);
+        }
+    }
+
+    /** The engine of a client, and not the client, which may be opened again with another one. */
+    private static final class Managed implements LockClientMXBean {
+
+        private final Engine engine;
+        private final boolean allowForceRelease;
+
+        Managed(Engine engine, boolean allowForceRelease) {
+            this.engine = engine;
+            this.allowForceRelease = allowForceRelease;
+        }
+
+        @Override
+        public String getId() {
+            return engine.settings.clientId;
+        }
+
+        @Override
+        public String getStore() {
+            return engine.store.describe();
+        }
+
+        @Override
+        public int getHeldCount() {
+            return (int) locks().filter(lock -> lock.lease().isPresent()).count();
+        }
+
+        @Override
+        public int getWaitingCount() {
+            return locks().mapToInt(LocalLock::waiting).sum();
+        }
+
+        @Override
+        public long getOldestWaitMillis() {
+            return locks().mapToLong(lock -> lock.longestWait().toMillis())
+                    .max()
+                    .orElse(0);
+        }
+
+        @Override
+        public long getRenewalLagMillis() {
+            return engine.renewalLag().toMillis();
+        }
+
+        private Stream<LocalLock> locks() {
+            return engine.localLocks().stream();
+        }
+
+        @Override
+        public List<LockInfo> getLocks() {
+            List<LockInfo> shown = new ArrayList<>();
+            locks().sorted(Comparator.comparing(LocalLock::longestWait)
+                            .thenComparing(LocalLock::heldFor)
+                            .reversed())
+                    .limit(MOST)
+                    .forEach(lock -> shown.add(new Info(lock)));
+            return shown;
+        }
+
+        @Override
+        public List<WaitingThread> getWaitingThreads() {
+            List<WaitingThread> shown = new ArrayList<>();
+            engine.waitingThreads().stream()
+                    .sorted(Comparator.comparingLong(ThreadWait::waitedNanos).reversed())
+                    .limit(MOST)
+                    .forEach(wait -> shown.add(new Waiting(wait)));
+            return shown;
+        }
+
+        @Override
+        public boolean forceRelease(String name) {
+            if (!allowForceRelease) {
+                throw new UnsupportedOperationException(
+                        "A release by force is not allowed by JMX (expected: a client that was registered by"
+                                + " LockManagement.register(client, true))");
+            }
+            try {
+                return engine.forceRelease(Limits.checkName(name));
+            } catch (LockException e) {
+                // A remote console does not know our classes.
+                throw new IllegalStateException(e.getMessage());
+            }
+        }
+    }
+
+    private record Info(LocalLock lock) implements LockClientMXBean.LockInfo {
+
+        @Override
+        public String getName() {
+            return lock.name();
+        }
+
+        @Override
+        public boolean isHeld() {
+            return lock.lease().isPresent();
+        }
+
+        @Override
+        public long getFencingToken() {
+            return lock.lease().map(Lease::fencingToken).orElse(0L);
+        }
+
+        @Override
+        public long getHeldMillis() {
+            return lock.heldFor().toMillis();
+        }
+
+        @Override
+        public long getRemainingMillis() {
+            return lock.lease().map(Lease::remaining).orElse(Duration.ZERO).toMillis();
+        }
+
+        @Override
+        public int getWaiting() {
+            return lock.waiting();
+        }
+
+        @Override
+        public long getLongestWaitMillis() {
+            return lock.longestWait().toMillis();
+        }
+    }
+
+    private record Waiting(ThreadWait waiting) implements LockClientMXBean.WaitingThread {
+
+        @Override
+        public String getLock() {
+            return waiting.name();
+        }
+
+        @Override
+        public String getThread() {
+            return waiting.thread().getName();
+        }
+
+        @Override
+        public long getThreadId() {
+            return waiting.threadId();
+        }
+
+        @Override
+        public long getWaitedMillis() {
+            return Duration.ofNanos(waiting.waitedNanos()).toMillis();
+        }
+    }
+}

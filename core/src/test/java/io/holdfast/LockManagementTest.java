@@ -1,0 +1,146 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.FutureTask;
+import javax.management.InstanceAlreadyExistsException;
+import javax.management.JMX;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerConnection;
+import javax.management.ObjectName;
+import javax.management.RuntimeMBeanException;
+import javax.management.openmbean.CompositeData;
+import javax.management.remote.JMXConnector;
+import javax.management.remote.JMXConnectorFactory;
+import javax.management.remote.JMXConnectorServer;
+import javax.management.remote.JMXConnectorServerFactory;
+import javax.management.remote.JMXServiceURL;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What JMX shows and does. */
+class LockManagementTest {
+
+    private final MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+    private final LockClient client = LockClient.connect("memory:managed");
+    private final LockClient other = LockClient.connect("memory:managed");
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+    }
+
+    @Test
+    void shows_which_threads_wait_for_which_lock() throws Exception {
+        ObjectName name = LockManagement.register(client);
+        Lease held = client.acquire("held");
+        FutureTask<Long> work = new FutureTask<>(() -> {
+            try (Lease mine = client.acquire("held")) {
+                return mine.fencingToken();
+            }
+        });
+        Thread waiter = new Thread(work, "the waiter");
+        waiter.start();
+        LockClientMXBean shown = JMX.newMXBeanProxy(server, name, LockClientMXBean.class);
+        await().until(() -> shown.getOldestWaitMillis() >= 20);
+
+        assertThat(shown.getHeldCount()).isEqualTo(1);
+        assertThat(shown.getWaitingCount()).isEqualTo(1);
+        assertThat(shown.getRenewalLagMillis()).isZero();
+        assertThat(shown.getStore()).isEqualTo("memory");
+        assertThat(shown.getWaitingThreads()).singleElement().satisfies(wait -> {
+            assertThat(wait.getLock()).isEqualTo("held");
+            assertThat(wait.getThread()).isEqualTo("the waiter");
+            assertThat(wait.getThreadId()).isEqualTo(waiter.getId());
+            assertThat(wait.getWaitedMillis()).isGreaterThanOrEqualTo(20);
+        });
+        assertThat(shown.getLocks()).singleElement().satisfies(lock -> {
+            assertThat(lock.getName()).isEqualTo("held");
+            assertThat(lock.isHeld()).isTrue();
+            assertThat(lock.getFencingToken()).isEqualTo(held.fencingToken());
+            assertThat(lock.getRemainingMillis()).isPositive();
+            assertThat(lock.getWaiting()).isEqualTo(1);
+        });
+        held.release();
+        work.get();
+        assertThat(shown.getWaitingThreads()).isEmpty();
+    }
+
+    @Test
+    void those_that_wait_longest_come_first_and_few_of_very_many_are_shown() throws Exception {
+        ObjectName name = LockManagement.register(client);
+        for (int i = 0; i < 250; i++) {
+            assertThat(client.acquire("held:" + i).isValid()).isTrue();
+        }
+        try (Lease elsewhere = other.acquire("elsewhere")) {
+            var waits = client.acquireAsync("elsewhere").toCompletableFuture();
+            LockClientMXBean shown = JMX.newMXBeanProxy(server, name, LockClientMXBean.class);
+            await().until(() -> shown.getOldestWaitMillis() > 0);
+            assertThat(shown.getHeldCount()).isEqualTo(250);
+            assertThat(shown.getLocks()).hasSize(200);
+            assertThat(shown.getLocks().get(0).getName()).isEqualTo("elsewhere");
+            assertThat(shown.getLocks().get(1).getName()).isEqualTo("held:0");
+            waits.cancel(true);
+            assertThat(elsewhere.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void two_clients_have_two_names_that_end_with_them() {
+        ObjectName first = LockManagement.register(client);
+        ObjectName second = LockManagement.register(other);
+        assertThat(first).isNotEqualTo(second);
+        assertThatThrownBy(() -> LockManagement.register(client))
+                .isInstanceOf(IllegalStateException.class)
+                .hasCauseInstanceOf(InstanceAlreadyExistsException.class);
+        client.close();
+        assertThat(server.isRegistered(first)).isFalse();
+        assertThat(server.isRegistered(second)).isTrue();
+        assertThatThrownBy(() -> LockManagement.register(client)).isInstanceOf(LockClientClosedException.class);
+        assertThat(server.isRegistered(first)).isFalse();
+        other.close();
+        assertThat(server.isRegistered(second)).isFalse();
+    }
+
+    @Test
+    void releases_by_force_only_if_that_was_allowed() throws Exception {
+        LockClientMXBean reading = JMX.newMXBeanProxy(server, LockManagement.register(client), LockClientMXBean.class);
+        LockClientMXBean forcing =
+                JMX.newMXBeanProxy(server, LockManagement.register(other, true), LockClientMXBean.class);
+        Lease lease = client.acquire("held");
+        assertThatThrownBy(() -> reading.forceRelease("held"))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("LockManagement.register(client, true)");
+        assertThat(lease.isValid()).isTrue();
+        assertThat(forcing.forceRelease("held")).isTrue();
+        assertThat(forcing.forceRelease("held")).isFalse();
+        assertThatThrownBy(() -> forcing.forceRelease(" ")).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** A console has none of our classes. */
+    @Test
+    @SuppressWarnings("BanJNDI") // it talks to itself, over loopback
+    void a_remote_console_needs_no_class_of_ours() throws Exception {
+        ObjectName name = LockManagement.register(client);
+        Lease held = client.acquire("held");
+        JMXConnectorServer connector =
+                JMXConnectorServerFactory.newJMXConnectorServer(new JMXServiceURL("rmi", "127.0.0.1", 0), null, server);
+        connector.start();
+        try (JMXConnector remote = JMXConnectorFactory.connect(connector.getAddress())) {
+            MBeanServerConnection connection = remote.getMBeanServerConnection();
+            CompositeData[] locks = (CompositeData[]) connection.getAttribute(name, "Locks");
+            assertThat(locks[0].get("name")).isEqualTo("held");
+            assertThat(locks[0].get("fencingToken")).isEqualTo(held.fencingToken());
+            assertThatThrownBy(() -> connection.invoke(
+                            name, "forceRelease", new Object[] {"held"}, new String[] {String.class.getName()}))
+                    .isInstanceOf(RuntimeMBeanException.class)
+                    .hasRootCauseInstanceOf(UnsupportedOperationException.class);
+        } finally {
+            connector.stop();
+        }
+    }
+}
