@@ -1,9 +1,11 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.spring.declaration.LockedNames;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -20,21 +22,26 @@ import org.springframework.context.annotation.Bean;
             "org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
             "org.springframework.boot.actuate.autoconfigure.metrics.export.simple.SimpleMetricsExportAutoConfiguration"
         })
-@ConditionalOnClass(MeterRegistry.class)
+@ConditionalOnClass({MeterRegistry.class, HoldfastMetrics.class})
 @ConditionalOnBean(MeterRegistry.class)
 public final class HoldfastMetricsAutoConfiguration {
 
     /** For Spring. */
     public HoldfastMetricsAutoConfiguration() {}
 
+    /** Bound here, so that the events of the start are counted; Boot binds it a second time, which changes nothing. */
     @Bean
     @ConditionalOnMissingBean
-    LockMetrics holdfastLockMetrics(
-            MeterRegistry registry,
-            HoldfastProperties properties,
-            LockedNames names,
-            ObjectProvider<LockClient> client) {
+    HoldfastMetrics holdfastMetrics(MeterRegistry registry, HoldfastProperties properties, LockedNames names) {
         properties.metrics().names().forEach(names::add);
-        return new LockMetrics(registry, names, client::getObject);
+        HoldfastMetrics metrics = new HoldfastMetrics(names::tag);
+        metrics.bindTo(registry);
+        return metrics;
+    }
+
+    /** The client needs its listener first, so the gauges get it when both are there. */
+    @Bean
+    SmartInitializingSingleton holdfastMetricsOfClient(HoldfastMetrics metrics, ObjectProvider<LockClient> client) {
+        return () -> client.ifUnique(metrics::watch);
     }
 }

@@ -179,9 +179,16 @@ class SeeingTest {
                             .value())
                     .isZero();
             assertThat(lost.isValid()).isFalse();
+            // One was released, and one was lost.
+            assertThat(meters.get("holdfast.lock.held")
+                            .tag("name", "job")
+                            .timer()
+                            .count())
+                    .isEqualTo(2);
+            assertThat(meters.get("holdfast.renewal.lag").timeGauge().value()).isZero();
             assertThat(meters.getMeters())
-                    .allSatisfy(
-                            meter -> assertThat(meter.getId().getTag("name")).isIn("order.refund", "job", "other"));
+                    .allSatisfy(meter ->
+                            assertThat(meter.getId().getTag("name")).isIn("order.refund", "job", "other", null));
         });
     }
 

@@ -1,0 +1,156 @@
+package io.holdfast.micrometer;
+
+import io.holdfast.LocalLock;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+
+/**
+ * The meters in one registry. Each name of a meter has the same tag keys everywhere, as some registries refuse others.
+ */
+final class RegistryMeters {
+
+    private final MeterRegistry registry;
+    private final HoldfastMetrics metrics;
+
+    /** The tags that have their gauges. */
+    private final Set<String> gauged = ConcurrentHashMap.newKeySet();
+
+    RegistryMeters(MeterRegistry registry, HoldfastMetrics metrics) {
+        this.registry = registry;
+        this.metrics = metrics;
+        time(
+                "holdfast.lock.oldest.wait",
+                "How long the caller has waited that waits longest for a lock",
+                all -> all.locks()
+                        .map(LocalLock::longestWait)
+                        .max(Comparator.naturalOrder())
+                        .orElse(Duration.ZERO));
+        time(
+                "holdfast.renewal.lag",
+                "Delay of the most overdue renewal; near two thirds of a lease, leases are lost",
+                HoldfastMetrics::renewalLag);
+    }
+
+    private void time(String meter, String help, Function<HoldfastMetrics, Duration> value) {
+        TimeGauge.builder(
+                        meter,
+                        metrics,
+                        TimeUnit.NANOSECONDS,
+                        all -> value.apply(all).toNanos())
+                .description(help)
+                .register(registry);
+    }
+
+    void acquire(String tag, String outcome, Duration waited) {
+        gauge(tag);
+        Timer.builder("holdfast.lock.acquire")
+                .description("Time that an acquisition took until its outcome")
+                .tag("name", tag)
+                .tag("outcome", outcome)
+                .register(registry)
+                .record(waited);
+    }
+
+    void handedOn(String tag) {
+        counter("holdfast.lock.handoffs", "Leases handed on inside this process, without the store", "leases")
+                .tag("name", tag)
+                .register(registry)
+                .increment();
+    }
+
+    void held(String tag, Duration held) {
+        Timer.builder("holdfast.lock.held")
+                .description("Time from the grant of a lease to its release or loss")
+                .tag("name", tag)
+                .register(registry)
+                .record(held);
+    }
+
+    void lost(String tag, Duration held) {
+        held(tag, held);
+        counter("holdfast.lease.lost", "Leases that ended before their release", "leases")
+                .tag("name", tag)
+                .register(registry)
+                .increment();
+    }
+
+    void renewalFailed(String tag) {
+        counter("holdfast.renewal.failures", "Renewals of a lock that failed and are tried again", "renewals")
+                .tag("name", tag)
+                .register(registry)
+                .increment();
+    }
+
+    void renewed(Duration took) {
+        Timer.builder("holdfast.renewal")
+                .description("Time from the sending of renewals to the last answer, for those sent together")
+                .register(registry)
+                .record(took);
+    }
+
+    void storeFailed(String command, String outcome) {
+        counter("holdfast.store.errors", "Commands that the store failed to execute", "commands")
+                .tag("command", command)
+                .tag("outcome", outcome)
+                .register(registry)
+                .increment();
+    }
+
+    void reconnected() {
+        counter("holdfast.store.reconnects", "Connections to the store that were lost and are back", "connections")
+                .register(registry)
+                .increment();
+    }
+
+    void clockJumped() {
+        counter("holdfast.clock.jumps", "Forward jumps of the wall clock, as after a suspension", "jumps")
+                .register(registry)
+                .increment();
+    }
+
+    private static Counter.Builder counter(String meter, String help, String unit) {
+        return Counter.builder(meter).description(help).baseUnit(unit);
+    }
+
+    private void gauge(String tag) {
+        if (gauged.add(tag)) {
+            gauge(
+                    "holdfast.lock.active",
+                    "Leases that this process holds",
+                    "leases",
+                    tag,
+                    lock -> lock.lease().isPresent() ? 1 : 0);
+            gauge(
+                    "holdfast.lock.waiting",
+                    "Threads and stages that wait for a lock",
+                    "callers",
+                    tag,
+                    LocalLock::waiting);
+        }
+    }
+
+    private void gauge(String meter, String help, String unit, String tag, Function<LocalLock, Integer> count) {
+        Gauge.builder(
+                        meter,
+                        metrics,
+                        all -> all.locks(tag).mapToInt(count::apply).sum())
+                .description(help)
+                .baseUnit(unit)
+                .tag("name", tag)
+                .register(registry);
+    }
+
+    static String lowerCase(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+}

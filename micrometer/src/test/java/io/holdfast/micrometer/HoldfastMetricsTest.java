@@ -1,0 +1,157 @@
+package io.holdfast.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.StoreException;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class HoldfastMetricsTest {
+
+    private final MeterRegistry registry = new SimpleMeterRegistry();
+    private final HoldfastMetrics metrics =
+            new HoldfastMetrics(HoldfastMetrics.prefixes(Set.of("order:refund", "job")));
+    private final LockClient client = client("memory:metrics");
+
+    private LockClient client(String uri) {
+        LockClient made = LockClient.builder()
+                .uri(uri)
+                .leaseTime(Duration.ofSeconds(1))
+                .listener(metrics)
+                .build();
+        metrics.watch(made).bindTo(registry);
+        return made;
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    @Test
+    void counts_what_happens_to_locks_by_the_constant_part_of_their_names() throws Exception {
+        try (LockClient elsewhere = LockClient.connect("memory:metrics");
+                Lease held = elsewhere.acquire("order:refund:1")) {
+            Optional<Lease> none =
+                    client.tryAcquire("order:refund:1", LockOptions.defaults().waitAtMost(Duration.ofMillis(20)));
+            assertThat(none).isEmpty();
+            assertThat(held.isValid()).isTrue();
+        }
+        Lease lease = client.acquire("order:refund:2");
+        var next = client.acquireAsync("order:refund:2").toCompletableFuture();
+        lease.release();
+        next.join().release();
+        Lease lost = client.acquire("job:nightly");
+        client.forceRelease("job:nightly");
+        assertThat(lost.isValid()).isFalse();
+        client.acquire("something:17").close();
+
+        await().untilAsserted(() -> {
+            assertThat(timer("holdfast.lock.acquire", "name", "order:refund", "outcome", "acquired"))
+                    .isEqualTo(2);
+            assertThat(timer("holdfast.lock.acquire", "name", "order:refund", "outcome", "timed_out"))
+                    .isEqualTo(1);
+            assertThat(timer("holdfast.lock.held", "name", "order:refund")).isEqualTo(2);
+            assertThat(timer("holdfast.lock.held", "name", HoldfastMetrics.OTHER))
+                    .isEqualTo(1);
+            assertThat(counter("holdfast.lock.handoffs", "name", "order:refund"))
+                    .isEqualTo(1);
+            assertThat(counter("holdfast.lease.lost", "name", "job")).isEqualTo(1);
+        });
+        // A lost lease ends too.
+        assertThat(timer("holdfast.lock.held", "name", "job")).isEqualTo(1);
+    }
+
+    @Test
+    void gauges_add_up_several_clients() throws Exception {
+        try (LockClient second = client("memory:metrics-2");
+                Lease here = client.acquire("job:1");
+                Lease there = second.acquire("job:2")) {
+            metrics.watch(second);
+            var waits = client.acquireAsync("job:1").toCompletableFuture();
+            await().untilAsserted(() -> {
+                assertThat(gauge("holdfast.lock.active", "name", "job")).isEqualTo(2);
+                assertThat(gauge("holdfast.lock.waiting", "name", "job")).isEqualTo(1);
+                assertThat(registry.get("holdfast.lock.oldest.wait").timeGauge().value())
+                        .isPositive();
+            });
+            assertThat(registry.get("holdfast.renewal.lag").timeGauge().value()).isZero();
+            await().until(() -> registry.find("holdfast.renewal").timer() != null);
+            waits.cancel(true);
+            assertThat(here.isValid()).isTrue();
+            assertThat(there.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void events_of_the_store_have_their_meters() {
+        metrics.storeFailed("job:1", "renew", new StoreException(StoreException.Outcome.UNKNOWN, "store: down", null));
+        metrics.renewalFailed("job:1", new IllegalStateException());
+        metrics.reconnected();
+        metrics.clockJumped(Duration.ofMinutes(1));
+        assertThat(counter("holdfast.store.errors", "command", "renew", "outcome", "unknown"))
+                .isEqualTo(1);
+        assertThat(counter("holdfast.renewal.failures", "name", "job")).isEqualTo(1);
+        assertThat(counter("holdfast.store.reconnects")).isEqualTo(1);
+        assertThat(counter("holdfast.clock.jumps")).isEqualTo(1);
+    }
+
+    @Test
+    void bound_twice_it_counts_once_and_in_two_registries_in_each() throws Exception {
+        MeterRegistry second = new SimpleMeterRegistry();
+        metrics.bindTo(registry);
+        metrics.bindTo(second);
+        client.acquire("job:1").close();
+        await().untilAsserted(() -> {
+            assertThat(timer("holdfast.lock.held", "name", "job")).isEqualTo(1);
+            assertThat(second.get("holdfast.lock.held").timer().count()).isEqualTo(1);
+        });
+    }
+
+    /** Prometheus refuses a name with other tag keys, and shows the help text. */
+    @Test
+    void each_meter_has_a_help_text_a_unit_and_the_same_tag_keys_and_never_a_key() throws Exception {
+        counts_what_happens_to_locks_by_the_constant_part_of_their_names();
+        events_of_the_store_have_their_meters();
+        Map<String, List<String>> keys = new HashMap<>();
+        assertThat(registry.getMeters()).hasSizeGreaterThan(15).allSatisfy(meter -> {
+            Meter.Id id = meter.getId();
+            assertThat(id.getName()).startsWith("holdfast.");
+            assertThat(id.getDescription()).as(id.getName()).isNotBlank();
+            assertThat(id.getBaseUnit()).as(id.getName()).isNotBlank();
+            List<String> tags = id.getTags().stream().map(tag -> tag.getKey()).toList();
+            assertThat(keys.computeIfAbsent(id.getName(), name -> tags)).isEqualTo(tags);
+        });
+        assertThat(registry.getMeters().stream()
+                        .map(meter -> meter.getId().getTag("name"))
+                        .filter(tag -> tag != null)
+                        .collect(Collectors.toSet()))
+                .containsExactlyInAnyOrder("order:refund", "job", "other");
+    }
+
+    private long timer(String meter, String... tags) {
+        return registry.get(meter).tags(tags).timer().count();
+    }
+
+    private double counter(String meter, String... tags) {
+        return registry.get(meter).tags(tags).counter().count();
+    }
+
+    private double gauge(String meter, String... tags) {
+        return registry.get(meter).tags(tags).gauge().value();
+    }
+}
