@@ -20,8 +20,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
@@ -42,7 +42,10 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return guarded("acquire", request.name(), () -> store.acquire(request), reply -> check(request.name(), reply));
+        return sent(() -> store.acquire(request)).handle((reply, error) -> {
+            throwIfFailed("acquire", request.name(), error);
+            return checked("acquire", request.name(), reply);
+        });
     }
 
     @Override
@@ -52,25 +55,15 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return guarded("acquire", requests.get(0).name(), () -> store.acquireAll(requests), reply -> {
-            int granted = reply.granted().size();
-            if (reply.isTaken() && granted != requests.size()) {
-                throw new StoreException(
-                        StoreException.Outcome.UNKNOWN,
-                        store.describe() + " answered with " + granted + " grants for " + requests.size()
-                                + " names that were asked for together (expected: one for each, or none); this is a"
-                                + " defect in the store",
-                        null);
-            }
-            for (int i = 0; i < granted; i++) {
-                check(requests.get(i).name(), reply.granted().get(i));
-            }
+        return sent(() -> store.acquireAll(requests)).handle((reply, error) -> {
+            throwIfFailed("acquire", requests.get(0).name(), error);
+            return checked(requests, reply);
         });
     }
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return guarded("renew", request.name(), () -> store.renew(request), reply -> {});
+        return observed("renew", request.name(), () -> store.renew(request));
     }
 
     @Override
@@ -87,31 +80,35 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return guarded("release", request.name(), () -> store.release(request), reply -> {
+        return sent(() -> store.release(request)).handle((reply, error) -> {
+            throwIfFailed("release", request.name(), error);
             AcquireReply requeued = reply.requeued();
             if (requeued != null) {
-                check(request.name(), requeued);
+                checked("release", request.name(), requeued);
             }
+            return reply;
         });
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return guarded("abandon", name, () -> store.abandon(name, holderId), held -> {});
+        return observed("abandon", name, () -> store.abandon(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return guarded("inspect", name, () -> store.inspect(name), state -> {
+        return sent(() -> store.inspect(name)).handle((state, error) -> {
+            throwIfFailed("inspect", name, error);
             if (state.base() != 0) {
-                checkBase(name, state.base());
+                checkBase("inspect", name, state.base());
             }
+            return state;
         });
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return guarded("force_release", name, () -> store.forceRelease(name), removed -> {});
+        return observed("force_release", name, () -> store.forceRelease(name));
     }
 
     @Override
@@ -121,7 +118,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return guarded("health", name, () -> store.health(name), health -> {});
+        return observed("health", name, () -> store.health(name));
     }
 
     @Override
@@ -144,47 +141,69 @@ final class GuardedStore implements LockStore {
         store.close();
     }
 
-    private void check(String name, AcquireReply reply) {
-        if (reply instanceof AcquireReply.Granted granted) {
-            checkBase(name, granted.base());
+    private AcquireAllReply checked(List<AcquireRequest> requests, AcquireAllReply reply) {
+        int granted = reply.granted().size();
+        String first = requests.get(0).name();
+        if (reply.isTaken() && granted != requests.size()) {
+            throw defect(
+                    "acquire",
+                    first,
+                    store.describe() + " answered with " + granted + " grants for " + requests.size()
+                            + " names that were asked for together (expected: one for each, or none); this is a"
+                            + " defect in the store");
         }
+        for (int i = 0; i < granted; i++) {
+            checked("acquire", requests.get(i).name(), reply.granted().get(i));
+        }
+        return reply;
     }
 
-    private void checkBase(String name, long base) {
+    private AcquireReply checked(String command, String name, AcquireReply reply) {
+        if (reply instanceof AcquireReply.Granted granted) {
+            checkBase(command, name, granted.base());
+        }
+        return reply;
+    }
+
+    private void checkBase(String command, String name, long base) {
         if (!Hold.isBase(base)) {
-            throw new StoreException(
-                    StoreException.Outcome.UNKNOWN,
+            throw defect(
+                    command,
+                    name,
                     store.describe() + " gave the lock " + name + " the base " + base
                             + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
-                            + "; see the clocks of the servers and clients, and who writes the store's keys)",
-                    null);
+                            + "; see the clocks of the servers and clients, and who writes the store's keys)");
         }
     }
 
-    /** Sends a command, checks its reply, and reports its failure. */
-    private <T> CompletionStage<T> guarded(
-            String command, String name, Supplier<CompletionStage<T>> call, Consumer<? super T> check) {
-        CompletionStage<T> answer;
+    private StoreException defect(String command, String name, String message) {
+        StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
+        observers.storeFailed(command, name, failure);
+        return failure;
+    }
+
+    /** Reports the failure of a command, and passes it on. */
+    private void throwIfFailed(String command, String name, @Nullable Throwable error) {
+        if (error != null) {
+            observers.storeFailed(command, name, error);
+            throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
+        }
+    }
+
+    private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
+        return sent(call).handle((reply, error) -> {
+            throwIfFailed(command, name, error);
+            return reply;
+        });
+    }
+
+    private static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
         try {
-            answer = call.get();
+            return command.get();
         } catch (Throwable e) {
             // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
             // for ever.
-            answer = CompletableFuture.failedFuture(e);
+            return CompletableFuture.failedFuture(e);
         }
-        // One stage for all, as there is one for each command of the client.
-        return answer.handle((reply, error) -> {
-            Throwable failure = error;
-            if (failure == null) {
-                try {
-                    check.accept(reply);
-                    return reply;
-                } catch (RuntimeException e) {
-                    failure = e;
-                }
-            }
-            observers.storeFailed(command, name, failure);
-            throw failure instanceof CompletionException wrapped ? wrapped : new CompletionException(failure);
-        });
     }
 }
