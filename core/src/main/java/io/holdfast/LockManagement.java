@@ -14,8 +14,8 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * Shows clients by JMX, as {@link LockClientMXBean}, in the platform's MBean server. Thread-safe. Needs the module {@code
- * java.management}, which the rest of this package does not.
+ * Shows clients by JMX, as {@link LockClientMXBean}, in the platform's MBean server. Thread-safe. Needs the module
+ * {@code java.management}, which the rest of this package does not.
  */
 public final class LockManagement {
 

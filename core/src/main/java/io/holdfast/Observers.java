@@ -53,7 +53,7 @@ final class Observers {
         }
     }
 
-    /** The store says who holds the lock that these waiters wait for. */
+    /** The store has named the holder of the lock that the waiters of this state want. */
     void heldBy(String holder, NameState state) {
         if (recorder.recordsAcquires()) {
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {

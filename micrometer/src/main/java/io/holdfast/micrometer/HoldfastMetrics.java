@@ -57,11 +57,11 @@ public final class HoldfastMetrics implements MeterBinder, LockListener {
     }
 
     /**
-     * Returns a tag function that knows the constant parts of lock names. It returns the longest part that the lock name
-     * equals, or begins with and a colon follows; otherwise {@link #OTHER}.
+     * Returns a tag function that knows the constant parts of lock names. It returns the longest part that the lock
+     * name equals, or begins with and a colon follows; otherwise {@link #OTHER}.
      *
-     * @param parts for example {@code order:refund} for the locks {@code order:refund:12345}; may grow later, if it is
-     *     made for several threads
+     * @param parts for example {@code order:refund} for the locks {@code order:refund:12345}; parts may be added later
+     *     if the collection is thread-safe
      */
     public static UnaryOperator<String> prefixes(Collection<String> parts) {
         requireNonNull(parts, "parts");

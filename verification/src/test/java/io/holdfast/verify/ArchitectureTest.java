@@ -31,6 +31,7 @@ import io.holdfast.cli.process.Kill;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.commands.CompareProbe;
@@ -61,6 +62,7 @@ class ArchitectureTest {
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
+    private static final String MICROMETER = "io.holdfast.micrometer";
     private static final String CLI = "io.holdfast.cli";
 
     /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
@@ -106,6 +108,7 @@ class ArchitectureTest {
                 redis("member", "commands", "lua", "connect", "server"),
                 redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
+                new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
                 new Room(CLI + ".json", CLI + ".json"),
                 new Room(CLI + ".process", CLI + ".process"),
@@ -151,6 +154,7 @@ class ArchitectureTest {
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
             "io.holdfast.quorum.QuorumStores",
             "io.holdfast.jdbc.JdbcGuard",
+            "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.testkit.RedisServer",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
@@ -262,6 +266,7 @@ class ArchitectureTest {
             LuaScript.class,
             RedisStores.class,
             ZooKeeperLockStoreProvider.class,
+            HoldfastMetrics.class,
             Io.class,
             Json.class,
             Kill.class,
@@ -282,6 +287,7 @@ class ArchitectureTest {
         private LuaScript redisLua;
         private RedisStores redis;
         private ZooKeeperLockStoreProvider zooKeeper;
+        private HoldfastMetrics micrometer;
         private Io console;
         private Json json;
         private Kill process;
