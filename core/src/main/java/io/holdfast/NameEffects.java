@@ -203,8 +203,8 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         if (!waiter.untold) {
             engine.cards.notAcquired(name);
+            engine.observers.notAcquired(this, waiter, LockListener.Outcome.valueOf(outcome.name()), message);
         }
-        engine.observers.notAcquired(this, waiter, LockListener.Outcome.valueOf(outcome.name()), message);
     }
 
     private void conclude(Waiter waiter, Waiter.State outcome) {

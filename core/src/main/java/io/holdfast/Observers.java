@@ -90,9 +90,6 @@ final class Observers {
     }
 
     void notAcquired(EventLock<?> at, Waiter waiter, LockListener.Outcome how, String why) {
-        if (waiter.untold) {
-            return;
-        }
         if (waiter.recording != null) {
             waiter.recording.ended(clientId, at.name(), lowerCase(how), 0);
         }

@@ -81,4 +81,12 @@ final class StubLease implements Lease {
     public CompletionStage<Void> releaseAsync() {
         return CompletableFuture.completedFuture(null);
     }
+
+    @Override
+    public void extend(Duration time) {}
+
+    @Override
+    public CompletionStage<Void> extendAsync(Duration time) {
+        return CompletableFuture.completedFuture(null);
+    }
 }
