@@ -194,11 +194,6 @@ final class Waiter {
         return parked != null;
     }
 
-    @Nullable
-    Thread thread() {
-        return parked;
-    }
-
     /** Returns the id of the thread that waits; zero if none does. */
     @SuppressWarnings("deprecation") // threadId() came with Java 19
     long threadId() {

@@ -109,7 +109,8 @@ class HoldfastMetricsTest {
     void each_meter_has_a_help_text_a_unit_and_the_same_tag_keys_and_never_a_key() throws Exception {
         useLocks();
         disturb();
-        await().until(() -> registry.find("holdfast.lock.held").tag("name", "other").timer() != null);
+        await().until(() ->
+                registry.find("holdfast.lock.held").tag("name", "other").timer() != null);
         Map<String, List<String>> keys = new HashMap<>();
         assertThat(registry.getMeters()).hasSizeGreaterThan(15).allSatisfy(meter -> {
             Meter.Id id = meter.getId();
