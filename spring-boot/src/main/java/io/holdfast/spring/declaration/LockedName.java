@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.util.ObjectUtils;
 
@@ -50,17 +51,36 @@ record LockedName(
         } else {
             for (Expression key : keys) {
                 String what = "key \"" + key.getExpressionString() + "\"";
-                addKeys(method, what, key.getValue(requireNonNull(context)), names);
+                addKeys(method, what, value(method, what, key, requireNonNull(context)), names);
             }
         }
     }
 
     private boolean isNeeded(Method method, Expression wanted, EvaluationContext context) {
-        Object value = wanted.getValue(context);
+        String what = "condition \"" + wanted.getExpressionString() + "\"";
+        Object value = value(method, what, wanted, context);
         if (value instanceof Boolean needed) {
             return needed;
         }
-        throw wrong(method, "condition \"" + wanted.getExpressionString() + "\" is " + value, "true or false");
+        throw wrong(method, what + " is " + value, "true or false");
+    }
+
+    /**
+     * Returns the value of the expression. An exception of the application's own code keeps its type, so that the
+     * handlers for it find it, and says in a suppressed one where it arose.
+     */
+    private @Nullable Object value(Method method, String what, Expression expression, EvaluationContext context) {
+        try {
+            return expression.getValue(context);
+        } catch (EvaluationException e) {
+            IllegalArgumentException wrong =
+                    wrong(method, what + " has no value: " + e.getSimpleMessage(), "a value for these arguments");
+            wrong.initCause(e);
+            throw wrong;
+        } catch (RuntimeException e) {
+            e.addSuppressed(wrong(method, what + " has no value", "no exception of the code that it calls"));
+            throw e;
+        }
     }
 
     private void addKeys(Method method, String what, @Nullable Object value, Consumer<String> names) {
@@ -85,10 +105,14 @@ record LockedName(
         if (value instanceof Optional<?> optional) {
             return text(method, what, optional.orElse(null));
         }
-        String text = value == null ? "" : value.toString();
-        if (value != null) {
-            refuseIdentity(method, what, value, text);
+        Object identity = Texts.findIdentity(value);
+        if (identity != null) {
+            throw wrong(
+                    method,
+                    what + " is a " + identity.getClass().getName() + ", which has no toString() of its own",
+                    "a value whose text is the same in every process, for example an id");
         }
+        String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
             throw wrong(
                     method,
@@ -96,21 +120,6 @@ record LockedName(
                     "a value; calls without one would all share a lock");
         }
         return text;
-    }
-
-    /** Refuses the text of {@code Object.toString()}: its hash code differs from process to process. */
-    private void refuseIdentity(Method method, String what, Object value, String text) {
-        if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
-            throw wrong(
-                    method,
-                    what + " is a " + value.getClass().getName() + ", which has no toString() of its own",
-                    "a value whose text is the same in every process, for example an id");
-        }
-        if (value instanceof Collection<?> several) {
-            several.stream()
-                    .filter(each -> each != null)
-                    .forEach(each -> refuseIdentity(method, what, each, each.toString()));
-        }
     }
 
     private IllegalArgumentException wrong(Method method, String what, String expected) {

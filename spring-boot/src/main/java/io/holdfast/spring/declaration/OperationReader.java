@@ -151,7 +151,7 @@ public final class OperationReader {
                 first.onBusy(),
                 fallback(method, first.fallback()),
                 first.onLost(),
-                resolve(first.client()),
+                resolve(method, "client", first.client()),
                 leaseParameter(method, names));
         check(operation);
         return operation;
@@ -193,7 +193,8 @@ public final class OperationReader {
     }
 
     private LockedName name(Method method, Locked annotation) {
-        String name = resolve(annotation.name());
+        String name = resolve(method, "name", annotation.name());
+        expressions.checkConstant(method, name);
         refuseIf(name.isBlank(), method, "it has no name", "name = \"order.refund\", for example");
         try {
             LockClient.checkName(name);
@@ -211,7 +212,7 @@ public final class OperationReader {
                 "both key and @LockKey parameters",
                 "one of them");
         List<Expression> keys = Arrays.stream(annotation.key())
-                .map(key -> expressions.parse(method, "key", key))
+                .map(key -> expressions.parseKey(method, key))
                 .toList();
         Expression condition = StringUtils.hasText(annotation.condition())
                 ? expressions.parse(method, "condition", annotation.condition())
@@ -225,7 +226,7 @@ public final class OperationReader {
         LockOptions options = LockOptions.defaults();
         options = defaults.options().tenure().map(options::tenure).orElse(options);
         options = defaults.options().isFair() ? options.fair() : options;
-        String wait = resolve(annotation.waitTime());
+        String wait = resolve(method, "waitTime", annotation.waitTime());
         Optional<Duration> waitTime = wait.isBlank()
                 ? defaults.waitTime()
                 : wait.equals("unlimited") ? Optional.empty() : duration(method, "waitTime", wait);
@@ -241,7 +242,7 @@ public final class OperationReader {
     }
 
     private Optional<Duration> duration(Method method, String what, String text) {
-        String resolved = resolve(text).strip();
+        String resolved = resolve(method, what, text).strip();
         if (resolved.isEmpty()) {
             return Optional.empty();
         }
@@ -330,8 +331,19 @@ public final class OperationReader {
                 "at most that");
     }
 
-    private String resolve(String text) {
-        String resolved = beans.resolveEmbeddedValue(text);
+    private String resolve(Method method, String what, String text) {
+        String resolved;
+        try {
+            resolved = beans.resolveEmbeddedValue(text);
+        } catch (IllegalArgumentException e) {
+            resolved = text;
+        }
+        // Some resolvers leave a placeholder that they do not know.
+        refuseIf(
+                resolved != null && resolved.contains("${"),
+                method,
+                what + " \"" + text + "\" has a placeholder without a value",
+                "a property that is set, or a default: ${name:default}; a parameter is written as key = \"#name\"");
         return resolved == null ? "" : resolved;
     }
 
