@@ -17,13 +17,15 @@ import org.springframework.util.ObjectUtils;
  * The lock names that one {@link io.holdfast.spring.Locked} gives.
  *
  * @param name the constant part
- * @param keys expressions; each gives names of its own
+ * @param keys expressions; each gives names of its own, unless they are joined
+ * @param join whether the keys make one name together
  * @param keyParameters indexes of the {@link io.holdfast.spring.LockKey} parameters, which make one key together
  * @param condition false: the call needs no lock; null: the call always needs it
  */
 record LockedName(
         String name,
         List<Expression> keys,
+        boolean join,
         List<Integer> keyParameters,
         @Nullable Expression condition) {
 
@@ -33,7 +35,7 @@ record LockedName(
 
     /** Returns whether each call has one name. A collection as key can still give several. */
     boolean isSingle() {
-        return keys.size() <= 1;
+        return join || keys.size() <= 1;
     }
 
     void addNames(Method method, @Nullable Object[] args, @Nullable EvaluationContext context, Consumer<String> names) {
@@ -48,12 +50,31 @@ record LockedName(
             names.accept(text.toString());
         } else if (keys.isEmpty()) {
             names.accept(name);
+        } else if (join) {
+            names.accept(joined(method, requireNonNull(context)));
         } else {
             for (Expression key : keys) {
-                String what = "key \"" + key.getExpressionString() + "\"";
+                String what = describe(key);
                 addKeys(method, what, value(method, what, key, requireNonNull(context)), names);
             }
         }
+    }
+
+    private String joined(Method method, EvaluationContext context) {
+        StringBuilder text = new StringBuilder(name);
+        for (Expression key : keys) {
+            String what = describe(key);
+            Object value = value(method, what, key, context);
+            if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+                throw wrong(method, what + " has several elements", "one value, or no join");
+            }
+            text.append(':').append(text(method, what, value));
+        }
+        return text.toString();
+    }
+
+    private static String describe(Expression key) {
+        return "key \"" + key.getExpressionString() + "\"";
     }
 
     private boolean isNeeded(Method method, Expression wanted, EvaluationContext context) {

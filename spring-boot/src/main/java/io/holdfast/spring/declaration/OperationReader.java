@@ -35,24 +35,26 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.Expression;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /** Reads the {@link Locked} annotations of methods, and refuses declarations that cannot work. Thread-safe. */
 public final class OperationReader {
 
     /** The attributes in which several annotations on one method may differ. */
-    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "condition");
+    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "join", "condition");
 
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
+    private final BusyAnswers answers;
     private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
 
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
         this.expressions = expressions;
+        this.answers = new BusyAnswers(beans);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
@@ -136,8 +138,8 @@ public final class OperationReader {
         refuseIf(
                 annotations.stream().map(OperationReader::shared).distinct().count() > 1,
                 method,
-                "several annotations that differ in more than name, key and condition",
-                "the same times, onBusy, fallback, onLost and client, since all names are locked together");
+                "several annotations that differ in more than name, key, join and condition",
+                "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked together");
         checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         List<LockedName> names =
@@ -149,10 +151,11 @@ public final class OperationReader {
                 options(method, first),
                 duration(method, "holdAtLeast", first.holdAtLeast()).orElse(Duration.ZERO),
                 first.onBusy(),
-                fallback(method, first.fallback()),
+                answers.of(method, first),
                 first.onLost(),
                 resolve(method, "client", first.client()),
-                leaseParameter(method, names));
+                leaseParameter(method, names),
+                isScheduled(method));
         check(operation);
         return operation;
     }
@@ -217,7 +220,12 @@ public final class OperationReader {
         Expression condition = StringUtils.hasText(annotation.condition())
                 ? expressions.parse(method, "condition", annotation.condition())
                 : null;
-        return new LockedName(name, keys, keyParameters, condition);
+        refuseIf(
+                annotation.join() && keys.size() < 2,
+                method,
+                "join = true, but not several keys",
+                "several keys, for example key = {\"#user.id\", \"#user.name\"}, or no join");
+        return new LockedName(name, keys, annotation.join(), keyParameters, condition);
     }
 
     private LockOptions options(Method method, Locked annotation) {
@@ -260,30 +268,10 @@ public final class OperationReader {
                 method, what + ": \"" + resolved + "\"", "a number with its unit, for example 500ms, 10s or 5m");
     }
 
-    private static @Nullable Method fallback(Method method, String name) {
-        if (!StringUtils.hasText(name)) {
-            return null;
-        }
-        Class<?> type = method.getDeclaringClass();
-        Method found = ClassUtils.getMethodIfAvailable(type, name, method.getParameterTypes());
-        found = found != null ? found : ReflectionUtils.findMethod(type, name, method.getParameterTypes());
-        found = found != null ? found : ReflectionUtils.findMethod(type, name);
-        if (found == null || !ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
-            throw new LockedDefinitionException(
-                    method,
-                    "fallback \"" + name + "\" " + (found == null ? "does not exist" : "returns another type"),
-                    "a method of the same class that returns "
-                            + method.getReturnType().getSimpleName() + ", with the parameters "
-                            + Arrays.toString(method.getParameterTypes()) + " or none");
-        }
-        refuseIf(
-                isMarkedItself(found),
-                method,
-                "fallback \"" + name
-                        + "\" is locked itself, and it is called past the proxy, so it would run without its lock",
-                "a method that is not locked");
-        found.trySetAccessible();
-        return found;
+    private static boolean isScheduled(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
+                .findAny()
+                .isPresent();
     }
 
     private static int leaseParameter(Method method, List<LockedName> names) {
@@ -307,7 +295,6 @@ public final class OperationReader {
     private static void check(LockedOperation operation) {
         Method method = operation.method();
         boolean skips = operation.onBusy() == OnBusy.SKIP;
-        refuseIf(skips && operation.fallback() != null, method, "both onBusy = SKIP and a fallback", "one of them");
         Class<?> type = method.getReturnType();
         refuseIf(
                 skips && type.isPrimitive() && type != void.class,

@@ -1,5 +1,7 @@
 package io.holdfast.spring.startup;
 
+import io.holdfast.spring.LockNameCustomizer;
+import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedDefinitionException;
@@ -147,6 +149,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         operations.values().forEach(operation -> {
             operation.constantNames().forEach(names::add);
             clients.putIfAbsent(operation.client(), operation);
+            warnIfErrorAtEachFiring(operation);
         });
         return operations;
     }
@@ -170,6 +173,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             }
         });
         clients.values().forEach(interceptor::client);
+        if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
+            names.allowPrefixes();
+        }
     }
 
     private boolean isOfInterest(Object bean) {
@@ -254,6 +260,16 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             Advisor lock = locked.getAdvisors()[own];
             locked.removeAdvisor(lock);
             locked.addAdvisor(last, lock);
+        }
+    }
+
+    private static void warnIfErrorAtEachFiring(LockedOperation operation) {
+        if (operation.isScheduled() && operation.onBusy() == OnBusy.THROW && operation.busyAnswer() == null) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "@Locked on {0} is scheduled, so each firing that finds the lock taken by another node is logged"
+                            + " as an error (expected: @ScheduledLock, or onBusy = SKIP)",
+                    operation.describe());
         }
     }
 
