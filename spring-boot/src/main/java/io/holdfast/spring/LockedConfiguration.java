@@ -3,6 +3,7 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.spring.call.BlockingLockTemplate;
 import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
@@ -38,15 +39,22 @@ public final class LockedConfiguration {
             ApplicationEventPublisher events,
             Environment environment,
             LockedNames names,
+            LockedMethods methods,
             UncheckedBeans unchecked) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
-        return new LockedBeanPostProcessor(beans, events, targetClasses, names, unchecked);
+        return new LockedBeanPostProcessor(beans, events, targetClasses, names, methods, unchecked);
     }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedNames holdfastLockedNames() {
         return new LockedNames();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedMethods holdfastLockedMethods() {
+        return new LockedMethods();
     }
 
     @Bean

@@ -7,6 +7,8 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.EvaluationException;
@@ -71,6 +73,19 @@ record LockedName(
             text.append(':').append(text(method, what, value));
         }
         return text.toString();
+    }
+
+    /** Returns the constant part and, after a colon, the text of the key; several keys are several texts. */
+    Stream<String> describe() {
+        if (!keyParameters.isEmpty()) {
+            return Stream.of(
+                    keyParameters.stream().map(index -> ":#p" + index).collect(Collectors.joining("", name, "")));
+        }
+        Stream<String> texts = keys.stream().map(key -> ":" + key.getExpressionString());
+        if (keys.isEmpty()) {
+            return Stream.of(name);
+        }
+        return join ? Stream.of(texts.collect(Collectors.joining("", name, ""))) : texts.map(text -> name + text);
     }
 
     private static String describe(Expression key) {

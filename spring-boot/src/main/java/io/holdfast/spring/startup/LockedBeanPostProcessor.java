@@ -5,6 +5,7 @@ import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.OperationReader;
@@ -52,6 +53,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
     private final transient ConfigurableListableBeanFactory beans;
     private final transient LockedNames names;
+    private final transient LockedMethods methods;
     private final transient UncheckedBeans unchecked;
     private final transient OperationReader reader;
     private final transient LockedInterceptor interceptor;
@@ -66,8 +68,10 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             ApplicationEventPublisher events,
             boolean targetClasses,
             LockedNames names,
+            LockedMethods methods,
             UncheckedBeans unchecked) {
         this.beans = beans;
+        this.methods = methods;
         this.names = names;
         this.unchecked = unchecked;
         this.targetClasses = targetClasses;
@@ -146,6 +150,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         Map<Method, LockedOperation> operations =
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
                         method -> reader.isMarked(method, type) ? reader.operation(method, type) : null);
+        methods.addAll(operations.values());
         operations.values().forEach(operation -> {
             operation.constantNames().forEach(names::add);
             clients.putIfAbsent(operation.client(), operation);
