@@ -37,7 +37,8 @@ import org.springframework.core.annotation.AliasFor;
  * completes, fails or is cancelled, and no thread waits. The client's callback executor calls a method that returns a
  * stage.
  *
- * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies. Invalid declarations fail
+ * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies, so a parameter of type
+ * Lease is null there. Invalid declarations fail
  * at startup. Durations look like {@code 500ms}, {@code 10s}, {@code 5m} or {@code PT10S}; {@code ${…}} is resolved in
  * them and in {@link #name}.
  */
