@@ -10,12 +10,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Configuration;
@@ -53,24 +48,21 @@ class ScheduledTest {
 
     @Test
     void an_error_at_each_firing_is_announced_at_startup_and_has_no_stack() throws Exception {
-        List<String> warnings = new CopyOnWriteArrayList<>();
-        Handler handler = handler(warnings);
-        java.util.logging.Logger startup = java.util.logging.Logger.getLogger(LockedBeanPostProcessor.class.getName());
         ListAppender<ILoggingEvent> errors = new ListAppender<>();
         errors.start();
         Logger scheduler = (Logger) LoggerFactory.getLogger("org.springframework.scheduling.support");
         scheduler.addAppender(errors);
-        startup.addHandler(handler);
-        try (LockClient other = LockClient.connect("memory:scheduled");
+        try (LogLines warnings = new LogLines(LockedBeanPostProcessor.class);
+                LockClient other = LockClient.connect("memory:scheduled");
                 Lease held = other.acquire("job")) {
             Contexts.memory("scheduled")
                     .withUserConfiguration(Scheduling.class)
                     .withBean(Throws.class)
                     .run(context -> {
-                        assertThat(warnings)
+                        assertThat(warnings.lines())
                                 .singleElement()
                                 .asString()
-                                .contains("Throws.job()", "is scheduled", "@ScheduledLock");
+                                .contains("WARNING", "Throws.job()", "is scheduled", "@ScheduledLock");
                         await().until(() -> !errors.list.isEmpty());
                     });
             assertThat(errors.list.get(0).getThrowableProxy().getClassName())
@@ -79,18 +71,14 @@ class ScheduledTest {
                     .isEmpty();
             assertThat(held.isValid()).isTrue();
         } finally {
-            startup.removeHandler(handler);
             scheduler.detachAppender(errors);
         }
     }
 
     @Test
     void a_scheduled_lock_skips_the_firings_that_find_it_taken() throws Exception {
-        List<String> warnings = new CopyOnWriteArrayList<>();
-        Handler handler = handler(warnings);
-        java.util.logging.Logger startup = java.util.logging.Logger.getLogger(LockedBeanPostProcessor.class.getName());
-        startup.addHandler(handler);
-        try (LockClient other = LockClient.connect("memory:scheduled-lock")) {
+        try (LogLines warnings = new LogLines(LockedBeanPostProcessor.class);
+                LockClient other = LockClient.connect("memory:scheduled-lock")) {
             Lease held = other.acquire("job");
             Contexts.memory("scheduled-lock")
                     .withUserConfiguration(Scheduling.class)
@@ -106,24 +94,7 @@ class ScheduledTest {
                         skips.job();
                         assertThat(skips.runs()).isEqualTo(1);
                     });
-            assertThat(warnings).isEmpty();
-        } finally {
-            startup.removeHandler(handler);
+            assertThat(warnings.lines()).isEmpty();
         }
-    }
-
-    private static Handler handler(List<String> messages) {
-        return new Handler() {
-            @Override
-            public void publish(LogRecord event) {
-                messages.add(new SimpleFormatter().formatMessage(event));
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
     }
 }
