@@ -98,6 +98,9 @@ public final class HoldfastAutoConfiguration {
             try {
                 LockClient.Builder builder =
                         LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
+                if (properties.startup() == HoldfastProperties.Startup.LAZY) {
+                    builder.lazy();
+                }
                 LockStoreFactory store = stores.getIfAvailable();
                 if (store != null) {
                     builder.store(store::open);

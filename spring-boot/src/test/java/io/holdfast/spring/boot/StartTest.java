@@ -1,17 +1,19 @@
 package io.holdfast.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
 import io.holdfast.spring.Locked;
+import io.holdfast.spring.LogLines;
+import io.holdfast.testkit.RedisServer;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.List;
+import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.Test;
 
 /** What an application, and a tool that edits its settings, learn about locks at the start. */
@@ -27,30 +29,40 @@ class StartTest {
 
     @Test
     void one_line_says_how_many_methods_are_locked_and_where() {
-        List<String> lines = new CopyOnWriteArrayList<>();
-        Handler handler = new Handler() {
-            @Override
-            public void publish(LogRecord event) {
-                lines.add(event.getLevel() + " " + new SimpleFormatter().formatMessage(event));
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger logger = Logger.getLogger(LockClientLifecycle.class.getName());
-        logger.addHandler(handler);
-        try {
+        try (LogLines log = new LogLines(LockClientLifecycle.class)) {
             Contexts.memory("line")
                     .withBean(Two.class)
                     .withPropertyValues("holdfast.wait-time=3s")
-                    .run(context -> assertThat(lines)
+                    .run(context -> assertThat(log.lines())
                             .containsExactly(
                                     "INFO Locks: 2 locked methods, wait 3 s, renewed lease 30 s, store memory"));
-        } finally {
-            logger.removeHandler(handler);
+        }
+    }
+
+    @Test
+    void a_lazy_application_starts_while_redis_is_away() {
+        try (RedisServer server = RedisServer.start()) {
+            server.kill();
+            var application = Contexts.boot()
+                    .withBean(Two.class)
+                    .withPropertyValues("spring.data.redis.port=" + server.port(), "holdfast.store-timeout=200ms");
+            application.run(context -> assertThat(context).hasFailed());
+            application.withPropertyValues("holdfast.startup=lazy").run(context -> {
+                assertThat(context).hasNotFailed();
+                LockHealth without = LockHealth.of(Map.of("c", context.getBean(LockClient.class)));
+                assertThat(without.up()).isFalse();
+                assertThat(without.details()).containsKey("error");
+                assertThatThrownBy(() -> context.getBean(Two.class).a())
+                        .isInstanceOf(LockStoreException.class)
+                        .hasMessageContaining("could not be opened yet")
+                        .hasMessageContaining(":" + server.port());
+                server.restart();
+                await().untilAsserted(() ->
+                        assertThatCode(() -> context.getBean(Two.class).a()).doesNotThrowAnyException());
+                assertThat(LockHealth.of(Map.of("c", context.getBean(LockClient.class)))
+                                .up())
+                        .isTrue();
+            });
         }
     }
 
