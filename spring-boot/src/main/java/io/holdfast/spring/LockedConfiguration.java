@@ -3,11 +3,13 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.spring.call.BlockingLockTemplate;
 import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.call.CustomNames;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
 import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -69,12 +71,14 @@ public final class LockedConfiguration {
             ObjectProvider<LockClient> clients,
             ObjectProvider<LockedDefaults> defaults,
             ObjectProvider<ObservationRegistry> observations,
-            LockedNames names) {
+            LockedNames names,
+            BeanFactory beans) {
         return new BlockingLockTemplate(
                 SingletonSupplier.of(() -> primary(clients)),
                 SingletonSupplier.of(() -> defaults.getIfAvailable(LockedDefaults::standard)),
                 SingletonSupplier.of(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
-                names);
+                names,
+                new CustomNames(beans));
     }
 
     private static LockClient primary(ObjectProvider<LockClient> clients) {

@@ -1,7 +1,6 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LockClient;
-import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
@@ -10,11 +9,10 @@ import io.micrometer.observation.ObservationRegistry;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -24,7 +22,6 @@ import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /** Intercepts every locked method, and chooses the kind of call by its return type. */
 public final class LockedInterceptor implements MethodInterceptor {
@@ -34,7 +31,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final ConfigurableListableBeanFactory beans;
     private final ApplicationEventPublisher events;
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
-    private final Supplier<List<LockNameCustomizer>> customizers;
+    private final CustomNames customNames;
     private volatile @Nullable ObservationRegistry observations;
 
     public LockedInterceptor(
@@ -46,8 +43,7 @@ public final class LockedInterceptor implements MethodInterceptor {
         this.expressions = expressions;
         this.beans = beans;
         this.events = events;
-        this.customizers = SingletonSupplier.of(() ->
-                beans.getBeanProvider(LockNameCustomizer.class).orderedStream().toList());
+        this.customNames = new CustomNames(beans);
     }
 
     @Override
@@ -65,7 +61,7 @@ public final class LockedInterceptor implements MethodInterceptor {
             // No condition is true.
             return invocation.proceed();
         }
-        names = customized(names);
+        names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
         LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
@@ -74,22 +70,6 @@ public final class LockedInterceptor implements MethodInterceptor {
             case MONO -> new ReactiveCall(call).mono();
             case FLUX -> new ReactiveCall(call).flux();
         };
-    }
-
-    private Collection<String> customized(Collection<String> names) {
-        List<LockNameCustomizer> all = customizers.get();
-        if (all.isEmpty()) {
-            return names;
-        }
-        TreeSet<String> customized = new TreeSet<>();
-        for (String name : names) {
-            String changed = name;
-            for (LockNameCustomizer each : all) {
-                changed = each.customize(changed);
-            }
-            customized.add(LockClient.checkName(changed));
-        }
-        return customized;
     }
 
     /**
