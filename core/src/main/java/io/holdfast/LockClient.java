@@ -322,6 +322,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         private @Nullable String uri;
         private @Nullable Function<? super StoreContext, ? extends LockStore> opener;
         private final EngineSettings settings = new EngineSettings();
+        private boolean lazy;
 
         Builder() {}
 
@@ -366,6 +367,16 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         public Builder storeTimeout(Duration timeout) {
             settings.storeTimeoutNanos =
                     Limits.checkWait("storeTimeout", timeout).toNanos();
+            return this;
+        }
+
+        /**
+         * Lets {@link #build} and {@link #reopen} succeed while the store cannot be reached or refuses the connection.
+         * Until it can be opened, calls fail with {@link LockStoreException}, after the store timeout if they wait;
+         * each makes a new try in the background, at most one a second. Wrong settings still fail at once.
+         */
+        public Builder lazy() {
+            this.lazy = true;
             return this;
         }
 
@@ -415,7 +426,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
          *
          * @throws IllegalArgumentException if the URI is malformed or of an unknown scheme
          * @throws IllegalStateException if there is neither a URI nor a store, or both
-         * @throws LockStoreException if the store cannot be reached or refuses the connection
+         * @throws LockStoreException if the store cannot be reached or refuses the connection, unless {@link #lazy}
          */
         public LockClient build() {
             if ((uri == null) == (opener == null)) {
@@ -423,8 +434,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             }
             // Copies, because the builder may change before the client is reopened.
             EngineSettings kept = settings.copy();
-            Function<? super StoreContext, ? extends LockStore> open =
+            Function<? super StoreContext, ? extends LockStore> eager =
                     opener != null ? opener : Stores.opener(requireNonNull(uri));
+            Function<? super StoreContext, ? extends LockStore> open = lazy ? LateStore.opener(eager) : eager;
             return new LockClient(() -> {
                 EngineSettings own = kept.snapshot();
                 return new Engine(Stores.open(open, own.context()), own);

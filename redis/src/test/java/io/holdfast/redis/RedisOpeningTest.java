@@ -140,7 +140,8 @@ class RedisOpeningTest {
         StoreException error = failure("redis://:wr0ng@127.0.0.1:" + guarded.port());
         assertThat(error)
                 .hasMessage("redis://127.0.0.1:" + guarded.port() + "/0 refused the password of the default user"
-                        + " (correct user and password in the URI)");
+                        + " (user or password is wrong: put it into the URI: redis://:password@host, or"
+                        + " user:password@host)");
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
         assertThat(allMessages(error)).doesNotContain("wr0ng");
     }

@@ -37,7 +37,8 @@ import org.springframework.core.annotation.AliasFor;
  * completes, fails or is cancelled, and no thread waits. The client's callback executor calls a method that returns a
  * stage.
  *
- * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies. Invalid declarations fail
+ * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies, so a parameter of type
+ * Lease is null there. Invalid declarations fail
  * at startup. Durations look like {@code 500ms}, {@code 10s}, {@code 5m} or {@code PT10S}; {@code ${…}} is resolved in
  * them and in {@link #name}.
  */
@@ -61,13 +62,21 @@ public @interface Locked {
     String name() default "";
 
     /**
-     * Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code
-     * @name}, {@code #root.target}, {@code #root.method}, {@code #root.args}. Each value is a lock of its own, {@code
-     * name:value}; a collection or array is one lock for each element. All are acquired together, sorted, all or none.
-     * An {@code Optional} counts as its content. A call whose key is null, empty, without elements, or an object
-     * without a {@code toString()} of its own throws {@link IllegalArgumentException}.
+     * Several keys are several locks, each {@code name:value}, unless {@link #join} is set. All are acquired together,
+     * sorted, all or none; a collection or array is one lock for each element.
+     *
+     * <p>Expressions as in {@code @Cacheable}: parameters as {@code #name}, {@code #p0} or {@code #a0}, beans as {@code
+     * @name}, {@code #root.target}, {@code #root.method}, {@code #root.args}. An {@code Optional} counts as its
+     * content. A call whose key is null, empty, without elements, or an object without a {@code toString()} of its own
+     * throws {@link IllegalArgumentException}; so does a null part of a concatenation.
      */
     String[] key() default {};
+
+    /**
+     * Makes one lock of several keys, {@code name:value1:value2}, in their order. A call in which one of them is a
+     * collection or an array throws {@link IllegalArgumentException}.
+     */
+    boolean join() default false;
 
     /**
      * The longest wait for all locks together: a duration, {@code 0} for one attempt, or {@code unlimited}. By default
@@ -93,10 +102,17 @@ public @interface Locked {
     OnBusy onBusy() default OnBusy.THROW;
 
     /**
-     * A method of the same class that is called instead when others hold the lock for the whole wait time. It has the
-     * same parameters or none, and a return type that fits. It runs without the lock.
+     * A method that is called instead when others hold the lock for the whole wait time. It has the same parameters or
+     * none, and a return type that fits. It runs without the lock. {@code "method"} is one of the same class, called on
+     * the object itself; {@code "@bean.method"} is one of a bean, called with all that its proxy does.
      */
     String fallback() default "";
+
+    /**
+     * The handler that answers instead when others hold the lock for the whole wait time: the bean of this class, or an
+     * object that is made for it. By default, the bean of type {@link LockFailureHandler}, if there is one.
+     */
+    Class<? extends LockFailureHandler> failureHandler() default LockFailureHandler.class;
 
     /** The behavior when the lease is lost while the method runs. */
     OnLost onLost() default OnLost.THROW;

@@ -3,10 +3,13 @@ package io.holdfast.spring;
 import io.holdfast.LockClient;
 import io.holdfast.spring.call.BlockingLockTemplate;
 import io.holdfast.spring.call.CommitGuard;
+import io.holdfast.spring.call.CustomNames;
+import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
 import io.micrometer.observation.ObservationRegistry;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -38,15 +41,22 @@ public final class LockedConfiguration {
             ApplicationEventPublisher events,
             Environment environment,
             LockedNames names,
+            LockedMethods methods,
             UncheckedBeans unchecked) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
-        return new LockedBeanPostProcessor(beans, events, targetClasses, names, unchecked);
+        return new LockedBeanPostProcessor(beans, events, targetClasses, names, methods, unchecked);
     }
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedNames holdfastLockedNames() {
         return new LockedNames();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedMethods holdfastLockedMethods() {
+        return new LockedMethods();
     }
 
     @Bean
@@ -61,12 +71,14 @@ public final class LockedConfiguration {
             ObjectProvider<LockClient> clients,
             ObjectProvider<LockedDefaults> defaults,
             ObjectProvider<ObservationRegistry> observations,
-            LockedNames names) {
+            LockedNames names,
+            BeanFactory beans) {
         return new BlockingLockTemplate(
                 SingletonSupplier.of(() -> primary(clients)),
                 SingletonSupplier.of(() -> defaults.getIfAvailable(LockedDefaults::standard)),
                 SingletonSupplier.of(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
-                names);
+                names,
+                new CustomNames(beans));
     }
 
     private static LockClient primary(ObjectProvider<LockClient> clients) {

@@ -49,13 +49,15 @@ class RoomsTest {
         noClasses()
                 .that(resideInAnyPackage(API, room("declaration"), room("call"), room("startup")))
                 .should()
-                .dependOnClassesThat(resideInAnyPackage(room("boot"), room("integration"), room("shedlock")))
+                .dependOnClassesThat(
+                        resideInAnyPackage(room("boot"), room("web"), room("integration"), room("shedlock")))
                 .check(product);
         noClasses()
-                .that(resideInAnyPackage(room("integration"), room("shedlock")))
+                .that(resideInAnyPackage(room("web"), room("integration"), room("shedlock")))
                 .should()
                 .dependOnClassesThat(resideInAPackage(API + "..")
-                        .and(DescribedPredicate.not(resideInAnyPackage(room("integration"), room("shedlock")))))
+                        .and(DescribedPredicate.not(
+                                resideInAnyPackage(room("web"), room("integration"), room("shedlock")))))
                 .check(product);
     }
 

@@ -156,7 +156,8 @@ public final class OpeningErrors {
         }
         if (isWrongPassword(said)) {
             return fatal(
-                    server + " refused the password of " + userName() + " (correct user and password in the URI)",
+                    server + " refused the password of " + userName() + " (user or password is wrong: "
+                            + settings.passwordAdvice() + ")",
                     error);
         }
         return new RedisErrors(server, settings.timeout()).refused(said, error);

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param files the TLS files that a URI names
  * @param ssl the TLS options that code sets; null for those of {@code files} or the driver
  * @param resources the user's threads, which the store does not shut down; null for threads of the store's own
- * @param passwordAdvice tells a person where to set a missing password
+ * @param passwordAdvice tells a person where to set the password
  */
 public record RedisSettings(
         Topology topology,

@@ -1,6 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import io.holdfast.spring.declaration.LockedMethods;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -38,8 +39,8 @@ public final class HoldfastActuatorAutoConfiguration {
 
         @Bean
         @ConditionalOnMissingBean
-        LocksEndpoint locksEndpoint(ListableBeanFactory beans) {
-            return new LocksEndpoint(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class));
+        LocksEndpoint locksEndpoint(ListableBeanFactory beans, LockedMethods methods) {
+            return new LocksEndpoint(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class), methods);
         }
     }
 

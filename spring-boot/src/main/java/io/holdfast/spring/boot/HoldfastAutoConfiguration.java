@@ -3,8 +3,10 @@ package io.holdfast.spring.boot;
 import io.holdfast.LockClient;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.LockedDefaults;
+import io.holdfast.spring.declaration.LockedMethods;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +60,13 @@ public final class HoldfastAutoConfiguration {
 
     /** Includes clients that the application makes itself, even those that are no candidates for injection by type. */
     @Bean
-    LockClientLifecycle holdfastLockClientLifecycle(ListableBeanFactory beans) {
-        return new LockClientLifecycle(beans.getBeansOfType(LockClient.class).values());
+    LockClientLifecycle holdfastLockClientLifecycle(
+            ListableBeanFactory beans, LockedMethods methods, LockedDefaults defaults, HoldfastProperties properties) {
+        return new LockClientLifecycle(
+                beans.getBeansOfType(LockClient.class).values(),
+                () -> methods.size() + (methods.size() == 1 ? " locked method" : " locked methods") + ", wait "
+                        + defaults.waitTime().map(DurationText::rounded).orElse("unlimited") + ", renewed lease "
+                        + DurationText.rounded(properties.leaseTime()));
     }
 
     /** Registers, for native images, the field that {@link ApplicationRedis} reads by reflection. */
@@ -91,6 +98,9 @@ public final class HoldfastAutoConfiguration {
             try {
                 LockClient.Builder builder =
                         LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
+                if (properties.startup() == HoldfastProperties.Startup.LAZY) {
+                    builder.lazy();
+                }
                 LockStoreFactory store = stores.getIfAvailable();
                 if (store != null) {
                     builder.store(store::open);

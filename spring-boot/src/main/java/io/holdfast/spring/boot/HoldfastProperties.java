@@ -24,6 +24,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param leaseTime Length of a lease that is renewed. After the death of a process its locks are free within this time.
  * @param storeTimeout Time for which waiters tolerate store failures.
  * @param commandTimeout Time to wait for the reply to a command. By default spring.data.redis.timeout, or 3 seconds.
+ * @param startup Whether the application starts while the store cannot be reached. If it does, calls of locked methods
+ *     fail until it can be.
  * @param handOff Passing a lock on inside this process.
  * @param metrics Meters.
  */
@@ -40,8 +42,17 @@ public record HoldfastProperties(
         @DefaultValue("30s") Duration leaseTime,
         @DefaultValue("5s") Duration storeTimeout,
         @Nullable Duration commandTimeout,
+        @DefaultValue("eager") Startup startup,
         @DefaultValue HandOff handOff,
         @DefaultValue Metrics metrics) {
+
+    /** Behavior if the store cannot be reached at the start. */
+    public enum Startup {
+        /** The application does not start. */
+        EAGER,
+        /** The application starts. */
+        LAZY
+    }
 
     /** How locks are kept on Redis. */
     public enum Mode {

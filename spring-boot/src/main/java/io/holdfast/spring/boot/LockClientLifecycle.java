@@ -4,6 +4,8 @@ import io.holdfast.LockClient;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -15,11 +17,16 @@ final class LockClientLifecycle implements SmartLifecycle {
 
     static final int PHASE = 1024;
 
+    private static final System.Logger LOG = System.getLogger(LockClientLifecycle.class.getName());
+
     private final List<LockClient> clients;
+    private final Supplier<String> settings;
     private final AtomicBoolean running = new AtomicBoolean();
 
-    LockClientLifecycle(Collection<LockClient> clients) {
+    /** @param settings what the log says about locks besides their stores */
+    LockClientLifecycle(Collection<LockClient> clients, Supplier<String> settings) {
         this.clients = List.copyOf(clients);
+        this.settings = settings;
     }
 
     /** Opens the clients that {@link #stop} has closed. Spring calls the two around a checkpoint and restore (CRaC). */
@@ -27,6 +34,11 @@ final class LockClientLifecycle implements SmartLifecycle {
     public void start() {
         clients.forEach(LockClient::reopen);
         running.set(true);
+        LOG.log(
+                System.Logger.Level.INFO,
+                "Locks: {0}, store {1}",
+                settings.get(),
+                clients.stream().map(LockClient::describeStore).collect(Collectors.joining(", ")));
     }
 
     /** Closes the clients. Their methods fail until the next start. */

@@ -12,8 +12,9 @@ final class LockStoreFailureAnalyzer extends AbstractFailureAnalyzer<LockStoreEx
         return new FailureAnalysis(
                 "The store of the locks cannot be used: " + cause.getMessage(),
                 "Check that the server is up, and check spring.data.redis.* or holdfast.store. The application does"
-                        + " not start"
-                        + " without its store, because nothing runs without its lock.",
+                        + " not start without its store, because nothing runs without its lock. With"
+                        + " holdfast.startup=lazy it starts, and calls of locked methods fail until the store is"
+                        + " there.",
                 cause);
     }
 }

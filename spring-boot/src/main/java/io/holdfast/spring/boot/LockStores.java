@@ -5,7 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -89,7 +91,15 @@ final class LockStores {
 
         private static RedisConnectionFactory find(HoldfastProperties properties, ListableBeanFactory beans) {
             if (StringUtils.hasText(properties.connectionFactory())) {
-                return beans.getBean(properties.connectionFactory(), RedisConnectionFactory.class);
+                try {
+                    return beans.getBean(properties.connectionFactory(), RedisConnectionFactory.class);
+                } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException e) {
+                    throw new LockSettingsException(
+                            "holdfast.connection-factory is \"" + properties.connectionFactory()
+                                    + "\", and there is no RedisConnectionFactory bean of that name",
+                            "Set it to one of these names: "
+                                    + String.join(", ", beans.getBeanNamesForType(RedisConnectionFactory.class)));
+                }
             }
             String[] names = beans.getBeanNamesForType(RedisConnectionFactory.class);
             if (names.length == 0) {

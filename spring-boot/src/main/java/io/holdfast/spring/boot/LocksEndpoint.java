@@ -3,6 +3,8 @@ package io.holdfast.spring.boot;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
+import io.holdfast.spring.declaration.LockedMethods;
+import io.holdfast.spring.declaration.LockedOperation;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -20,13 +22,18 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
 final class LocksEndpoint {
 
-    private final Map<String, LockClient> clients;
+    /** The key beside the names of the clients under which the declarations are shown. */
+    private static final String DECLARED = "declared";
 
-    LocksEndpoint(Map<String, LockClient> clients) {
+    private final Map<String, LockClient> clients;
+    private final LockedMethods methods;
+
+    LocksEndpoint(Map<String, LockClient> clients, LockedMethods methods) {
         this.clients = Map.copyOf(clients);
+        this.methods = methods;
     }
 
-    /** Returns the local locks of each client. */
+    /** Returns the local locks of each client, and the declarations of locked methods. */
     @ReadOperation
     Map<String, Object> locks() {
         Map<String, Object> all = new LinkedHashMap<>();
@@ -38,6 +45,7 @@ final class LocksEndpoint {
                     client.localLocks().stream().map(LocksEndpoint::local).toList());
             all.put(bean, one);
         });
+        all.put(DECLARED, methods.all().map(LocksEndpoint::declared).toList());
         return all;
     }
 
@@ -55,6 +63,25 @@ final class LocksEndpoint {
         Map<String, Boolean> all = new LinkedHashMap<>();
         clients.forEach((bean, client) -> all.put(bean, client.forceRelease(name)));
         return all;
+    }
+
+    private static Map<String, Object> declared(LockedOperation operation) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("method", operation.describe());
+        shown.put("names", operation.describeNames());
+        shown.put(
+                "waitTime",
+                operation.options().waitAtMost().map(LocksEndpoint::text).orElse("unlimited"));
+        operation.options().leaseFor().ifPresent(lease -> shown.put("leaseTime", text(lease)));
+        operation.options().holdAtMost().ifPresent(most -> shown.put("holdAtMost", text(most)));
+        if (!operation.holdAtLeast().isZero()) {
+            shown.put("holdAtLeast", text(operation.holdAtLeast()));
+        }
+        shown.put("onBusy", operation.busyAnswer() == null ? operation.onBusy().name() : "ANSWER");
+        if (!operation.client().isEmpty()) {
+            shown.put("client", operation.client());
+        }
+        return shown;
     }
 
     private static Map<String, Object> local(LocalLock lock) {

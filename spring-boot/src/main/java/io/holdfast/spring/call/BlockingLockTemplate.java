@@ -20,8 +20,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -32,23 +32,26 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Supplier<LockedDefaults> defaults;
     private final Supplier<ObservationRegistry> observations;
     private final LockedNames knownNames;
+    private final UnaryOperator<String> customNames;
 
     /** The suppliers are asked at each call and not here, so that this bean does not make others early. */
     public BlockingLockTemplate(
             Supplier<LockClient> client,
             Supplier<LockedDefaults> defaults,
             Supplier<ObservationRegistry> observations,
-            LockedNames knownNames) {
+            LockedNames knownNames,
+            UnaryOperator<String> customNames) {
         this.client = client;
         this.defaults = defaults;
         this.observations = observations;
         this.knownNames = knownNames;
+        this.customNames = customNames;
     }
 
     @Override
     public LockTemplate withClient(LockClient other) {
         requireNonNull(other, "client");
-        return new BlockingLockTemplate(() -> other, defaults, observations, knownNames);
+        return new BlockingLockTemplate(() -> other, defaults, observations, knownNames, customNames);
     }
 
     @Override
@@ -125,7 +128,9 @@ public final class BlockingLockTemplate implements LockTemplate {
 
     private final class Call implements BlockingWork {
 
-        private final TreeSet<String> names = new TreeSet<>();
+        /** The names of the caller, by the names that are locked. */
+        private final TreeMap<String, String> names = new TreeMap<>();
+
         private final LockClient lockClient = client.get();
         private final LockOptions options;
         private final AllCall<?, ?> work;
@@ -134,7 +139,7 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         /** @param resultIfBusy null: throws */
         Call(Collection<String> names, LockOptions options, AllCall<?, ?> work, @Nullable Boolean resultIfBusy) {
-            names.forEach(name -> this.names.add(LockClient.checkName(name)));
+            names.forEach(name -> this.names.put(customNames.apply(LockClient.checkName(name)), name));
             if (names.isEmpty()) {
                 throw new IllegalArgumentException("lock names: none (expected: at least one)");
             }
@@ -162,7 +167,7 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         @Override
         public Collection<String> names() {
-            return names;
+            return names.keySet();
         }
 
         @Override
@@ -182,13 +187,14 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         @Override
         public ObservedCall begin() {
-            String label = names.stream().map(knownNames::tag).distinct().collect(Collectors.joining("+"));
-            return new ObservedCall(observations.get(), label, names);
+            String label =
+                    names.values().stream().map(knownNames::tag).distinct().collect(Collectors.joining("+"));
+            return new ObservedCall(observations.get(), label, names.keySet());
         }
 
         @Override
         public void giveHeld(List<Lease> held) {
-            held.forEach(lease -> leases.put(lease.name(), lease));
+            held.forEach(lease -> leases.put(names.getOrDefault(lease.name(), lease.name()), lease));
         }
 
         @Override
@@ -215,7 +221,7 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         @Override
         public Exception interrupted(InterruptedException e) {
-            return LockedCall.cancelled(names, e);
+            return LockedCall.cancelled(names.keySet(), e);
         }
 
         @Override

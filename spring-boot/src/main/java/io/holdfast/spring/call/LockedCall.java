@@ -9,11 +9,10 @@ import io.holdfast.spi.Names;
 import io.holdfast.spring.LeaseLostEvent;
 import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.OnLost;
+import io.holdfast.spring.declaration.BusyAnswer;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.Returns;
 import io.micrometer.observation.ObservationRegistry;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
@@ -127,22 +126,20 @@ record LockedCall(
     /** Returns the result of a call that found its lock busy: null or an empty Optional for a skipped method. */
     @Override
     public @Nullable Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable {
-        Method fallback = operation.fallback();
-        if (fallback != null) {
+        BusyAnswer answer = operation.busyAnswer();
+        if (answer != null) {
             observed.ended("fallback", null);
-            try {
-                return fallback.invoke(
-                        target(invocation),
-                        fallback.getParameterCount() == 0 ? new Object[0] : invocation.getArguments());
-            } catch (InvocationTargetException e) {
-                throw e.getTargetException();
-            }
+            return answer.answer(target(invocation), invocation.getArguments(), busy);
         }
         if (operation.onBusy() == OnBusy.SKIP) {
             observed.ended("skipped", null);
             return operation.method().getReturnType() == Optional.class ? Optional.empty() : null;
         }
         observed.ended("timeout", busy);
+        if (operation.isScheduled()) {
+            // The scheduler logs it at each firing that finds the lock busy, and only it is in the stack.
+            busy.setStackTrace(new StackTraceElement[0]);
+        }
         throw busy;
     }
 

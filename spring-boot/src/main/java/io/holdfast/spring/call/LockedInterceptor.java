@@ -10,7 +10,9 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +31,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final ConfigurableListableBeanFactory beans;
     private final ApplicationEventPublisher events;
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
+    private final CustomNames customNames;
     private volatile @Nullable ObservationRegistry observations;
 
     public LockedInterceptor(
@@ -40,6 +43,7 @@ public final class LockedInterceptor implements MethodInterceptor {
         this.expressions = expressions;
         this.beans = beans;
         this.events = events;
+        this.customNames = new CustomNames(beans);
     }
 
     @Override
@@ -57,6 +61,7 @@ public final class LockedInterceptor implements MethodInterceptor {
             // No condition is true.
             return invocation.proceed();
         }
+        names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
         LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations());
         call.checkLeaseParameter();
         return switch (operation.returns()) {

@@ -7,8 +7,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.util.ObjectUtils;
 
@@ -16,13 +19,15 @@ import org.springframework.util.ObjectUtils;
  * The lock names that one {@link io.holdfast.spring.Locked} gives.
  *
  * @param name the constant part
- * @param keys expressions; each gives names of its own
+ * @param keys expressions; each gives names of its own, unless they are joined
+ * @param join whether the keys make one name together
  * @param keyParameters indexes of the {@link io.holdfast.spring.LockKey} parameters, which make one key together
  * @param condition false: the call needs no lock; null: the call always needs it
  */
 record LockedName(
         String name,
         List<Expression> keys,
+        boolean join,
         List<Integer> keyParameters,
         @Nullable Expression condition) {
 
@@ -32,7 +37,7 @@ record LockedName(
 
     /** Returns whether each call has one name. A collection as key can still give several. */
     boolean isSingle() {
-        return keys.size() <= 1;
+        return join || keys.size() <= 1;
     }
 
     void addNames(Method method, @Nullable Object[] args, @Nullable EvaluationContext context, Consumer<String> names) {
@@ -47,20 +52,71 @@ record LockedName(
             names.accept(text.toString());
         } else if (keys.isEmpty()) {
             names.accept(name);
+        } else if (join) {
+            names.accept(joined(method, requireNonNull(context)));
         } else {
             for (Expression key : keys) {
-                String what = "key \"" + key.getExpressionString() + "\"";
-                addKeys(method, what, key.getValue(requireNonNull(context)), names);
+                String what = describe(key);
+                addKeys(method, what, value(method, what, key, requireNonNull(context)), names);
             }
         }
     }
 
+    private String joined(Method method, EvaluationContext context) {
+        StringBuilder text = new StringBuilder(name);
+        for (Expression key : keys) {
+            String what = describe(key);
+            Object value = value(method, what, key, context);
+            if (value instanceof Collection<?> || ObjectUtils.isArray(value)) {
+                throw wrong(method, what + " has several elements", "one value, or no join");
+            }
+            text.append(':').append(text(method, what, value));
+        }
+        return text.toString();
+    }
+
+    /** Returns the constant part and, after a colon, the text of the key; several keys are several texts. */
+    Stream<String> describe() {
+        if (!keyParameters.isEmpty()) {
+            return Stream.of(
+                    keyParameters.stream().map(index -> ":#p" + index).collect(Collectors.joining("", name, "")));
+        }
+        Stream<String> texts = keys.stream().map(key -> ":" + key.getExpressionString());
+        if (keys.isEmpty()) {
+            return Stream.of(name);
+        }
+        return join ? Stream.of(texts.collect(Collectors.joining("", name, ""))) : texts.map(text -> name + text);
+    }
+
+    private static String describe(Expression key) {
+        return "key \"" + key.getExpressionString() + "\"";
+    }
+
     private boolean isNeeded(Method method, Expression wanted, EvaluationContext context) {
-        Object value = wanted.getValue(context);
+        String what = "condition \"" + wanted.getExpressionString() + "\"";
+        Object value = value(method, what, wanted, context);
         if (value instanceof Boolean needed) {
             return needed;
         }
-        throw wrong(method, "condition \"" + wanted.getExpressionString() + "\" is " + value, "true or false");
+        throw wrong(method, what + " is " + value, "true or false");
+    }
+
+    /**
+     * Returns the value of the expression. An exception of the application's own code keeps its type, so that the
+     * handlers for it find it, and says in a suppressed one where it arose.
+     */
+    private @Nullable Object value(Method method, String what, Expression expression, EvaluationContext context) {
+        try {
+            return expression.getValue(context);
+        } catch (EvaluationException e) {
+            IllegalArgumentException wrong =
+                    wrong(method, what + " has no value: " + e.getSimpleMessage(), "a value for these arguments");
+            wrong.initCause(e);
+            throw wrong;
+        } catch (RuntimeException e) {
+            e.addSuppressed(wrong(method, what + " has no value", "no exception of the code that it calls"));
+            throw e;
+        }
     }
 
     private void addKeys(Method method, String what, @Nullable Object value, Consumer<String> names) {
@@ -85,10 +141,14 @@ record LockedName(
         if (value instanceof Optional<?> optional) {
             return text(method, what, optional.orElse(null));
         }
-        String text = value == null ? "" : value.toString();
-        if (value != null) {
-            refuseIdentity(method, what, value, text);
+        Object identity = Texts.findIdentity(value);
+        if (identity != null) {
+            throw wrong(
+                    method,
+                    what + " is a " + identity.getClass().getName() + ", which has no toString() of its own",
+                    "a value whose text is the same in every process, for example an id");
         }
+        String text = value == null ? "" : value.toString();
         if (text.isBlank()) {
             throw wrong(
                     method,
@@ -96,21 +156,6 @@ record LockedName(
                     "a value; calls without one would all share a lock");
         }
         return text;
-    }
-
-    /** Refuses the text of {@code Object.toString()}: its hash code differs from process to process. */
-    private void refuseIdentity(Method method, String what, Object value, String text) {
-        if (text.equals(value.getClass().getName() + "@" + Integer.toHexString(value.hashCode()))) {
-            throw wrong(
-                    method,
-                    what + " is a " + value.getClass().getName() + ", which has no toString() of its own",
-                    "a value whose text is the same in every process, for example an id");
-        }
-        if (value instanceof Collection<?> several) {
-            several.stream()
-                    .filter(each -> each != null)
-                    .forEach(each -> refuseIdentity(method, what, each, each.toString()));
-        }
     }
 
     private IllegalArgumentException wrong(Method method, String what, String expected) {

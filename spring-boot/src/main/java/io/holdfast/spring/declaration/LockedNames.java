@@ -14,12 +14,33 @@ public final class LockedNames {
 
     private final Set<String> names = ConcurrentHashMap.newKeySet();
 
+    /** Whether names may have a prefix that is not among the known ones. */
+    private volatile boolean prefixed;
+
     public void add(String name) {
         names.add(name);
     }
 
-    /** Returns the longest known part that the lock name equals or begins with, a colon following; or {@code other}. */
+    /** Lets the known parts follow a prefix and a colon. */
+    public void allowPrefixes() {
+        prefixed = true;
+    }
+
+    /**
+     * Returns the longest known part that the lock name equals or begins with, a colon following; or {@code other}. If
+     * a {@link io.holdfast.spring.LockNameCustomizer} changes names, the part may also follow its prefix and a colon.
+     */
     public String tag(String lockName) {
+        String tag = tagAtStart(lockName);
+        for (int colon = lockName.indexOf(':');
+                tag.equals(OTHER) && prefixed && colon >= 0;
+                colon = lockName.indexOf(':', colon + 1)) {
+            tag = tagAtStart(lockName.substring(colon + 1));
+        }
+        return tag;
+    }
+
+    private String tagAtStart(String lockName) {
         for (int end = lockName.length(); end > 0; end = lockName.lastIndexOf(':', end - 1)) {
             String part = lockName.substring(0, end);
             if (names.contains(part)) {

@@ -17,9 +17,10 @@ import org.springframework.expression.EvaluationContext;
  * @param method the method of the target class
  * @param names one for each annotation
  * @param holdAtLeast zero by default
- * @param fallback null by default
+ * @param busyAnswer what answers a call whose lock is busy; null: an exception, or as onBusy says
  * @param client name or qualifier of the client; empty: the primary one
  * @param leaseParameter index of the parameter of type Lease or MultiLease; -1: none
+ * @param isScheduled whether Spring's scheduler calls the method
  */
 public record LockedOperation(
         Method method,
@@ -28,10 +29,11 @@ public record LockedOperation(
         LockOptions options,
         Duration holdAtLeast,
         OnBusy onBusy,
-        @Nullable Method fallback,
+        @Nullable BusyAnswer busyAnswer,
         OnLost onLost,
         String client,
-        int leaseParameter) {
+        int leaseParameter,
+        boolean isScheduled) {
 
     public boolean usesExpressions() {
         return names.stream().anyMatch(LockedName::usesExpressions);
@@ -47,6 +49,11 @@ public record LockedOperation(
     /** Returns the constant parts of the names. */
     public List<String> constantNames() {
         return names.stream().map(LockedName::name).toList();
+    }
+
+    /** Returns the names as people read them: the constant part, a colon, and the expression or parameter of the key. */
+    public List<String> describeNames() {
+        return names.stream().flatMap(LockedName::describe).toList();
     }
 
     public String describe() {

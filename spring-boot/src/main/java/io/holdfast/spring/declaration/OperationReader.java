@@ -35,24 +35,26 @@ import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
 import org.springframework.expression.Expression;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /** Reads the {@link Locked} annotations of methods, and refuses declarations that cannot work. Thread-safe. */
 public final class OperationReader {
 
     /** The attributes in which several annotations on one method may differ. */
-    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "condition");
+    private static final Set<String> OF_EACH = Set.of("value", "name", "key", "join", "condition");
 
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
+    private final BusyAnswers answers;
     private final Map<MethodClassKey, Boolean> marked = new ConcurrentHashMap<>();
     private final Map<MethodClassKey, LockedOperation> operations = new ConcurrentHashMap<>();
 
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
         this.expressions = expressions;
+        this.answers = new BusyAnswers(beans);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
@@ -136,8 +138,8 @@ public final class OperationReader {
         refuseIf(
                 annotations.stream().map(OperationReader::shared).distinct().count() > 1,
                 method,
-                "several annotations that differ in more than name, key and condition",
-                "the same times, onBusy, fallback, onLost and client, since all names are locked together");
+                "several annotations that differ in more than name, key, join and condition",
+                "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked together");
         checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         List<LockedName> names =
@@ -149,10 +151,11 @@ public final class OperationReader {
                 options(method, first),
                 duration(method, "holdAtLeast", first.holdAtLeast()).orElse(Duration.ZERO),
                 first.onBusy(),
-                fallback(method, first.fallback()),
+                answers.of(method, first),
                 first.onLost(),
-                resolve(first.client()),
-                leaseParameter(method, names));
+                resolve(method, "client", first.client()),
+                leaseParameter(method, names),
+                isScheduled(method));
         check(operation);
         return operation;
     }
@@ -193,7 +196,8 @@ public final class OperationReader {
     }
 
     private LockedName name(Method method, Locked annotation) {
-        String name = resolve(annotation.name());
+        String name = resolve(method, "name", annotation.name());
+        expressions.checkConstant(method, name);
         refuseIf(name.isBlank(), method, "it has no name", "name = \"order.refund\", for example");
         try {
             LockClient.checkName(name);
@@ -211,12 +215,17 @@ public final class OperationReader {
                 "both key and @LockKey parameters",
                 "one of them");
         List<Expression> keys = Arrays.stream(annotation.key())
-                .map(key -> expressions.parse(method, "key", key))
+                .map(key -> expressions.parseKey(method, key))
                 .toList();
         Expression condition = StringUtils.hasText(annotation.condition())
                 ? expressions.parse(method, "condition", annotation.condition())
                 : null;
-        return new LockedName(name, keys, keyParameters, condition);
+        refuseIf(
+                annotation.join() && keys.size() < 2,
+                method,
+                "join = true, but not several keys",
+                "several keys, for example key = {\"#user.id\", \"#user.name\"}, or no join");
+        return new LockedName(name, keys, annotation.join(), keyParameters, condition);
     }
 
     private LockOptions options(Method method, Locked annotation) {
@@ -225,7 +234,7 @@ public final class OperationReader {
         LockOptions options = LockOptions.defaults();
         options = defaults.options().tenure().map(options::tenure).orElse(options);
         options = defaults.options().isFair() ? options.fair() : options;
-        String wait = resolve(annotation.waitTime());
+        String wait = resolve(method, "waitTime", annotation.waitTime());
         Optional<Duration> waitTime = wait.isBlank()
                 ? defaults.waitTime()
                 : wait.equals("unlimited") ? Optional.empty() : duration(method, "waitTime", wait);
@@ -241,7 +250,7 @@ public final class OperationReader {
     }
 
     private Optional<Duration> duration(Method method, String what, String text) {
-        String resolved = resolve(text).strip();
+        String resolved = resolve(method, what, text).strip();
         if (resolved.isEmpty()) {
             return Optional.empty();
         }
@@ -259,30 +268,10 @@ public final class OperationReader {
                 method, what + ": \"" + resolved + "\"", "a number with its unit, for example 500ms, 10s or 5m");
     }
 
-    private static @Nullable Method fallback(Method method, String name) {
-        if (!StringUtils.hasText(name)) {
-            return null;
-        }
-        Class<?> type = method.getDeclaringClass();
-        Method found = ClassUtils.getMethodIfAvailable(type, name, method.getParameterTypes());
-        found = found != null ? found : ReflectionUtils.findMethod(type, name, method.getParameterTypes());
-        found = found != null ? found : ReflectionUtils.findMethod(type, name);
-        if (found == null || !ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
-            throw new LockedDefinitionException(
-                    method,
-                    "fallback \"" + name + "\" " + (found == null ? "does not exist" : "returns another type"),
-                    "a method of the same class that returns "
-                            + method.getReturnType().getSimpleName() + ", with the parameters "
-                            + Arrays.toString(method.getParameterTypes()) + " or none");
-        }
-        refuseIf(
-                isMarkedItself(found),
-                method,
-                "fallback \"" + name
-                        + "\" is locked itself, and it is called past the proxy, so it would run without its lock",
-                "a method that is not locked");
-        found.trySetAccessible();
-        return found;
+    private static boolean isScheduled(Method method) {
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
+                .findAny()
+                .isPresent();
     }
 
     private static int leaseParameter(Method method, List<LockedName> names) {
@@ -306,7 +295,6 @@ public final class OperationReader {
     private static void check(LockedOperation operation) {
         Method method = operation.method();
         boolean skips = operation.onBusy() == OnBusy.SKIP;
-        refuseIf(skips && operation.fallback() != null, method, "both onBusy = SKIP and a fallback", "one of them");
         Class<?> type = method.getReturnType();
         refuseIf(
                 skips && type.isPrimitive() && type != void.class,
@@ -330,8 +318,19 @@ public final class OperationReader {
                 "at most that");
     }
 
-    private String resolve(String text) {
-        String resolved = beans.resolveEmbeddedValue(text);
+    private String resolve(Method method, String what, String text) {
+        String resolved;
+        try {
+            resolved = beans.resolveEmbeddedValue(text);
+        } catch (IllegalArgumentException e) {
+            resolved = text;
+        }
+        // Some resolvers leave a placeholder that they do not know.
+        refuseIf(
+                resolved != null && resolved.contains("${"),
+                method,
+                what + " \"" + text + "\" has a placeholder without a value",
+                "a property that is set, or a default: ${name:default}; a parameter is written as key = \"#name\"");
         return resolved == null ? "" : resolved;
     }
 

@@ -1,8 +1,11 @@
 package io.holdfast.spring.startup;
 
+import io.holdfast.spring.LockNameCustomizer;
+import io.holdfast.spring.OnBusy;
 import io.holdfast.spring.call.LockedInterceptor;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LockedDefinitionException;
+import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.OperationReader;
@@ -50,6 +53,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
 
     private final transient ConfigurableListableBeanFactory beans;
     private final transient LockedNames names;
+    private final transient LockedMethods methods;
     private final transient UncheckedBeans unchecked;
     private final transient OperationReader reader;
     private final transient LockedInterceptor interceptor;
@@ -64,8 +68,10 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             ApplicationEventPublisher events,
             boolean targetClasses,
             LockedNames names,
+            LockedMethods methods,
             UncheckedBeans unchecked) {
         this.beans = beans;
+        this.methods = methods;
         this.names = names;
         this.unchecked = unchecked;
         this.targetClasses = targetClasses;
@@ -144,9 +150,11 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         Map<Method, LockedOperation> operations =
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<@Nullable LockedOperation>)
                         method -> reader.isMarked(method, type) ? reader.operation(method, type) : null);
+        methods.addAll(operations.values());
         operations.values().forEach(operation -> {
             operation.constantNames().forEach(names::add);
             clients.putIfAbsent(operation.client(), operation);
+            warnIfErrorAtEachFiring(operation);
         });
         return operations;
     }
@@ -170,6 +178,9 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             }
         });
         clients.values().forEach(interceptor::client);
+        if (beans.getBeanNamesForType(LockNameCustomizer.class, true, false).length > 0) {
+            names.allowPrefixes();
+        }
     }
 
     private boolean isOfInterest(Object bean) {
@@ -254,6 +265,16 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             Advisor lock = locked.getAdvisors()[own];
             locked.removeAdvisor(lock);
             locked.addAdvisor(last, lock);
+        }
+    }
+
+    private static void warnIfErrorAtEachFiring(LockedOperation operation) {
+        if (operation.isScheduled() && operation.onBusy() == OnBusy.THROW && operation.busyAnswer() == null) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "@Locked on {0} is scheduled, so each firing that finds the lock taken by another node is logged"
+                            + " as an error (expected: @ScheduledLock, or onBusy = SKIP)",
+                    operation.describe());
         }
     }
 

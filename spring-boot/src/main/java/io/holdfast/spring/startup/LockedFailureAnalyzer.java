@@ -9,7 +9,7 @@ final class LockedFailureAnalyzer extends AbstractFailureAnalyzer<LockedDefiniti
 
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, LockedDefinitionException cause) {
-        String way = cause.wayOut();
-        return new FailureAnalysis(cause.what(), Character.toUpperCase(way.charAt(0)) + way.substring(1) + ".", cause);
+        // The way out may begin with the name of a setting or an attribute, so it keeps its letters.
+        return new FailureAnalysis(cause.what(), "Expected: " + cause.wayOut() + ".", cause);
     }
 }

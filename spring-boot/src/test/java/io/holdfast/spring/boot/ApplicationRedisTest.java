@@ -68,8 +68,8 @@ class ApplicationRedisTest {
                     .run(context -> assertThat(new LockStoreFailureAnalyzer()
                                     .analyze(context.getStartupFailure())
                                     .getDescription())
-                            .contains("app")
-                            .doesNotContain("wrong"));
+                            .contains("app", "spring.data.redis.password")
+                            .doesNotContain("=wrong"));
         }
     }
 

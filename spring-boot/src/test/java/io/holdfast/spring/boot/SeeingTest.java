@@ -372,6 +372,9 @@ class SeeingTest {
             try (Lease lease = client.acquire("shown:1")) {
                 Map<?, ?> mine = (Map<?, ?>) endpoint.locks().get("holdfastLockClient");
                 assertThat(mine.get("store")).isEqualTo("memory");
+                assertThat(endpoint.locks().get("declared"))
+                        .asString()
+                        .contains("method=" + Shapes.class.getName() + ".mono(boolean)", "waitTime=PT", "onBusy=THROW");
                 assertThat(mine.get("locks"))
                         .asString()
                         .contains("name=shown:1", "held=true", "fencingToken=" + lease.fencingToken(), "remaining=PT");

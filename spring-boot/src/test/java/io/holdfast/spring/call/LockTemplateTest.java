@@ -350,7 +350,8 @@ class LockTemplateTest {
                     throw new AssertionError();
                 },
                 () -> ObservationRegistry.NOOP,
-                new LockedNames());
+                new LockedNames(),
+                name -> name);
         Contexts.memory(STORE)
                 .withBean(LockTemplate.class, () -> own)
                 .run(context -> assertThat(context.getBean(LockTemplate.class)).isSameAs(own));

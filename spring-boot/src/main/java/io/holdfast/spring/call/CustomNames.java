@@ -1,0 +1,33 @@
+package io.holdfast.spring.call;
+
+import io.holdfast.LockClient;
+import io.holdfast.spring.LockNameCustomizer;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Applies the {@link LockNameCustomizer} beans. Locked methods and the template share it, because both must lock the
+ * same name for the same work. The beans are looked up at the first call, because they may need a locked bean.
+ */
+public final class CustomNames implements UnaryOperator<String> {
+
+    private final Supplier<List<LockNameCustomizer>> all;
+
+    public CustomNames(BeanFactory beans) {
+        all = SingletonSupplier.of(() ->
+                beans.getBeanProvider(LockNameCustomizer.class).orderedStream().toList());
+    }
+
+    /** @throws IllegalArgumentException if a customizer returns what is no lock name */
+    @Override
+    public String apply(String name) {
+        String customized = name;
+        for (LockNameCustomizer each : all.get()) {
+            customized = LockClient.checkName(each.customize(customized));
+        }
+        return customized;
+    }
+}

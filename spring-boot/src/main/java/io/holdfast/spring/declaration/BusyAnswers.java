@@ -1,0 +1,134 @@
+package io.holdfast.spring.declaration;
+
+import io.holdfast.spring.LockFailureHandler;
+import io.holdfast.spring.Locked;
+import io.holdfast.spring.OnBusy;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactoryUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Reads what answers a call whose lock is busy: a fallback of the class or of a bean, or a handler. Beans are looked up
+ * at the first call that needs them, because they may need the locked bean themselves.
+ */
+final class BusyAnswers {
+
+    private final ConfigurableListableBeanFactory beans;
+
+    BusyAnswers(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /**
+     * Returns the answer; null if there is none.
+     *
+     * @throws LockedDefinitionException if the declaration cannot work
+     */
+    @Nullable
+    BusyAnswer of(Method method, Locked annotation) {
+        boolean falls = StringUtils.hasText(annotation.fallback());
+        boolean handles = annotation.failureHandler() != LockFailureHandler.class;
+        boolean skips = annotation.onBusy() == OnBusy.SKIP;
+        if ((falls && handles) || (skips && (falls || handles))) {
+            throw new LockedDefinitionException(
+                    method, "more than one of onBusy = SKIP, fallback and failureHandler", "one of them");
+        }
+        if (falls) {
+            return annotation.fallback().startsWith("@")
+                    ? ofBean(method, annotation.fallback())
+                    : ofClass(method, annotation.fallback());
+        }
+        if (handles) {
+            return handler(method, annotation.failureHandler());
+        }
+        boolean global =
+                BeanFactoryUtils.beanNamesForTypeIncludingAncestors(beans, LockFailureHandler.class, true, false).length
+                        > 0;
+        return global && !skips ? handler(method, LockFailureHandler.class) : null;
+    }
+
+    private static BusyAnswer ofClass(Method method, String name) {
+        Method found = find(method, "fallback \"" + name + "\"", method.getDeclaringClass(), name, "the same class");
+        if (OperationReader.isMarkedItself(found)) {
+            throw new LockedDefinitionException(
+                    method,
+                    "fallback \"" + name
+                            + "\" is locked itself, and it is called past the proxy, so it would run without its lock",
+                    "a method that is not locked");
+        }
+        found.trySetAccessible();
+        return (target, arguments, busy) -> invoke(found, target, arguments);
+    }
+
+    private BusyAnswer ofBean(Method method, String fallback) {
+        int dot = fallback.lastIndexOf('.');
+        String bean = fallback.substring(1, Math.max(1, dot));
+        String what = "fallback \"" + fallback + "\"";
+        Class<?> type = dot > 1 && beans.containsBean(bean) ? beans.getType(bean, false) : null;
+        if (type == null) {
+            throw new LockedDefinitionException(
+                    method,
+                    what + ": there is no bean \"" + bean + "\", or its type is not known",
+                    "\"@bean.method\" with the name of a bean");
+        }
+        Method found = find(method, what, ClassUtils.getUserClass(type), fallback.substring(dot + 1), "that bean");
+        Supplier<Object> target = SingletonSupplier.of(() -> beans.getBean(bean));
+        return (locked, arguments, busy) ->
+                invoke(AopUtils.selectInvocableMethod(found, target.get().getClass()), target.get(), arguments);
+    }
+
+    private static Method find(Method method, String what, Class<?> type, String name, String where) {
+        Method found = ClassUtils.getMethodIfAvailable(type, name, method.getParameterTypes());
+        found = found != null ? found : ReflectionUtils.findMethod(type, name, method.getParameterTypes());
+        found = found != null ? found : ReflectionUtils.findMethod(type, name);
+        if (found == null || !ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
+            throw new LockedDefinitionException(
+                    method,
+                    what + (found == null ? " does not exist" : " returns another type"),
+                    "a method of " + where + " that returns "
+                            + method.getReturnType().getSimpleName() + ", with the parameters "
+                            + Arrays.toString(method.getParameterTypes()) + " or none");
+        }
+        return found;
+    }
+
+    private static @Nullable Object invoke(Method found, Object target, @Nullable Object[] arguments) throws Throwable {
+        try {
+            return found.invoke(target, found.getParameterCount() == 0 ? new Object[0] : arguments);
+        } catch (InvocationTargetException e) {
+            throw e.getTargetException();
+        }
+    }
+
+    private BusyAnswer handler(Method method, Class<? extends LockFailureHandler> type) {
+        Supplier<LockFailureHandler> handler = SingletonSupplier.of(() -> {
+            LockFailureHandler bean = beans.getBeanProvider(type).getIfAvailable();
+            return bean != null ? bean : beans.createBean(type);
+        });
+        return (target, arguments, busy) -> {
+            Object result = handler.get().handle(method, arguments, busy);
+            Class<?> returns = method.getReturnType();
+            if (result == null ? returns.isPrimitive() && returns != void.class : !fits(returns, result)) {
+                throw new IllegalStateException("The LockFailureHandler returned "
+                        + (result == null ? "null" : "a " + result.getClass().getName()) + " for "
+                        + LockedDefinitionException.describe(method) + " (expected: a "
+                        + returns.getName() + ", or an exception)");
+            }
+            return result;
+        };
+    }
+
+    /** The result for a method without one is dropped. */
+    private static boolean fits(Class<?> returns, Object result) {
+        return returns == void.class || ClassUtils.isAssignableValue(returns, result);
+    }
+}

@@ -1,0 +1,26 @@
+package io.holdfast.spring.declaration;
+
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+/** The locked methods of the beans made so far, for people. Thread-safe. */
+public final class LockedMethods {
+
+    /** By the method and its class: several beans may have one class. */
+    private final Map<String, LockedOperation> operations = new ConcurrentHashMap<>();
+
+    public void addAll(Collection<LockedOperation> all) {
+        all.forEach(each -> operations.put(each.describe(), each));
+    }
+
+    public int size() {
+        return operations.size();
+    }
+
+    /** Returns the declarations, sorted by class and method. */
+    public Stream<LockedOperation> all() {
+        return operations.entrySet().stream().sorted(Map.Entry.comparingByKey()).map(Map.Entry::getValue);
+    }
+}
