@@ -232,13 +232,12 @@ class HooksTest {
                     assertThat(work.joined("1", "ada")).containsExactly("umbrella:user:1:ada");
                     // Both lock the same name, and the template's caller finds the lease by its own.
                     LockTemplate template = context.getBean(LockTemplate.class);
-                    assertThat(template.execute("user:1", lease -> lease.name()))
-                            .isEqualTo("umbrella:user:1");
-                    assertThat(template.executeAll(
-                                    List.of("a", "b"),
-                                    leases -> leases.keySet().toString()
-                                            + leases.get("a").name()))
-                            .isEqualTo("[a, b]umbrella:a");
+                    String locked = template.execute("user:1", lease -> lease.name());
+                    assertThat(locked).isEqualTo("umbrella:user:1");
+                    String of = template.executeAll(
+                            List.of("a", "b"),
+                            leases -> leases.keySet() + leases.get("a").name());
+                    assertThat(of).isEqualTo("[a, b]umbrella:a");
                     assertThat(context.getBean(LockedNames.class).tag("umbrella:user:1:ada"))
                             .isEqualTo("user");
                 });
