@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.commands.DoctorCommand;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.commands.InspectCommand;
 import io.holdfast.cli.commands.ReleaseCommand;
@@ -24,7 +25,8 @@ import picocli.CommandLine.ScopeType;
         footer = {
             "",
             "Example: holdfast exec --wait 10s nightly-report -- ./report.sh",
-            "Exit codes: 64 usage, 69 store unavailable, 70 internal, 75 not acquired, 76 lease lost."
+            "Exit codes: 64 usage, 69 store unavailable, 70 internal, 75 not acquired, 76 lease lost,"
+                    + " 78 configuration."
         })
 public final class Main implements Runnable {
 
@@ -58,6 +60,7 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main)
                 .addSubcommand(new ExecCommand(io, List.of(args)))
                 .addSubcommand(new CommandLine.HelpCommand())
+                .addSubcommand(new DoctorCommand(io))
                 .addSubcommand(new InspectCommand(io))
                 .addSubcommand(new ReleaseCommand(io));
         more.forEach(line::addSubcommand);

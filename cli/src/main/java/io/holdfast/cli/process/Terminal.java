@@ -28,6 +28,20 @@ public final class Terminal {
         }
     }
 
+    /** Returns how many columns the terminal on standard input has; 0 if that is unknown. */
+    public static int columns() {
+        try {
+            Process stty = new ProcessBuilder("stty", "size")
+                    .redirectInput(ProcessBuilder.Redirect.INHERIT)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+            return Integer.parseInt(size.substring(size.indexOf(' ') + 1));
+        } catch (IOException | NumberFormatException e) {
+            return 0;
+        }
+    }
+
     /**
      * Whether what is typed at a terminal reaches this process and its children alike: they are in the terminal's
      * foreground process group, which gets Ctrl-C as a whole.
