@@ -3,7 +3,10 @@ package io.holdfast.cli;
 import io.holdfast.cli.commands.DoctorCommand;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.commands.InspectCommand;
+import io.holdfast.cli.commands.LsCommand;
 import io.holdfast.cli.commands.ReleaseCommand;
+import io.holdfast.cli.commands.TopCommand;
+import io.holdfast.cli.commands.WatchCommand;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
@@ -62,7 +65,10 @@ public final class Main implements Runnable {
                 .addSubcommand(new CommandLine.HelpCommand())
                 .addSubcommand(new DoctorCommand(io))
                 .addSubcommand(new InspectCommand(io))
-                .addSubcommand(new ReleaseCommand(io));
+                .addSubcommand(new LsCommand(io))
+                .addSubcommand(new ReleaseCommand(io))
+                .addSubcommand(new TopCommand(io))
+                .addSubcommand(new WatchCommand(io));
         more.forEach(line::addSubcommand);
         Failures failures = new Failures(io, () -> main.debug);
         return line.setOut(io.out())

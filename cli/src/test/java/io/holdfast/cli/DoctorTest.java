@@ -71,8 +71,8 @@ class DoctorTest {
     /** The rights that the store can do without are named, each with what its absence costs. */
     @Test
     void missingRights() {
-        redis.command(("ACL SETUSER few on resetchannels >pw ~lock:* ~holdfast:* +@all -info -publish -subscribe")
-                .split(" "));
+        redis.command(
+                words("ACL SETUSER few on resetchannels >pw ~lock:* ~holdfast:* +@all -info -publish -subscribe"));
         InProcess result = doctor("redis://few:pw@127.0.0.1:" + redis.port());
         assertThat(result.exitCode()).isZero();
         assertThat(result.out())
@@ -86,7 +86,7 @@ class DoctorTest {
 
     @Test
     void withoutScripts() {
-        redis.command("ACL SETUSER plain on allchannels >pw ~* +@all -@scripting".split(" "));
+        redis.command(words("ACL SETUSER plain on allchannels >pw ~* +@all -@scripting"));
         InProcess result = doctor("redis://plain:pw@127.0.0.1:" + redis.port());
         assertThat(result.exitCode()).isZero();
         assertThat(result.out())
@@ -125,5 +125,9 @@ class DoctorTest {
 
     private static InProcess doctor(String option, String uri) {
         return InProcess.run("doctor", option, "--store", uri);
+    }
+
+    private static String[] words(String command) {
+        return command.split(" ", -1);
     }
 }

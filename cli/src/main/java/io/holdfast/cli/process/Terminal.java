@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** What there is to know about the terminal this process may have. */
 public final class Terminal {
@@ -26,6 +27,13 @@ public final class Terminal {
         } catch (ReflectiveOperationException e) {
             return true;
         }
+    }
+
+    /** Returns the line that a person types; null if there is no terminal or its end has come. */
+    @SuppressWarnings("SystemConsoleNull") // asked for below
+    public static @Nullable String readLine() {
+        Console console = System.console();
+        return console == null ? null : console.readLine();
     }
 
     /** Returns how many columns the terminal on standard input has; 0 if that is unknown. */
