@@ -28,6 +28,9 @@ import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.json.Json;
 import io.holdfast.cli.process.Kill;
+import io.holdfast.cli.screen.Table;
+import io.holdfast.cli.view.LockTable;
+import io.holdfast.console.LockWatch;
 import io.holdfast.history.History;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.quorum.QuorumStores;
@@ -59,6 +62,7 @@ class ArchitectureTest {
     private static final String QUORUM = "io.holdfast.quorum";
     private static final String REDIS = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
+    private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
 
     /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
@@ -103,15 +107,29 @@ class ArchitectureTest {
                 redis("member", "commands", "lua", "connect", "server"),
                 redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
+                new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
                 new Room(CLI + ".json", CLI + ".json"),
                 new Room(CLI + ".process", CLI + ".process"),
+                new Room(CLI + ".screen", CLI + ".screen", CLI + ".console", CLI + ".process", SPI, "org.jline.."),
+                new Room(
+                        CLI + ".view",
+                        CLI + ".view",
+                        CLI + ".screen",
+                        CLI + ".console",
+                        CLI + ".json",
+                        CONSOLE,
+                        API,
+                        SPI),
                 new Room(
                         CLI + ".commands",
                         CLI + ".commands",
+                        CLI + ".view",
+                        CLI + ".screen",
                         CLI + ".console",
                         CLI + ".json",
                         CLI + ".process",
+                        CONSOLE,
                         API,
                         SPI,
                         "picocli"),
@@ -148,6 +166,7 @@ class ArchitectureTest {
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
             "io.holdfast.quorum.QuorumStores",
             "io.holdfast.testkit.RedisServer",
+            "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
         }) {
@@ -260,6 +279,9 @@ class ArchitectureTest {
             Io.class,
             Json.class,
             Kill.class,
+            LockWatch.class,
+            Table.class,
+            LockTable.class,
             ExecCommand.class,
             RedisServer.class);
 
@@ -279,6 +301,9 @@ class ArchitectureTest {
         private Io console;
         private Json json;
         private Kill process;
+        private LockWatch watch;
+        private Table screen;
+        private LockTable view;
         private ExecCommand commands;
         private RedisServer testkit;
     }
