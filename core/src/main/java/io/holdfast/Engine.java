@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
@@ -177,6 +178,11 @@ final class Engine {
     StoreHealth storeHealth() {
         ensureOpen();
         return await(store.health(HEALTH_NAME));
+    }
+
+    List<Finding> diagnose(String name) {
+        ensureOpen();
+        return await(store.diagnose(name));
     }
 
     /** Returns the delay of the most overdue renewal, or zero. */

@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -124,6 +125,11 @@ final class GuardedStore implements LockStore {
     @Override
     public Optional<CardStore> cards() {
         return store.cards();
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return guarded(() -> store.diagnose(name));
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreHealth;
@@ -253,6 +254,18 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      */
     public StoreHealth storeHealth() {
         return engine.storeHealth();
+    }
+
+    /**
+     * Looks at the servers of the store: version, settings that endanger locks, missing rights, clocks, and the keys of
+     * one lock. For people, when they set up a store or look for a fault. Costs some commands to each server. Empty if
+     * the store has nothing to say.
+     *
+     * @param name a name that this client holds now, so that its keys are there to be described
+     * @throws LockStoreException if the store failed
+     */
+    public List<Finding> diagnose(String name) {
+        return engine.diagnose(Limits.checkName(name));
     }
 
     /**

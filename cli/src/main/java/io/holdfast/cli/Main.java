@@ -1,8 +1,12 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.commands.DoctorCommand;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.commands.InspectCommand;
+import io.holdfast.cli.commands.LsCommand;
 import io.holdfast.cli.commands.ReleaseCommand;
+import io.holdfast.cli.commands.TopCommand;
+import io.holdfast.cli.commands.WatchCommand;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
@@ -25,7 +29,8 @@ import picocli.CommandLine.ScopeType;
         footer = {
             "",
             "Example: holdfast exec --wait 10s nightly-report -- ./report.sh",
-            "Exit codes: 64 usage, 69 store unavailable, 70 internal, 75 not acquired, 76 lease lost."
+            "Exit codes: 64 usage, 69 store unavailable, 70 internal, 75 not acquired, 76 lease lost,"
+                    + " 78 configuration."
         })
 public final class Main implements Runnable {
 
@@ -59,8 +64,12 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main)
                 .addSubcommand(new ExecCommand(io, List.of(args)))
                 .addSubcommand(new CommandLine.HelpCommand())
+                .addSubcommand(new DoctorCommand(io))
                 .addSubcommand(new InspectCommand(io))
-                .addSubcommand(new ReleaseCommand(io));
+                .addSubcommand(new LsCommand(io))
+                .addSubcommand(new ReleaseCommand(io))
+                .addSubcommand(new TopCommand(io))
+                .addSubcommand(new WatchCommand(io));
         more.forEach(line::addSubcommand);
         // For shells, not for people: absent from the help.
         CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());

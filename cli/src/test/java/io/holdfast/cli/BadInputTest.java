@@ -172,8 +172,8 @@ class BadInputTest {
     }
 
     @Test
-    void releaseWithoutForce() {
-        assertRefused(64, "Missing required option: '--force'", "release", "n");
+    void releaseWithoutATerminalToAskOn() {
+        assertRefused(64, "there is no terminal to ask on (expected: --yes)", "release", "n");
     }
 
     @Test

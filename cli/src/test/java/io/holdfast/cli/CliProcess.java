@@ -59,6 +59,18 @@ final class CliProcess implements AutoCloseable {
         }
     }
 
+    /** Starts a program that uses locks, with this one's Java and class path. */
+    static CliProcess program(Class<?> main, String... args) {
+        List<String> command = new ArrayList<>(words());
+        command.set(command.size() - 1, main.getName());
+        command.addAll(List.of(args));
+        try {
+            return new CliProcess(new ProcessBuilder(command).start());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Runs to the end, with nothing on standard input. */
     static CliProcess run(String... args) {
         CliProcess started = start(args);

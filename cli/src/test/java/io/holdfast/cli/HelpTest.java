@@ -10,13 +10,14 @@ class HelpTest {
     void mainHelpNamesTheCommandsAndFitsAScreen() {
         InProcess result = InProcess.run("--help");
         assertThat(result.exitCode()).isZero();
-        assertThat(result.out()).contains("exec", "inspect", "release", "holdfast exec --wait 10s");
+        assertThat(result.out())
+                .contains("exec", "inspect", "ls", "top", "watch", "release", "doctor", "holdfast exec --wait 10s");
         assertThat(result.out().lines()).hasSizeLessThan(25);
     }
 
     @Test
     void everyCommandHasHelp() {
-        for (String command : new String[] {"exec", "inspect", "release"}) {
+        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor"}) {
             InProcess result = InProcess.run(command, "--help");
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).contains("Usage: holdfast " + command).contains("--store=URI");
@@ -26,7 +27,7 @@ class HelpTest {
 
     @Test
     void helpNamesACommandAsFlagsDo() {
-        for (String command : new String[] {"exec", "inspect", "release"}) {
+        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor"}) {
             InProcess result = InProcess.run("help", command);
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).isEqualTo(InProcess.run(command, "--help").out());

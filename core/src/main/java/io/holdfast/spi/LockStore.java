@@ -128,6 +128,18 @@ public interface LockStore extends AutoCloseable {
         return Optional.empty();
     }
 
+    /**
+     * Looks at the servers of this store: version, settings that endanger locks, missing rights, clocks, and the keys of
+     * one lock. For people, when they set up a store or look for a fault. What cannot be found out is a finding, too.
+     *
+     * <p>A store overrides this method if it knows more than {@link #health} says.
+     *
+     * @param name a name whose keys are described; the caller holds it now
+     */
+    default CompletionStage<List<Finding>> diagnose(String name) {
+        return CompletableFuture.completedFuture(List.of());
+    }
+
     /** Registers the one receiver of this store's messages. Called once, before any other command. */
     void listen(StoreListener listener);
 

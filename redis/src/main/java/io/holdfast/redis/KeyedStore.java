@@ -5,6 +5,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -22,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -34,11 +36,19 @@ final class KeyedStore implements LockStore {
     private final LockKeys keys;
     private final Optional<CardStore> cards;
 
+    /** Takes the key of a lock. */
+    private final Function<String, CompletionStage<List<Finding>>> diagnosis;
+
     /** @param cards are not translated: they name locks as users do */
-    KeyedStore(LockStore below, LockKeys keys, Optional<CardStore> cards) {
+    KeyedStore(
+            LockStore below,
+            LockKeys keys,
+            Optional<CardStore> cards,
+            Function<String, CompletionStage<List<Finding>>> diagnosis) {
         this.below = below;
         this.keys = keys;
         this.cards = cards;
+        this.diagnosis = diagnosis;
     }
 
     /** Returns the translated store, for tests. */
@@ -119,6 +129,11 @@ final class KeyedStore implements LockStore {
     @Override
     public Optional<CardStore> cards() {
         return cards;
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return refusing(() -> diagnosis.apply(keys.of(name)));
     }
 
     @Override

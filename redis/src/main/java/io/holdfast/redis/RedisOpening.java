@@ -7,6 +7,7 @@ import io.holdfast.redis.connect.Heartbeat;
 import io.holdfast.redis.connect.Publishing;
 import io.holdfast.redis.connect.RedisCards;
 import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisDiagnosis;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.ServerConnections;
 import io.holdfast.redis.lua.LuaLockStore;
@@ -23,6 +24,7 @@ import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.ServerInfo;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
@@ -58,6 +60,9 @@ final class RedisOpening {
     private final RedisErrors commandErrors;
     private final RedisConnections connections;
 
+    /** What to say of the mode, and of what it lacks; written before the store is returned. */
+    private final List<Finding> findings = new ArrayList<>();
+
     /** The opening of the mode "commands"; null until that mode is chosen, and in the mode "lua". */
     private volatile @Nullable CommandsOpening modeCommands;
 
@@ -79,7 +84,11 @@ final class RedisOpening {
         while (true) {
             RedisOpening opening = new RedisOpening(settings, context);
             try {
-                return new KeyedStore(opening.open(), settings.lockKeys(), Optional.of(opening.cards()));
+                return new KeyedStore(
+                        opening.open(),
+                        settings.lockKeys(),
+                        Optional.of(opening.cards()),
+                        key -> opening.diagnosis().of(key));
             } catch (RuntimeException e) {
                 opening.connections.close();
                 if (!opening.mayPass(e, context.time().nanoTime() - began)) {
@@ -153,6 +162,12 @@ final class RedisOpening {
         return new RedisCards(connections, commandErrors, keys(true), context.clientId());
     }
 
+    private RedisDiagnosis diagnosis() {
+        boolean cluster = settings.topology() == Topology.CLUSTER;
+        return new RedisDiagnosis(
+                connections, keys(!cluster), context.clientId(), context.time(), cluster, List.copyOf(findings));
+    }
+
     private RedisKeys keys(boolean ofOneServer) {
         return ofOneServer
                 ? RedisKeys.ofServer(settings.internalPrefix())
@@ -198,12 +213,11 @@ final class RedisOpening {
             return "because the server runs no scripts for this user: " + said.split(",", 2)[0];
         }
         steps.load(LuaScript.OF_STORES, scripts, connections.servers());
-        Log.LOG.log(
-                System.Logger.Level.INFO,
-                settings.describe() + ": using Lua scripts (mode lua), "
-                        + (settings.mode() == RedisMode.LUA
-                                ? "as configured"
-                                : "because the server runs them for this user"));
+        String choice = "using Lua scripts (mode lua), "
+                + (settings.mode() == RedisMode.LUA ? "as configured" : "because the server runs them for this user");
+        Log.LOG.log(System.Logger.Level.INFO, settings.describe() + ": " + choice);
+        findings.add(Finding.ok("mode", choice));
+        findings.addAll(scripts.allowed().findings());
         return null;
     }
 
@@ -233,9 +247,15 @@ final class RedisOpening {
         try {
             CommandsOpening opened = new CommandsOpening(
                     settings, context, connections, commandErrors, dedicated, compare, steps.await(compare.run()));
-            Log.LOG.log(
-                    System.Logger.Level.INFO,
-                    settings.describe() + ": using no scripts (mode commands), " + why + "; " + opened.choice());
+            String choice = "using no scripts (mode commands), " + why + "; " + opened.choice();
+            Log.LOG.log(System.Logger.Level.INFO, settings.describe() + ": " + choice);
+            findings.add(
+                    settings.mode() == RedisMode.COMMANDS
+                            ? Finding.ok("mode", choice)
+                            : Finding.warning(
+                                    "mode",
+                                    choice + "; so there is no fair queue at the server",
+                                    "allow this user +evalsha +eval, or set mode=commands to say that this is meant"));
             return opened;
         } catch (ExecutionException e) {
             throw commandErrors.of(e);

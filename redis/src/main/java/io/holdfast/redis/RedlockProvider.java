@@ -49,6 +49,6 @@ public final class RedlockProvider implements LockStoreProvider {
             quorum.member(server.describe(), client -> MemberOpening.open(server, threads, client));
         }
         LockStore store = quorum.open(context);
-        return new KeyedStore(store, parsed.servers().get(0).lockKeys(), store.cards());
+        return new KeyedStore(store, parsed.servers().get(0).lockKeys(), store.cards(), store::diagnose);
     }
 }

@@ -28,6 +28,9 @@ import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.json.Json;
 import io.holdfast.cli.process.Kill;
+import io.holdfast.cli.screen.Table;
+import io.holdfast.cli.view.LockTable;
+import io.holdfast.console.LockWatch;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
@@ -63,6 +66,7 @@ class ArchitectureTest {
     private static final String REDIS = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
     private static final String MICROMETER = "io.holdfast.micrometer";
+    private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
 
     /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
@@ -109,15 +113,29 @@ class ArchitectureTest {
                 redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
                 new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
+                new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
                 new Room(CLI + ".json", CLI + ".json"),
                 new Room(CLI + ".process", CLI + ".process"),
+                new Room(CLI + ".screen", CLI + ".screen", CLI + ".console", CLI + ".process", SPI, "org.jline.."),
+                new Room(
+                        CLI + ".view",
+                        CLI + ".view",
+                        CLI + ".screen",
+                        CLI + ".console",
+                        CLI + ".json",
+                        CONSOLE,
+                        API,
+                        SPI),
                 new Room(
                         CLI + ".commands",
                         CLI + ".commands",
+                        CLI + ".view",
+                        CLI + ".screen",
                         CLI + ".console",
                         CLI + ".json",
                         CLI + ".process",
+                        CONSOLE,
                         API,
                         SPI,
                         "picocli"),
@@ -156,6 +174,7 @@ class ArchitectureTest {
             "io.holdfast.jdbc.JdbcGuard",
             "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.testkit.RedisServer",
+            "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
         }) {
@@ -270,6 +289,9 @@ class ArchitectureTest {
             Io.class,
             Json.class,
             Kill.class,
+            LockWatch.class,
+            Table.class,
+            LockTable.class,
             ExecCommand.class,
             RedisServer.class);
 
@@ -291,6 +313,9 @@ class ArchitectureTest {
         private Io console;
         private Json json;
         private Kill process;
+        private LockWatch watch;
+        private Table screen;
+        private LockTable view;
         private ExecCommand commands;
         private RedisServer testkit;
     }

@@ -6,10 +6,16 @@ import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.json.Json;
-import io.holdfast.spi.DurationText;
-import io.holdfast.spi.Names;
+import io.holdfast.cli.view.LockDetails;
+import io.holdfast.cli.view.LockJson;
+import io.holdfast.console.Holder;
+import io.holdfast.console.LockPicture;
+import io.holdfast.console.LockRow;
+import io.holdfast.console.LockWatch;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -22,14 +28,18 @@ import picocli.CommandLine.Parameters;
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
-        header = "Say what the store knows of a lock.",
-        description = {"The answer is old when it arrives: good for people, not for decisions.", ""},
+        header = "Say who holds a lock, who waits for it, and how to break it.",
+        description = {
+            "Asks the store, and reads the cards of its clients. The answer is old when it arrives: good for people,"
+                    + " not for decisions.",
+            ""
+        },
         footer = {
             "",
             "--json prints one line with always the same fields: name, locked, holder (null if the lock is free),"
                     + " remainingMillis (0 if the lock is free, null if its key never expires), fencingToken (the"
                     + " smallest of this hold, as a string, because it needs 63 bits; null if the store does not know"
-                    + " it), waitingClients."
+                    + " it), waitingClients, holderTitle, heldMillis, renewed, thread, flags, waiters, queue."
         })
 public final class InspectCommand implements Callable<Integer> {
 
@@ -49,48 +59,46 @@ public final class InspectCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws InterruptedException {
         Arguments.checkName(name);
         LockState state;
-        try (LockClient client = store.client().build()) {
+        LockPicture picture;
+        try (LockClient client = store.viewer().build()) {
             state = client.inspect(name);
+            picture = Watching.look(new LockWatch(client), List.of(name), io);
         }
+        LockRow lock = picture.lock(name).orElseThrow();
         if (json) {
-            io.out().println(json(state));
+            io.out().println(json(state, lock));
         } else {
-            print(state);
+            new LockDetails(picture, lock, store.forShell()).lines().forEach(io.out()::println);
         }
         return ExitCode.OK;
     }
 
-    private static String json(LockState state) {
+    /** The first six are what the store said. The rest may be of another holder, if the lock changed hands in between. */
+    private static String json(LockState state, LockRow lock) {
+        @Nullable Holder holder = lock.holder().orElse(null);
         return Json.text(Json.object(
                 "name", state.name(),
                 "locked", state.isLocked(),
                 "holder", state.holder().orElse(null),
                 "remainingMillis", state.remaining().map(Duration::toMillis).orElse(null),
                 "fencingToken", state.fencingToken().isPresent() ? token(state) : null,
-                "waitingClients", state.waitingClients()));
-    }
-
-    private void print(LockState state) {
-        line("name", state.name());
-        line("held by", state.holder().orElse("nobody"));
-        if (state.isLocked()) {
-            String ends = state.remaining()
-                    .map(left -> "in " + DurationText.of(left) + ", unless renewed")
-                    .orElse("never: the key at the store has no expiry, so it is no lock of Holdfast");
-            line("ends", ends);
-            line("token", state.fencingToken().isPresent() ? token(state) + " or larger" : "unknown");
-        }
-        line("waiting", state.waitingClients() + (state.waitingClients() == 1 ? " client" : " clients"));
+                "waitingClients", state.waitingClients(),
+                "holderTitle", holder == null ? null : holder.title(),
+                "heldMillis",
+                        holder == null
+                                ? null
+                                : holder.heldFor().map(Duration::toMillis).orElse(null),
+                "renewed", holder != null && holder.isRenewed(),
+                "thread", holder == null ? null : holder.thread().orElse(null),
+                "flags", LockJson.flags(lock),
+                "waiters", lock.waiters(),
+                "queue", LockJson.queue(lock)));
     }
 
     private static String token(LockState state) {
         return Long.toString(state.fencingToken().orElseThrow());
-    }
-
-    private void line(String what, String value) {
-        io.out().printf("%-8s %s%n", what, Names.printable(value));
     }
 }

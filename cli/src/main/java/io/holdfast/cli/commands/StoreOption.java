@@ -1,8 +1,10 @@
 package io.holdfast.cli.commands;
 
+import io.holdfast.CardDetail;
 import io.holdfast.LockClient;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.console.Shell;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -27,6 +29,22 @@ final class StoreOption {
     /** A client that is not built yet, so that a command can set what is its own. */
     LockClient.Builder client() {
         return LockClient.builder().uri(uri());
+    }
+
+    /** A client that only looks, so that it has no card of its own. */
+    LockClient.Builder viewer() {
+        return client().cards(CardDetail.OFF);
+    }
+
+    /**
+     * Returns the option for another call by the same user, with a blank after it, in the words of a shell; empty if the
+     * call does not need it. A URI with a login stays out of it: what is shown ends up in tickets.
+     */
+    String forShell() {
+        if (uri == null) {
+            return "";
+        }
+        return "--store " + (uri.contains("@") ? "\"$" + VARIABLE + "\"" : Shell.word(uri)) + " ";
     }
 
     /**

@@ -14,6 +14,9 @@ public final class ExitCode {
     public static final int NOT_ACQUIRED = 75;
     public static final int LEASE_LOST = 76;
 
+    /** {@code doctor} found an error in how the store is set up. */
+    public static final int BAD_CONFIGURATION = 78;
+
     /** As shells do. */
     public static final int NOT_EXECUTABLE = 126;
 

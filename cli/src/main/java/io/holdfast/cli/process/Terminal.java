@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** What there is to know about the terminal this process may have. */
 public final class Terminal {
@@ -25,6 +26,27 @@ public final class Terminal {
             return (boolean) Console.class.getMethod("isTerminal").invoke(console);
         } catch (ReflectiveOperationException e) {
             return true;
+        }
+    }
+
+    /** Returns the line that a person types; null if there is no terminal or its end has come. */
+    @SuppressWarnings("SystemConsoleNull") // asked for below
+    public static @Nullable String readLine() {
+        Console console = System.console();
+        return console == null ? null : console.readLine();
+    }
+
+    /** Returns how many columns the terminal on standard input has; 0 if that is unknown. */
+    public static int columns() {
+        try {
+            Process stty = new ProcessBuilder("stty", "size")
+                    .redirectInput(ProcessBuilder.Redirect.INHERIT)
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String size = new String(stty.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
+            return Integer.parseInt(size.substring(size.indexOf(' ') + 1));
+        } catch (IOException | NumberFormatException e) {
+            return 0;
         }
     }
 

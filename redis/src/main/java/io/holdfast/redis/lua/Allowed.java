@@ -1,5 +1,9 @@
 package io.holdfast.redis.lua;
 
+import io.holdfast.spi.Finding;
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What a server lets this user do with scripts. {@link RedisProbe} finds it out once, when the store is opened. Without
  * any of it the locks are as safe, and slower.
@@ -14,4 +18,30 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
 
     /** A server without restrictions. */
     public static final Allowed ALL = new Allowed(true, true, true);
+
+    /** Returns what is missing, for people. */
+    public List<Finding> findings() {
+        List<Finding> missing = new ArrayList<>();
+        if (!digests) {
+            missing.add(Finding.warning(
+                    "rights",
+                    "the server refuses EVALSHA, so each command sends the text of its script, up to 9 KB",
+                    "allow +evalsha"));
+        }
+        if (!pushes) {
+            missing.add(Finding.warning(
+                    "rights",
+                    "scripts may not publish, so a release leaves the lock free and sends a hint after it; the order of"
+                            + " clients is approximate",
+                    "allow +publish and the channels of clients"));
+        }
+        if (!batches) {
+            missing.add(Finding.warning(
+                    "rights",
+                    "a script may not use keys of two slots, so each hold is renewed by its own command",
+                    "nothing to do behind a proxy or in a cluster; expect one command for each hold every third of a"
+                            + " lease"));
+        }
+        return missing;
+    }
 }

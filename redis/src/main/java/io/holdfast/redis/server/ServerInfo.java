@@ -24,6 +24,11 @@ public final class ServerInfo {
         return fields.getOrDefault("redis_version", "");
     }
 
+    /** Returns a field, or an empty string. */
+    String field(String name) {
+        return fields.getOrDefault(name, "");
+    }
+
     /** Returns the settings that endanger locks, each as a sentence that follows the server's name. */
     public List<String> warnings() {
         List<String> warnings = new ArrayList<>();

@@ -1,0 +1,110 @@
+package io.holdfast.cli.commands;
+
+import io.holdfast.LockClient;
+import io.holdfast.cli.console.ExitCode;
+import io.holdfast.cli.console.Io;
+import io.holdfast.cli.console.Version;
+import io.holdfast.cli.json.Json;
+import io.holdfast.cli.screen.Output;
+import io.holdfast.cli.screen.Tone;
+import io.holdfast.cli.view.Glob;
+import io.holdfast.cli.view.LockJson;
+import io.holdfast.cli.view.LockTable;
+import io.holdfast.console.LockPicture;
+import io.holdfast.console.LockRow;
+import io.holdfast.console.LockWatch;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Predicate;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast ls [PATTERN]}. */
+@Command(
+        name = "ls",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisHeading = "%nUsage: ",
+        descriptionHeading = "%n",
+        header = "List the locks that are held or waited for.",
+        description = {
+            "By longest wait x waiters. It lists what the clients' cards say, each up to a few seconds old. A lock of"
+                    + " another library is listed if a client of Holdfast waits for it.",
+            ""
+        },
+        footer = {
+            "",
+            "Flags: DEAD (nobody has heard of the holder's client; when the lock is free), CYCLE (a deadlock), NO"
+                    + " EXPIRY, FOREIGN (no client of Holdfast), NOT RENEWED (a lease with a fixed length).",
+            "--json prints one line: locks, clients, cycles, suspectedCycles, unnamedLocks."
+        })
+public final class LsCommand implements Callable<Integer> {
+
+    private final Io io;
+
+    @Mixin
+    private final StoreOption store = new StoreOption();
+
+    @Option(names = "--json", description = "Print one line of JSON.")
+    private boolean json;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "PATTERN",
+            defaultValue = "*",
+            description = "Which names, as in 'order:*'; * stands for any text, ? for one character.")
+    private String pattern = "*";
+
+    public LsCommand(Io io) {
+        this.io = io;
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        Arguments.checkText(List.of(pattern));
+        Predicate<String> wanted = Glob.of(pattern);
+        LockPicture picture;
+        try (LockClient client = store.viewer().build()) {
+            picture = Watching.look(new LockWatch(client), List.of(), io);
+        }
+        List<LockRow> locks = picture.locks().stream()
+                .filter(lock -> wanted.test(lock.name()))
+                .toList();
+        if (json) {
+            io.out().println(Json.text(LockJson.of(picture, locks)));
+        } else {
+            print(picture, locks);
+        }
+        return ExitCode.OK;
+    }
+
+    private void print(LockPicture picture, List<LockRow> locks) {
+        if (locks.isEmpty()) {
+            io.complain(
+                    picture.clients().isEmpty()
+                            ? "no client has a card there (cards are written a few seconds after a client connects)"
+                            : "no lock " + (pattern.equals("*") ? "" : "like " + pattern + " ")
+                                    + "is held or waited for by the "
+                                    + picture.clients().size()
+                                    + " clients with cards");
+            return;
+        }
+        Output output = Output.of(io);
+        output.print(LockTable.of(locks));
+        picture.cycles().stream()
+                .filter(cycle -> locks.stream().anyMatch(lock -> cycle.contains(lock.name())))
+                .forEach(cycle -> {
+                    io.out().println();
+                    LockTable.drawing(cycle).forEach(line -> output.line(line, Tone.BAD));
+                });
+        if (picture.suspectedCycles() > 0) {
+            io.complain("a deadlock was suspected and not confirmed");
+        }
+        if (picture.unnamedLocks() > 0) {
+            io.complain(picture.unnamedLocks() + " more locks are held or waited for: a card has room for the oldest"
+                    + " 200 of each kind");
+        }
+    }
+}

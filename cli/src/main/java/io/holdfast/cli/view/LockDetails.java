@@ -1,0 +1,146 @@
+package io.holdfast.cli.view;
+
+import io.holdfast.ClientCard;
+import io.holdfast.cli.console.Shell;
+import io.holdfast.console.Ages;
+import io.holdfast.console.Cycle;
+import io.holdfast.console.Flag;
+import io.holdfast.console.Holder;
+import io.holdfast.console.LockPicture;
+import io.holdfast.console.LockRow;
+import io.holdfast.console.Queued;
+import io.holdfast.spi.Names;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All that is known of one lock, as lines.
+ *
+ * @param storeOption the option {@code --store} for the command that breaks the lock, with a blank after it; or empty
+ */
+public record LockDetails(LockPicture picture, LockRow lock, String storeOption) {
+
+    /** Returns the lines, without control characters. */
+    public List<String> lines() {
+        List<String> lines = new ArrayList<>();
+        field(lines, "name", lock.name());
+        if (lock.holder().isEmpty()) {
+            field(lines, "held by", "nobody");
+        } else {
+            addHolder(lines, lock.holder().get());
+        }
+        addQueue(lines);
+        for (Cycle cycle : picture.cycles()) {
+            if (cycle.contains(lock.name())) {
+                lines.add("");
+                LockTable.drawing(cycle).forEach(line -> lines.add(Names.printable(line)));
+            }
+        }
+        lock.holder().ifPresent(holder -> addBreaking(lines, holder));
+        return lines;
+    }
+
+    private void addHolder(List<String> lines, Holder holder) {
+        field(
+                lines,
+                "held by",
+                holder.title()
+                        + holder.heldFor().map(held -> ", for " + Ages.of(held)).orElse(""));
+        holder.thread().ifPresent(thread -> field(lines, "thread", thread));
+        if (!holder.title().equals(holder.id())) {
+            field(lines, "id", holder.id());
+        }
+        field(
+                lines,
+                "token",
+                holder.fencingToken().isEmpty()
+                        ? "unknown"
+                        : holder.fencingToken().getAsLong() + (holder.heldFor().isEmpty() ? " or larger" : ""));
+        field(lines, "ends", ends(holder));
+        holder.card()
+                .ifPresent(card -> field(
+                        lines,
+                        "client",
+                        "Holdfast " + card.version() + ", last heard of " + Ages.of(card.heard()) + " ago; holds "
+                                + card.heldCount() + ", waits for " + card.waitingCount()));
+        if (!lock.flags().isEmpty()) {
+            field(lines, "flags", LockTable.flags(lock));
+        }
+    }
+
+    private String ends(Holder holder) {
+        if (lock.flags().contains(Flag.NO_EXPIRY)) {
+            return "never: the key at the store has no expiry, so it is no lock of Holdfast";
+        }
+        String when = holder.endsIn().map(left -> "in " + Ages.of(left)).orElse("");
+        if (lock.flags().contains(Flag.DEAD)) {
+            return (when.isEmpty() ? "soon" : when) + ": its client is silent, so nobody renews it";
+        }
+        if (holder.isRenewed()) {
+            return (when.isEmpty() ? "" : when + ", but ") + "renewed for as long as it is held";
+        }
+        return lock.flags().contains(Flag.NOT_RENEWED)
+                ? when + ": the lease has a fixed length"
+                : (when.isEmpty() ? "unknown" : when + ", unless renewed");
+    }
+
+    private void addQueue(List<String> lines) {
+        if (lock.waiters() == 0) {
+            field(lines, "waiting", "nobody, as the cards of the clients say");
+            return;
+        }
+        field(
+                lines,
+                "waiting",
+                lock.waiters() + (lock.waiters() == 1 ? " caller" : " callers") + " in "
+                        + lock.queue().size()
+                        + (lock.queue().size() == 1 ? " client" : " clients") + ", the longest for "
+                        + Ages.of(lock.longestWait()));
+        for (Queued queued : lock.queue()) {
+            String own = lock.holder()
+                    .flatMap(Holder::card)
+                    .map(ClientCard::id)
+                    .filter(queued.client().id()::equals)
+                    .map(same -> ", the holder's own client")
+                    .orElse("");
+            lines.add("  " + queued.client().title() + ": " + queued.waiters() + " for "
+                    + Ages.of(queued.waited())
+                    + queued.thread()
+                            .map(thread -> ", first in thread " + Names.printable(thread))
+                            .orElse("") + own);
+        }
+    }
+
+    private void addBreaking(List<String> lines, Holder holder) {
+        lines.add("");
+        boolean plain = Names.printable(lock.name()).equals(lock.name());
+        lines.add("To break it: "
+                + (plain
+                        ? "holdfast release --yes " + storeOption + (lock.name().startsWith("-") ? "-- " : "")
+                                + Shell.word(lock.name())
+                        : "the name has control characters, so use LockClient.forceRelease"));
+        lines.add("  " + whatBreakingCauses(lock, holder));
+    }
+
+    /** Says what a release by force of this lock would cause. */
+    public static String whatBreakingCauses(LockRow lock, Holder holder) {
+        String next = lock.waiters() == 0 ? "The next client that asks" : "A waiter";
+        if (lock.flags().contains(Flag.DEAD)) {
+            return next + " gets the lock now instead of"
+                    + holder.endsIn().map(left -> " in " + Ages.of(left)).orElse(" later")
+                    + ". If the holder is only stopped, it finds out when it goes on; writes without a fencing token may"
+                    + " come late.";
+        }
+        if (lock.flags().contains(Flag.FOREIGN)) {
+            return next + " gets the lock at once. The holder is no client of Holdfast and may never notice, so both"
+                    + " work at the same time.";
+        }
+        return next
+                + " gets the lock at once. The holder loses its lease and notices at its next renewal, within a third"
+                + " of a lease; until then both work at the same time.";
+    }
+
+    private static void field(List<String> lines, String what, String value) {
+        lines.add(String.format("%-8s %s", what, Names.printable(value)));
+    }
+}

@@ -1,0 +1,101 @@
+package io.holdfast.cli.view;
+
+import io.holdfast.cli.screen.Table;
+import io.holdfast.cli.screen.Table.Cell;
+import io.holdfast.cli.screen.Table.Column;
+import io.holdfast.cli.screen.Tone;
+import io.holdfast.console.Ages;
+import io.holdfast.console.Cycle;
+import io.holdfast.console.Flag;
+import io.holdfast.console.Holder;
+import io.holdfast.console.LockRow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Locks as rows, and cycles as drawings. */
+public final class LockTable {
+
+    private static final String NONE = "-";
+
+    private LockTable() {}
+
+    /** Returns a row for each lock, in the given order. */
+    public static Table of(List<LockRow> locks) {
+        Table table = new Table(
+                Column.text("NAME"),
+                Column.text("HOLDER"),
+                Column.number("HELD"),
+                Column.whole("ENDS"),
+                Column.number("WAITERS"),
+                Column.number("OLDEST"),
+                Column.number("LOCKS/S"),
+                Column.whole("FLAGS"));
+        for (LockRow lock : locks) {
+            Tone tone = tone(lock);
+            table.add(
+                    new Cell(lock.name(), tone),
+                    Cell.of(lock.holder().map(Holder::title).orElse(NONE)),
+                    Cell.of(lock.holder().flatMap(Holder::heldFor).map(Ages::of).orElse(NONE)),
+                    Cell.of(ends(lock)),
+                    Cell.of(lock.waiters()),
+                    Cell.of(lock.waiters() == 0 ? NONE : Ages.of(lock.longestWait())),
+                    Cell.of(rate(lock.acquiredPerSecond())),
+                    new Cell(flags(lock), tone));
+        }
+        return table;
+    }
+
+    private static Tone tone(LockRow lock) {
+        if (lock.flags().contains(Flag.DEAD) || lock.flags().contains(Flag.CYCLE)) {
+            return Tone.BAD;
+        }
+        return lock.flags().isEmpty() || lock.waiters() == 0 ? Tone.PLAIN : Tone.WARN;
+    }
+
+    /** Returns when the hold ends: "renewed" if the holder renews it. */
+    static String ends(LockRow lock) {
+        if (lock.holder().isEmpty()) {
+            return NONE;
+        }
+        Holder holder = lock.holder().get();
+        if (lock.flags().contains(Flag.NO_EXPIRY)) {
+            return "never";
+        }
+        if (holder.isRenewed() && !lock.flags().contains(Flag.DEAD)) {
+            return "renewed";
+        }
+        return holder.endsIn().map(left -> "in " + Ages.of(left)).orElse("unknown");
+    }
+
+    /** Returns the flags in one text: {@code DEAD free in 7.2s, CYCLE}. */
+    static String flags(LockRow lock) {
+        return lock.flags().stream()
+                .map(flag -> flag == Flag.DEAD
+                        ? flag
+                                + lock.holder()
+                                        .flatMap(Holder::endsIn)
+                                        .map(left -> " free in " + Ages.of(left))
+                                        .orElse("")
+                        : flag.toString())
+                .collect(Collectors.joining(", "));
+    }
+
+    static String rate(double perSecond) {
+        return perSecond == 0 ? NONE : String.format(Locale.ROOT, perSecond < 10 ? "%.1f" : "%.0f", perSecond);
+    }
+
+    /** Draws a cycle: a line above, and one for each client. The texts are not escaped. */
+    public static List<String> drawing(Cycle cycle) {
+        List<String> lines = new ArrayList<>();
+        lines.add("CYCLE: " + cycle.steps().size() + " clients wait for each other");
+        for (int i = 0; i < cycle.steps().size(); i++) {
+            Cycle.Step step = cycle.steps().get(i);
+            String arrow = i == 0 ? "┌> " : i == cycle.steps().size() - 1 ? "└─ " : "│  ";
+            lines.add("  " + arrow + step.client().title() + " holds " + step.holds() + " and has waited "
+                    + Ages.of(step.waited()) + " for " + step.waitsFor());
+        }
+        return lines;
+    }
+}

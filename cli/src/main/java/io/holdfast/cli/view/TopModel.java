@@ -1,0 +1,293 @@
+package io.holdfast.cli.view;
+
+import io.holdfast.cli.screen.Key;
+import io.holdfast.cli.screen.Tone;
+import io.holdfast.cli.screen.Width;
+import io.holdfast.console.Holder;
+import io.holdfast.console.LockPicture;
+import io.holdfast.console.LockRow;
+import io.holdfast.spi.Names;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** What {@code top} shows, and what its keys do. No I/O: a picture and keys go in, a frame of lines comes out. */
+public final class TopModel {
+
+    /** The order of the locks. */
+    private enum Sort {
+        WAIT,
+        HELD,
+        RATE,
+        NAME;
+
+        private Comparator<LockRow> order() {
+            return switch (this) {
+                case WAIT -> LockRow.BY_URGENCY;
+                case HELD ->
+                    Comparator.comparing((LockRow row) ->
+                                    row.holder().flatMap(Holder::heldFor).orElse(Duration.ZERO))
+                            .reversed()
+                            .thenComparing(LockRow::name);
+                case RATE ->
+                    Comparator.comparing(LockRow::acquiredPerSecond).reversed().thenComparing(LockRow::name);
+                case NAME -> Comparator.comparing(LockRow::name);
+            };
+        }
+
+        private Sort next() {
+            return switch (this) {
+                case WAIT -> HELD;
+                case HELD -> RATE;
+                case RATE -> NAME;
+                case NAME -> WAIT;
+            };
+        }
+    }
+
+    private static final List<String> HELP = List.of(
+            "s        sort by: longest wait x waiters, time held, locks a second, name",
+            "/        filter by a part of the name, or by a pattern with * and ?; Enter keeps it, Esc drops it",
+            "j k      down, up; also the arrows and Page Up, Page Down",
+            "Enter    open the chosen lock: its holder, its queue, how to break it; Esc goes back",
+            "q        quit; also Ctrl-C",
+            "",
+            "DEAD         nobody has heard of the holder's client; when its lock is free",
+            "CYCLE        a deadlock: clients wait for each other's locks",
+            "NO EXPIRY    the key never expires: nothing frees it but a release by hand",
+            "FOREIGN      the holder is no client of Holdfast",
+            "NOT RENEWED  the lease has a fixed length",
+            "",
+            "LOCKS/S      leases handed out a second, over each client's last card");
+
+    private static final int PAGE = 10;
+
+    private final String store;
+    private final String storeOption;
+    private @Nullable LockPicture picture;
+    private String failure = "";
+    private Sort sort = Sort.WAIT;
+    private String filter = "";
+    private boolean editsFilter;
+    private boolean showsHelp;
+    private boolean isOpen;
+    private @Nullable String chosen;
+
+    /** @param storeOption as in {@link LockDetails} */
+    public TopModel(String store, String storeOption) {
+        this.store = store;
+        this.storeOption = storeOption;
+    }
+
+    /** Takes what a look saw. */
+    public void show(LockPicture seen) {
+        picture = seen;
+        failure = "";
+    }
+
+    /** Takes a look that failed; the last picture stays. */
+    public void fail(String sentence) {
+        failure = sentence;
+    }
+
+    /** Takes a key. Returns false if the user wants to leave. */
+    public boolean press(Key key) {
+        if (key.kind() == Key.Kind.END) {
+            return false;
+        }
+        if (editsFilter) {
+            editFilter(key);
+            return true;
+        }
+        switch (key.kind()) {
+            case UP -> move(-1);
+            case DOWN -> move(1);
+            case PAGE_UP -> move(-PAGE);
+            case PAGE_DOWN -> move(PAGE);
+            case ENTER -> isOpen = !showsHelp && chosen().isPresent();
+            case ESCAPE, BACKSPACE -> {
+                isOpen = false;
+                showsHelp = false;
+            }
+            default -> {
+                return pressCharacter(key.character());
+            }
+        }
+        return true;
+    }
+
+    private boolean pressCharacter(char character) {
+        switch (character) {
+            case 'q' -> {
+                return false;
+            }
+            case 's' -> sort = sort.next();
+            case '/' -> editsFilter = true;
+            case '?', 'h' -> showsHelp = !showsHelp;
+            case 'j' -> move(1);
+            case 'k' -> move(-1);
+            default -> {
+                // no meaning
+            }
+        }
+        return true;
+    }
+
+    private void editFilter(Key key) {
+        switch (key.kind()) {
+            case CHARACTER -> filter += key.character();
+            case BACKSPACE -> filter = filter.substring(0, Math.max(0, filter.length() - 1));
+            case ENTER -> editsFilter = false;
+            case ESCAPE -> {
+                filter = "";
+                editsFilter = false;
+            }
+            default -> {
+                // no meaning
+            }
+        }
+    }
+
+    private void move(int by) {
+        List<LockRow> rows = rows();
+        if (!rows.isEmpty()) {
+            chosen = rows.get(Math.max(0, Math.min(rows.size() - 1, indexOfChosen(rows) + by)))
+                    .name();
+        }
+    }
+
+    private int indexOfChosen(List<LockRow> rows) {
+        for (int i = 0; i < rows.size(); i++) {
+            if (rows.get(i).name().equals(chosen)) {
+                return i;
+            }
+        }
+        return 0;
+    }
+
+    private Optional<LockRow> chosen() {
+        List<LockRow> rows = rows();
+        return rows.isEmpty() ? Optional.empty() : Optional.of(rows.get(indexOfChosen(rows)));
+    }
+
+    private List<LockRow> rows() {
+        if (picture == null) {
+            return List.of();
+        }
+        Predicate<String> wanted =
+                filter.contains("*") || filter.contains("?") ? Glob.of(filter) : name -> name.contains(filter);
+        return picture.locks().stream()
+                .filter(row -> wanted.test(row.name()))
+                .sorted(sort.order())
+                .toList();
+    }
+
+    /** Returns everything once, for an output that is no terminal. */
+    public List<String> wholeFrame() {
+        List<String> lines = new ArrayList<>(heading());
+        lines.addAll(LockTable.of(rows()).lines(0, false));
+        addCycles(lines, false);
+        return lines;
+    }
+
+    /** Returns the lines of a terminal of this size. */
+    public List<String> frame(int width, int height, boolean colours) {
+        List<String> lines = new ArrayList<>();
+        heading().forEach(line -> lines.add(Width.cut(line, width)));
+        lines.add(Width.cut(keys(), width));
+        lines.add("");
+        LockPicture seen = picture;
+        if (showsHelp) {
+            HELP.forEach(line -> lines.add(Width.cut(line, width)));
+        } else if (isOpen && seen != null && chosen().isPresent()) {
+            new LockDetails(seen, chosen().get(), storeOption)
+                    .lines()
+                    .forEach(line -> lines.addAll(wrapped(line, width)));
+        } else if (seen != null) {
+            List<String> below = new ArrayList<>();
+            addCycles(below, colours);
+            addTable(lines, width, Math.max(2, height - lines.size() - below.size()), colours);
+            lines.addAll(below);
+        }
+        return lines.subList(0, Math.min(height, lines.size()));
+    }
+
+    private List<String> heading() {
+        String first = "holdfast top  " + Names.printable(store);
+        if (!failure.isEmpty()) {
+            return List.of(first, "NO ANSWER: " + Names.printable(failure));
+        }
+        LockPicture seen = picture;
+        if (seen == null) {
+            return List.of(first, "looking…");
+        }
+        long silent = seen.clients().stream().filter(seen::isSilent).count();
+        int held = seen.clients().stream().mapToInt(card -> card.heldCount()).sum();
+        int waiters = seen.locks().stream().mapToInt(LockRow::waiters).sum();
+        double rate =
+                seen.locks().stream().mapToDouble(LockRow::acquiredPerSecond).sum();
+        return List.of(
+                first,
+                number(seen.clients().size(), "client") + (silent == 0 ? "" : " (" + silent + " silent)") + ", "
+                        + number(held, "lock") + " held, " + number(waiters, "waiter") + ", "
+                        + LockTable.rate(rate) + " locks/s"
+                        + (seen.cycles().isEmpty()
+                                ? ""
+                                : ", " + number(seen.cycles().size(), "CYCLE"))
+                        + (seen.suspectedCycles() == 0 ? "" : ", looking again for a cycle"));
+    }
+
+    private static String number(int count, String noun) {
+        return count + " " + noun + (count == 1 ? "" : "s");
+    }
+
+    private String keys() {
+        return "[s]ort: " + sort.name().toLowerCase(Locale.ROOT) + "   [/]filter: " + Names.printable(filter)
+                + (editsFilter ? "_" : "") + "   [Enter] open   [?] help   [q]uit";
+    }
+
+    private void addTable(List<String> lines, int width, int height, boolean colours) {
+        List<LockRow> rows = rows();
+        int index = indexOfChosen(rows);
+        int from = Math.max(0, Math.min(index - height / 2, rows.size() - (height - 1)));
+        List<LockRow> shown = rows.subList(from, Math.min(rows.size(), from + height - 1));
+        List<String> coloured = LockTable.of(shown).lines(width - 2, colours);
+        List<String> plain = LockTable.of(shown).lines(width - 2, false);
+        for (int i = 0; i < coloured.size(); i++) {
+            boolean isChosen = i > 0 && from + i - 1 == index;
+            lines.add(
+                    isChosen
+                            ? Tone.CHOSEN.of("> " + Width.pad(plain.get(i), width - 2, false), colours)
+                            : "  " + coloured.get(i));
+        }
+    }
+
+    private void addCycles(List<String> lines, boolean colours) {
+        if (picture != null) {
+            picture.cycles().forEach(cycle -> {
+                lines.add("");
+                LockTable.drawing(cycle).forEach(line -> lines.add(Tone.BAD.of(Names.printable(line), colours)));
+            });
+        }
+    }
+
+    private static List<String> wrapped(String line, int width) {
+        List<String> lines = new ArrayList<>();
+        String rest = line;
+        while (Width.of(rest) > width && width > 1) {
+            String start = Width.cut(rest, width);
+            int end = start.length() - 1; // without the ellipsis
+            int blank = rest.lastIndexOf(' ', end);
+            int cut = blank > end / 2 ? blank : Math.max(1, end);
+            lines.add(rest.substring(0, cut));
+            rest = "  " + rest.substring(cut).stripLeading();
+        }
+        lines.add(rest);
+        return lines;
+    }
+}

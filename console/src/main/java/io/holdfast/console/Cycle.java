@@ -1,0 +1,41 @@
+package io.holdfast.console;
+
+import io.holdfast.ClientCard;
+import java.time.Duration;
+import java.util.List;
+
+/**
+ * Clients that wait for each other's locks: each step's client waits for the lock that the next step's client holds,
+ * and the last one for that of the first. Without outside help, or the end of a lease or of a wait, none goes on; unless
+ * the lock is released by other callers of the same client than those who wait, which cards do not tell.
+ */
+public record Cycle(List<Step> steps) {
+
+    /**
+     * One client of a cycle.
+     *
+     * @param holds the lock that the client before waits for
+     * @param holderId the id by which the client holds it
+     * @param waitsFor the lock that the next client holds
+     * @param waited how long the first caller has waited for it
+     */
+    public record Step(ClientCard client, String holds, String holderId, String waitsFor, Duration waited) {}
+
+    /** Copies the steps. */
+    public Cycle {
+        steps = List.copyOf(steps);
+    }
+
+    /** Returns whether the lock is part of the cycle. */
+    public boolean contains(String name) {
+        return steps.stream().anyMatch(step -> step.holds().equals(name));
+    }
+
+    /** Identifies the cycle in all looks: the same clients, holds and waits. */
+    List<String> key() {
+        return steps.stream()
+                .map(step -> step.holderId() + '\n' + step.holds() + '\n' + step.waitsFor())
+                .sorted()
+                .toList();
+    }
+}

@@ -1,0 +1,50 @@
+package io.holdfast.console;
+
+import io.holdfast.ClientCard;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All locks that clients hold or wait for, as their cards say it. A lock that a foreign holder has, and that no client
+ * of Holdfast waits for, is not in it.
+ *
+ * @param locks in the order of {@link LockRow#BY_URGENCY}
+ * @param clients the cards of all clients
+ * @param cycles the deadlocks that were seen in two looks and confirmed by the store
+ * @param suspectedCycles how many more were seen, and need another look
+ * @param period how often a client writes its card
+ * @param unnamedLocks how many locks are held or waited for that have no room on a card
+ */
+public record LockPicture(
+        List<LockRow> locks,
+        List<ClientCard> clients,
+        List<Cycle> cycles,
+        int suspectedCycles,
+        Duration period,
+        int unnamedLocks) {
+
+    /** After so many periods without a word from a client, it is silent. */
+    private static final int SILENT_PERIODS = 3;
+
+    /** Copies the lists. */
+    public LockPicture {
+        locks = List.copyOf(locks);
+        clients = List.copyOf(clients);
+        cycles = List.copyOf(cycles);
+    }
+
+    /** Returns a lock of the picture. */
+    public Optional<LockRow> lock(String name) {
+        return locks.stream().filter(row -> row.name().equals(name)).findFirst();
+    }
+
+    /** Returns whether nobody has heard of this client for more than three periods. */
+    public boolean isSilent(ClientCard client) {
+        return isSilent(client, period);
+    }
+
+    static boolean isSilent(ClientCard client, Duration period) {
+        return client.heard().compareTo(period.multipliedBy(SILENT_PERIODS)) > 0;
+    }
+}

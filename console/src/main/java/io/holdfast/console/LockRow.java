@@ -1,0 +1,41 @@
+package io.holdfast.console;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One lock: its holder and those who wait for it.
+ *
+ * @param name the lock name
+ * @param holder the holder; empty if the lock is free, or if nobody could say who holds it
+ * @param flags what is remarkable, in the order of {@link Flag}
+ * @param waiters how many callers of all clients wait
+ * @param longestWait how long the first of them has waited; zero if none waits
+ * @param queue the clients of the waiters, the longest wait first
+ * @param acquiredPerSecond how many leases were handed out a second, over the last period of each client
+ * @param handedOnPerSecond how many of them without a command, within a client
+ */
+public record LockRow(
+        String name,
+        Optional<Holder> holder,
+        Set<Flag> flags,
+        int waiters,
+        Duration longestWait,
+        List<Queued> queue,
+        double acquiredPerSecond,
+        double handedOnPerSecond) {
+
+    /** The order in which an operator looks at locks: by longest wait × waiters, then by the time held. */
+    public static final Comparator<LockRow> BY_URGENCY = Comparator.comparing(LockRow::pressureSeconds)
+            .thenComparing(row -> row.holder().flatMap(Holder::heldFor).orElse(Duration.ZERO))
+            .reversed()
+            .thenComparing(LockRow::name);
+
+    /** Returns the longest wait × the number of waiters. */
+    public double pressureSeconds() {
+        return longestWait.toMillis() / 1e3 * waiters;
+    }
+}

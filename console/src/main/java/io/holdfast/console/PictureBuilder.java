@@ -1,0 +1,185 @@
+package io.holdfast.console;
+
+import io.holdfast.ClientCard;
+import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.LockState;
+import io.holdfast.spi.HolderId;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the cards of all clients together, lock by lock. Does no I/O: {@link #unclear} names the locks of which the cards
+ * do not say enough, and {@link #rows} takes the store's answers on them. For one use.
+ */
+final class PictureBuilder {
+
+    /** A hold, as a card has it. */
+    private record Hold(ClientCard client, HeldLock lock) {}
+
+    private final Duration period;
+    private final Map<String, ClientCard> clients = new HashMap<>(); // by id
+    private final Map<String, Hold> holds = new HashMap<>(); // by lock name; the newest of those that cards have
+    private final Map<String, List<Queued>> queues = new TreeMap<>(); // by lock name; every name of the picture
+    private final Map<String, double[]> rates = new HashMap<>(); // by lock name; acquired and handed on, a second
+
+    PictureBuilder(List<ClientCard> cards, Duration period) {
+        this.period = period;
+        cards.forEach(this::add);
+    }
+
+    private void add(ClientCard client) {
+        clients.put(client.id(), client);
+        for (HeldLock lock : client.held()) {
+            // A card may be older than a hand-off; tokens grow, so the larger one is the newer hold.
+            holds.merge(
+                    lock.name(),
+                    new Hold(client, lock),
+                    (one, other) -> one.lock().fencingToken() >= other.lock().fencingToken() ? one : other);
+            List<Queued> queue = queues.computeIfAbsent(lock.name(), name -> new ArrayList<>());
+            if (lock.waiters() > 0 && !isSilent(client)) {
+                queue.add(new Queued(client, lock.waiters(), lock.longestWait(), Optional.empty()));
+            }
+        }
+        if (isSilent(client)) {
+            return; // nobody waits there any more, or nobody knows
+        }
+        for (WaitedLock lock : client.waiting()) {
+            queues.computeIfAbsent(lock.name(), name -> new ArrayList<>())
+                    .add(new Queued(client, lock.waiters(), lock.waited(), lock.thread()));
+        }
+        double seconds = period.toMillis() / 1e3;
+        for (ClientCard.Activity activity : client.busiest()) {
+            double[] rate = rates.computeIfAbsent(activity.name(), name -> new double[2]);
+            rate[0] += activity.acquired() / seconds;
+            rate[1] += activity.handedOn() / seconds;
+        }
+    }
+
+    private boolean isSilent(ClientCard client) {
+        return LockPicture.isSilent(client, period);
+    }
+
+    /** Returns the names whose holder is not on a card, or on that of a silent client; the longest waits first. */
+    Set<String> unclear() {
+        Set<String> unclear = new LinkedHashSet<>();
+        queues.entrySet().stream()
+                .filter(entry -> {
+                    Hold hold = holds.get(entry.getKey());
+                    return hold == null || isSilent(hold.client());
+                })
+                .sorted(Map.Entry.comparingByValue(
+                        Comparator.comparing(PictureBuilder::longestWait).reversed()))
+                .forEach(entry -> unclear.add(entry.getKey()));
+        return unclear;
+    }
+
+    /**
+     * Returns the locks, in the order of their names.
+     *
+     * @param states what the store says of some names; of others, the cards are believed
+     * @param wanted names that have a row even if they are free
+     * @param cycles confirmed
+     */
+    List<LockRow> rows(Map<String, LockState> states, Collection<String> wanted, List<Cycle> cycles) {
+        wanted.forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
+        List<LockRow> rows = new ArrayList<>();
+        queues.forEach((name, queue) -> {
+            LockState state = states.get(name);
+            Holder holder = holder(name, state);
+            double[] rate = rates.getOrDefault(name, new double[2]);
+            LockRow row = new LockRow(
+                    name,
+                    Optional.ofNullable(holder),
+                    flags(holder, state, cycles.stream().anyMatch(cycle -> cycle.contains(name))),
+                    queue.stream().mapToInt(Queued::waiters).sum(),
+                    longestWait(queue),
+                    queue.stream()
+                            .sorted(Comparator.comparing(Queued::waited).reversed())
+                            .toList(),
+                    rate[0],
+                    rate[1]);
+            if (holder != null || !queue.isEmpty() || wanted.contains(name)) {
+                rows.add(row);
+            }
+        });
+        return rows;
+    }
+
+    private @Nullable Holder holder(String name, @Nullable LockState state) {
+        Hold hold = holds.get(name);
+        if (state == null) {
+            return hold == null ? null : holder(hold, Optional.empty());
+        }
+        String id = state.holder().orElse(null);
+        if (id == null) {
+            return null;
+        }
+        if (hold != null && hold.lock().holderId().equals(id)) {
+            return holder(hold, state.remaining());
+        }
+        ClientCard card = clients.get(HolderId.client(id));
+        return new Holder(
+                id,
+                card != null ? card.title() : state.holderTitle().orElse(id),
+                Optional.ofNullable(card),
+                state.fencingToken(),
+                Optional.empty(),
+                state.remaining(),
+                false,
+                Optional.empty());
+    }
+
+    /** @param left what the store says, if it was asked */
+    private static Holder holder(Hold hold, Optional<Duration> left) {
+        HeldLock lock = hold.lock();
+        return new Holder(
+                lock.holderId(),
+                hold.client().title(),
+                Optional.of(hold.client()),
+                OptionalLong.of(lock.fencingToken()),
+                Optional.of(lock.heldFor()),
+                lock.remaining().isPresent() ? lock.remaining() : left,
+                lock.remaining().isEmpty(),
+                lock.thread());
+    }
+
+    private Set<Flag> flags(@Nullable Holder holder, @Nullable LockState state, boolean inCycle) {
+        Set<Flag> flags = EnumSet.noneOf(Flag.class);
+        if (holder == null) {
+            return flags;
+        }
+        if (inCycle) {
+            flags.add(Flag.CYCLE);
+        }
+        if (holder.card().filter(this::isSilent).isPresent()) {
+            flags.add(Flag.DEAD);
+        }
+        if (HolderId.isForeign(holder.id())) {
+            flags.add(Flag.FOREIGN);
+        }
+        if (state != null && state.remaining().isEmpty()) {
+            flags.add(Flag.NO_EXPIRY);
+        }
+        if (holder.heldFor().isPresent() && !holder.isRenewed()) {
+            flags.add(Flag.NOT_RENEWED);
+        }
+        return flags;
+    }
+
+    private static Duration longestWait(List<Queued> queue) {
+        return queue.stream().map(Queued::waited).max(Comparator.naturalOrder()).orElse(Duration.ZERO);
+    }
+}

@@ -1,0 +1,15 @@
+package io.holdfast.console;
+
+import io.holdfast.ClientCard;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Callers of one client that wait for a lock.
+ *
+ * @param client their client; it may be the holder's
+ * @param waiters how many callers wait
+ * @param waited how long the first of them has waited
+ * @param thread the first thread that waits, if the client tells
+ */
+public record Queued(ClientCard client, int waiters, Duration waited, Optional<String> thread) {}

@@ -1,0 +1,7 @@
+/** Who holds which lock and who waits for it, from the cards of a store's clients. */
+module io.holdfast.console {
+    requires transitive io.holdfast.core;
+    requires static transitive org.jspecify;
+
+    exports io.holdfast.console;
+}

@@ -1,0 +1,152 @@
+package io.holdfast.redis.connect;
+
+import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.ServerFindings;
+import io.holdfast.redis.server.ServerInfo;
+import io.holdfast.spi.DurationText;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.TimeSource;
+import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
+
+/** Looks at a store's servers, for people. Each question is asked for itself: what is refused is a finding, too. */
+public final class RedisDiagnosis {
+
+    private final RedisConnections connections;
+    private final RedisKeys keys;
+    private final String clientId;
+    private final TimeSource time;
+    private final boolean cluster;
+
+    /** What was found out when the store was opened. */
+    private final List<Finding> opening;
+
+    public RedisDiagnosis(
+            RedisConnections connections,
+            RedisKeys keys,
+            String clientId,
+            TimeSource time,
+            boolean cluster,
+            List<Finding> opening) {
+        this.connections = connections;
+        this.keys = keys;
+        this.clientId = clientId;
+        this.time = time;
+        this.cluster = cluster;
+        this.opening = opening;
+    }
+
+    /** Returns all findings, with the keys of this lock. */
+    public CompletionStage<List<Finding>> of(String lockKey) {
+        List<RedisClusterAsyncCommands<String, String>> servers = connections.servers();
+        List<CompletableFuture<List<Finding>>> asked = new ArrayList<>();
+        for (RedisClusterAsyncCommands<String, String> server : servers) {
+            asked.add(server(server, servers.size() > 1));
+        }
+        asked.add(CompletableFuture.completedFuture(opening));
+        asked.add(publishing());
+        if (!cluster) {
+            asked.add(subscribed());
+        }
+        asked.add(key("lock", lockKey));
+        asked.add(key("counter", keys.counter(lockKey)));
+        asked.add(key("queue", keys.queue(lockKey)));
+        return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
+                .thenApply(done ->
+                        asked.stream().flatMap(one -> one.join().stream()).toList());
+    }
+
+    private CompletableFuture<List<Finding>> server(RedisClusterAsyncCommands<String, String> server, boolean several) {
+        CompletableFuture<ServerFindings> findings = server.info()
+                .thenApply(answer -> new ServerFindings(new ServerInfo(answer), several))
+                .toCompletableFuture();
+        CompletableFuture<List<Finding>> info = answered(
+                findings.thenApply(ServerFindings::all),
+                said -> Finding.warning(
+                        "version",
+                        "the server does not say its version, eviction policy, persistence and role: " + said,
+                        "allow +info, or look at its configuration"));
+        long sent = time.wallMillis();
+        CompletableFuture<List<Finding>> clock = answered(
+                server.time()
+                        .thenCombine(
+                                findings.exceptionally(error -> new ServerFindings(new ServerInfo(""), several)),
+                                (at, of) -> {
+                                    long own = sent + (time.wallMillis() - sent) / 2;
+                                    long theirs = Long.parseLong(at.get(0)) * 1_000 + Long.parseLong(at.get(1)) / 1_000;
+                                    return List.of(of.clock(theirs, own));
+                                }),
+                said -> Finding.error("clock", "the server does not tell its time: " + said, "allow +time"));
+        return info.thenCombine(clock, (one, other) -> {
+            List<Finding> both = new ArrayList<>(one);
+            both.addAll(other);
+            return both;
+        });
+    }
+
+    private CompletableFuture<List<Finding>> publishing() {
+        return answered(
+                connections.commands().publish(channel(), "").thenApply(receivers -> List.of()),
+                said -> Finding.warning(
+                        "rights",
+                        "this user may not PUBLISH, so a hand-off takes up to a second: " + said,
+                        "allow +publish and the channels " + keys.clientChannels() + "*"));
+    }
+
+    private CompletableFuture<List<Finding>> subscribed() {
+        return answered(
+                connections.commands().pubsubNumsub(channel()).thenApply(this::subscription),
+                said -> Finding.warning(
+                        "rights", "this user may not ask who listens (PUBSUB NUMSUB): " + said, "allow +pubsub"));
+    }
+
+    private List<Finding> subscription(Map<String, Long> listeners) {
+        if (listeners.getOrDefault(channel(), 0L) > 0) {
+            return List.of(Finding.ok("messages", "this client hears the server's messages"));
+        }
+        return List.of(Finding.warning(
+                "messages",
+                "this client hears no messages, so it polls each second, and other clients are served before it",
+                "allow +subscribe and the channels " + keys.clientChannels() + "* and redisson_lock__channel:*"));
+    }
+
+    private String channel() {
+        return keys.clientChannels() + clientId;
+    }
+
+    private CompletableFuture<List<Finding>> key(String kind, String key) {
+        RedisClusterAsyncCommands<String, String> commands = connections.commands();
+        return answered(
+                commands.type(key)
+                        .thenCombine(
+                                commands.pttl(key),
+                                (type, left) -> List.of(Finding.ok(
+                                        "keys",
+                                        kind + ": " + key + ", "
+                                                + (type.equals("none") ? "not there now" : type + expiry(left))))),
+                said -> Finding.warning("keys", kind + ": " + key + ": " + said, "allow +type, +pttl and this key"));
+    }
+
+    private static String expiry(long leftMillis) {
+        return leftMillis < 0
+                ? " without expiry"
+                : ", expires in " + DurationText.rounded(Duration.ofMillis(leftMillis));
+    }
+
+    /** Returns the findings of an answer, or the finding that there is none. */
+    private static CompletableFuture<List<Finding>> answered(
+            CompletionStage<List<Finding>> answer, Function<String, Finding> refused) {
+        return answer.exceptionally(error -> {
+                    Throwable said = RedisErrors.unwrap(error);
+                    return List.of(refused.apply(said == null ? error.toString() : String.valueOf(said.getMessage())));
+                })
+                .toCompletableFuture();
+    }
+}
