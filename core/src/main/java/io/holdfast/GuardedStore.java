@@ -129,7 +129,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<List<Finding>> diagnose(String name) {
-        return guarded(() -> store.diagnose(name));
+        return observed("diagnose", name, () -> store.diagnose(name));
     }
 
     @Override
