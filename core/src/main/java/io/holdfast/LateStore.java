@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -16,8 +18,10 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import io.holdfast.spi.StoredCard;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that could not be reached when its client was opened. Until it is, every command fails, certainly not
- * executed, and makes a try to open it in the background, at most one a second. So there are no tries without calls.
+ * executed, and makes a try to open it in the background, at most one a second. So there are no tries without calls; a
+ * client that writes cards makes one every few seconds.
  *
  * <p>Invariant: a command goes to the opened store or to none; so before that store is known, no holder id is anywhere.
  */
@@ -214,6 +219,50 @@ final class LateStore implements LockStore {
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return send(store -> store.health(name));
+    }
+
+    /** Keeps no card before the store is open, and then as the store does. */
+    @Override
+    public Optional<CardStore> cards() {
+        return Optional.of(new CardStore() {
+
+            private <T> CompletionStage<T> sendToCards(Function<CardStore, CompletionStage<T>> command) {
+                return send(store -> store.cards()
+                        .map(command)
+                        .orElseGet(() -> CompletableFuture.failedFuture(new StoreException(
+                                StoreException.Outcome.FATAL, store.describe() + " keeps no cards", null))));
+            }
+
+            @Override
+            public CompletionStage<Integer> write(String text, Duration keep) {
+                return sendToCards(cards -> cards.write(text, keep));
+            }
+
+            @Override
+            public CompletionStage<Boolean> keep(Duration keep) {
+                return sendToCards(cards -> cards.keep(keep));
+            }
+
+            @Override
+            public CompletionStage<List<StoredCard>> read() {
+                return sendToCards(CardStore::read);
+            }
+
+            @Override
+            public CompletionStage<Optional<StoredCard>> read(String clientId) {
+                return sendToCards(cards -> cards.read(clientId));
+            }
+
+            @Override
+            public CompletionStage<Void> remove() {
+                return sendToCards(CardStore::remove);
+            }
+        });
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return send(store -> store.diagnose(name));
     }
 
     @Override

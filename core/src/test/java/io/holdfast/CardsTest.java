@@ -217,7 +217,7 @@ class CardsTest extends EngineFixture {
     @Test
     void a_store_that_refuses_cards_keeps_locks() {
         ProbeStore refusing = probe("hf-n");
-        refusing.cards = Optional.of(new RefusingCards());
+        refusing.cards = new RefusingCards();
         try (Warnings warnings = new Warnings(java.util.logging.Level.INFO)) {
             LockClient poor = client("hf-n", refusing, settings -> {});
             Lease lease = poor.tryAcquire("a").orElseThrow();

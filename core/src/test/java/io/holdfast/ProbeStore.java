@@ -50,8 +50,7 @@ class ProbeStore implements LockStore {
     volatile boolean messages = true;
 
     /** If set, in place of the server's. */
-    @Nullable
-    volatile Optional<CardStore> cards;
+    volatile @Nullable CardStore cards;
 
     /** Whether several names are taken by one command. */
     volatile boolean together;
@@ -116,7 +115,7 @@ class ProbeStore implements LockStore {
 
     @Override
     public Optional<CardStore> cards() {
-        return cards == null ? server.cards() : cards;
+        return cards == null ? server.cards() : Optional.of(cards);
     }
 
     @Override

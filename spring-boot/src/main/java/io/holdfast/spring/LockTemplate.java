@@ -47,7 +47,11 @@ public interface LockTemplate {
     @FunctionalInterface
     interface AllCall<T extends @Nullable Object, E extends Exception> {
 
-        /** @param leases by lock name, in the order of the names */
+        /**
+         * Does the work.
+         *
+         * @param leases by lock name, in the order of the names
+         */
         T call(Map<String, Lease> leases) throws E;
     }
 

@@ -18,55 +18,55 @@ abstract class CardContract extends AcquireAllContract {
     @Test
     void aCardIsReadByOtherClients() {
         CardStore cards = cards(a);
-        int clients = a.get(cards.write("one\nß\u0007\t\ud83d\udd12", KEEP));
+        int clients = StoreClient.get(cards.write("one\nß\u0007\t\ud83d\udd12", KEEP));
         assertThat(clients).isPositive();
-        StoredCard card = b.get(cards(b).read(a.id)).orElseThrow();
+        StoredCard card = StoreClient.get(cards(b).read(a.id)).orElseThrow();
         assertThat(card.clientId()).isEqualTo(a.id);
         assertThat(card.text()).isEqualTo("one\nß\u0007\t\ud83d\udd12");
         assertThat(card.written()).isBetween(Duration.ZERO, Duration.ofSeconds(30));
         assertThat(card.heard()).isBetween(Duration.ZERO, Duration.ofSeconds(30));
         assertThat(ids(b)).contains(a.id).doesNotContain(b.id);
-        a.get(cards.remove());
+        StoreClient.get(cards.remove());
     }
 
     @Test
     void aLaterCardReplacesIt() {
         CardStore cards = cards(a);
-        a.get(cards.write("one", KEEP));
-        a.get(cards.write("two", KEEP));
-        assertThat(b.get(cards(b).read(a.id)).map(StoredCard::text)).contains("two");
+        StoreClient.get(cards.write("one", KEEP));
+        StoreClient.get(cards.write("two", KEEP));
+        assertThat(StoreClient.get(cards(b).read(a.id)).map(StoredCard::text)).contains("two");
         assertThat(ids(b)).containsOnlyOnce(a.id);
-        a.get(cards.remove());
+        StoreClient.get(cards.remove());
     }
 
     @Test
     void aRemovedCardIsGone() {
         CardStore cards = cards(a);
-        a.get(cards.write("one", KEEP));
-        a.get(cards.remove());
-        assertThat(b.get(cards(b).read(a.id))).isEmpty();
+        StoreClient.get(cards.write("one", KEEP));
+        StoreClient.get(cards.remove());
+        assertThat(StoreClient.get(cards(b).read(a.id))).isEmpty();
         assertThat(ids(b)).doesNotContain(a.id);
-        assertThat(a.get(cards.keep(KEEP))).isFalse();
-        a.get(cards.remove());
+        assertThat(StoreClient.get(cards.keep(KEEP))).isFalse();
+        StoreClient.get(cards.remove());
     }
 
     @Test
     void aCardThatIsKeptSaysWhenItWasWritten() {
         CardStore cards = cards(a);
-        a.get(cards.write("one", KEEP));
+        StoreClient.get(cards.write("one", KEEP));
         elapse(Duration.ofMillis(1_500));
-        assertThat(a.get(cards.keep(KEEP))).isTrue();
-        StoredCard card = b.get(cards(b).read(a.id)).orElseThrow();
+        assertThat(StoreClient.get(cards.keep(KEEP))).isTrue();
+        StoredCard card = StoreClient.get(cards(b).read(a.id)).orElseThrow();
         assertThat(card.text()).isEqualTo("one");
         assertThat(card.written()).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
         assertThat(card.heard()).isLessThan(card.written());
-        a.get(cards.remove());
+        StoreClient.get(cards.remove());
     }
 
     @Test
     void anotherClientHasNone() {
         cards(a);
-        assertThat(b.get(cards(b).read("hf-nobody"))).isEmpty();
+        assertThat(StoreClient.get(cards(b).read("hf-nobody"))).isEmpty();
     }
 
     private static CardStore cards(StoreClient client) {
@@ -76,7 +76,7 @@ abstract class CardContract extends AcquireAllContract {
     }
 
     private static List<String> ids(StoreClient client) {
-        return client.get(cards(client).read()).stream()
+        return StoreClient.get(cards(client).read()).stream()
                 .map(StoredCard::clientId)
                 .toList();
     }

@@ -31,7 +31,11 @@ interface BlockingWork {
     /** Receives the leases that the thread has from outer calls, before the other names are acquired. Not empty. */
     void giveHeld(List<Lease> held);
 
-    /** @param isAll whether these are the leases on all names */
+    /**
+     * Receives leases that were acquired for the work.
+     *
+     * @param isAll whether these are the leases on all names
+     */
     void giveAcquired(MultiLease leases, boolean isAll);
 
     /** Runs the work, once. */

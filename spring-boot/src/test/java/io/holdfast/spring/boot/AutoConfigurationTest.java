@@ -108,7 +108,7 @@ class AutoConfigurationTest {
                         "spring.data.redis.sentinel.nodes=" + nodes(replication.sentinels()))) {
             refunds(application);
             assertThat(String.valueOf(replication.master().command("CLIENT", "LIST")))
-                    .contains(" name=holdfast ");
+                    .contains(" name=holdfast:");
         }
     }
 
