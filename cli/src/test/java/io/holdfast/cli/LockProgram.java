@@ -25,7 +25,7 @@ final class LockProgram {
         LockClient client = LockClient.builder()
                 .uri(args[0])
                 .clientName(args[1])
-                .leaseTime(Duration.ofSeconds(60))
+                .leaseTime(Duration.ofSeconds(150))
                 .build();
         for (String name : names(args[2])) {
             var unused = client.acquire(name);

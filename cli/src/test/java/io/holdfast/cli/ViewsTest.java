@@ -71,7 +71,6 @@ class ViewsTest {
     @Test
     void ls() {
         InProcess result = run("ls");
-        System.out.println(result.out() + result.err());
         assertThat(result.exitCode()).isZero();
         List<String> lines = result.out().lines().toList();
         assertThat(lines.get(0)).matches("NAME +HOLDER +HELD +ENDS +WAITERS +OLDEST +LOCKS/S +FLAGS");
@@ -102,7 +101,6 @@ class ViewsTest {
     @Test
     void inspectOfADeadHoldersLock() {
         InProcess result = run("inspect", "nightly");
-        System.out.println(result.out());
         assertThat(result.out())
                 .containsPattern("held by +billing@.* \\(pid " + stopped.pid() + "\\), for \\S+")
                 .containsPattern("id +hf-\\S+:")
@@ -130,7 +128,6 @@ class ViewsTest {
     @Test
     void topPrintsOneFrameWithoutATerminal() {
         InProcess result = run("top");
-        System.out.println(result.out());
         assertThat(result.out().lines().toList().get(1))
                 .matches("4 clients \\(1 silent\\), 5 locks held, 5 waiters, - locks/s, 1 CYCLE");
         assertThat(result.out()).contains("nightly", "CYCLE: 2 clients");

@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param locks in the order of {@link LockRow#BY_URGENCY}
  * @param clients the cards of all clients
  * @param cycles the deadlocks that were seen in two looks and confirmed by the store
- * @param suspectedCycles how many more were seen, and need another look
+ * @param suspectedCycles the cycles that need another look, because cards are of different moments; most are none
  * @param period how often a client writes its card
  * @param unnamedLocks how many locks are held or waited for that have no room on a card
  */
@@ -20,7 +20,7 @@ public record LockPicture(
         List<LockRow> locks,
         List<ClientCard> clients,
         List<Cycle> cycles,
-        int suspectedCycles,
+        List<Cycle> suspectedCycles,
         Duration period,
         int unnamedLocks) {
 
@@ -32,6 +32,7 @@ public record LockPicture(
         locks = List.copyOf(locks);
         clients = List.copyOf(clients);
         cycles = List.copyOf(cycles);
+        suspectedCycles = List.copyOf(suspectedCycles);
     }
 
     /** Returns a lock of the picture. */

@@ -94,7 +94,7 @@ public final class LockWatch {
                 rows.stream().sorted(LockRow.BY_URGENCY).toList(),
                 cards,
                 confirmed,
-                found.size() - confirmed.size(),
+                found.stream().filter(cycle -> !confirmed.contains(cycle)).toList(),
                 period,
                 cards.stream()
                         .mapToInt(card -> Math.max(

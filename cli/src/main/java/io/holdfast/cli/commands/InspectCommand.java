@@ -64,8 +64,8 @@ public final class InspectCommand implements Callable<Integer> {
         LockState state;
         LockPicture picture;
         try (LockClient client = store.viewer().build()) {
+            picture = Watching.look(new LockWatch(client), List.of(name), name::equals, io);
             state = client.inspect(name);
-            picture = Watching.look(new LockWatch(client), List.of(name), io);
         }
         LockRow lock = picture.lock(name).orElseThrow();
         if (json) {

@@ -67,7 +67,7 @@ public final class LsCommand implements Callable<Integer> {
         Predicate<String> wanted = Glob.of(pattern);
         LockPicture picture;
         try (LockClient client = store.viewer().build()) {
-            picture = Watching.look(new LockWatch(client), List.of(), io);
+            picture = Watching.look(new LockWatch(client), List.of(), wanted, io);
         }
         List<LockRow> locks = picture.locks().stream()
                 .filter(lock -> wanted.test(lock.name()))
@@ -99,7 +99,7 @@ public final class LsCommand implements Callable<Integer> {
                     io.out().println();
                     LockTable.drawing(cycle).forEach(line -> output.line(line, Tone.BAD));
                 });
-        if (picture.suspectedCycles() > 0) {
+        if (Watching.isSuspected(picture, Glob.of(pattern))) {
             io.complain("a deadlock was suspected and not confirmed");
         }
         if (picture.unnamedLocks() > 0) {

@@ -77,13 +77,13 @@ public final class TopCommand implements Callable<Integer> {
         try (LockClient client = store.viewer().build()) {
             LockWatch watch = new LockWatch(client);
             if (json) {
-                LockPicture picture = Watching.look(watch, List.of(), io);
+                LockPicture picture = Watching.look(watch, List.of(), name -> true, io);
                 io.out().println(Json.text(LockJson.of(picture, picture.locks())));
             } else if (Terminal.isInteractive()) {
                 live(watch, new TopModel(client.describeStore(), store.forShell()));
             } else {
                 TopModel once = new TopModel(client.describeStore(), store.forShell());
-                once.show(Watching.look(watch, List.of(), io));
+                once.show(Watching.look(watch, List.of(), name -> true, io));
                 once.wholeFrame().forEach(io.out()::println);
             }
         }

@@ -1,10 +1,12 @@
 package io.holdfast.cli.commands;
 
 import io.holdfast.cli.console.Io;
+import io.holdfast.console.Cycle;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockWatch;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.function.Predicate;
 
 /** Looks once, or as often as a possible deadlock needs. */
 final class Watching {
@@ -14,21 +16,33 @@ final class Watching {
     private Watching() {}
 
     /**
-     * Returns a picture without suspected cycles, if that is possible within two periods: a cycle counts if it stands in
-     * two cards of each of its clients.
+     * Returns a picture in which each cycle of the wanted names is confirmed or gone, if that is possible within two
+     * periods: a cycle counts if it stands in two cards of each of its clients.
+     *
+     * @param names names that the store is asked about in any case
+     * @param wanted which names the user asks for
      */
-    static LockPicture look(LockWatch watch, Collection<String> names, Io io) throws InterruptedException {
+    static LockPicture look(LockWatch watch, Collection<String> names, Predicate<String> wanted, Io io)
+            throws InterruptedException {
         LockPicture picture = watch.look(names);
-        if (picture.suspectedCycles() == 0) {
+        if (!isSuspected(picture, wanted)) {
             return picture;
         }
         Duration patience = picture.period().multipliedBy(2);
         io.complain("there may be a deadlock; looking again for up to " + patience.toSeconds() + " s to be sure");
         long began = System.nanoTime();
-        while (picture.suspectedCycles() > 0 && System.nanoTime() - began < patience.toNanos()) {
+        while (isSuspected(picture, wanted) && System.nanoTime() - began < patience.toNanos()) {
             Thread.sleep(AGAIN.toMillis());
             picture = watch.look(names);
         }
         return picture;
+    }
+
+    /** Returns whether a cycle with one of these names needs another look. */
+    static boolean isSuspected(LockPicture picture, Predicate<String> wanted) {
+        return picture.suspectedCycles().stream()
+                .flatMap(cycle -> cycle.steps().stream())
+                .map(Cycle.Step::holds)
+                .anyMatch(wanted);
     }
 }

@@ -2,40 +2,28 @@ package io.holdfast.cli.screen;
 
 import io.holdfast.spi.Names;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 /**
  * Columns with a heading, as {@code kubectl get} prints them. On a terminal, the widest column that may be cut is cut
- * until the lines fit; elsewhere nothing is cut. Escapes control characters in all cells.
+ * until the lines fit, and columns that are extra are left out where that is not enough; elsewhere everything is whole.
+ * Escapes control characters in all cells.
  */
 public final class Table {
 
     private static final String GAP = "   ";
-    private static final int CUT_TO_MIN = 8;
+    private static final int CUT_TO_MIN = 12;
 
-    /**
-     * A column.
-     *
-     * @param isNumber whether its cells are aligned to the right
-     * @param mayBeCut whether its cells may lose their end
-     */
-    public record Column(String heading, boolean isNumber, boolean mayBeCut) {
-
-        /** Returns a column whose cells may lose their end. */
-        public static Column text(String heading) {
-            return new Column(heading, false, true);
-        }
-
-        /** Returns a column whose cells are always whole. */
-        public static Column whole(String heading) {
-            return new Column(heading, false, false);
-        }
-
-        /** Returns a column of numbers. */
-        public static Column number(String heading) {
-            return new Column(heading, true, false);
-        }
+    /** How the cells of a column are shown. */
+    public enum Kind {
+        /** Cells may lose their end. */
+        TEXT,
+        /** Cells are whole. */
+        WHOLE,
+        /** Cells are whole, and aligned to the right. */
+        NUMBER,
+        /** As {@link #NUMBER}, and the column is left out where it has no room. */
+        EXTRA
     }
 
     /** One cell. */
@@ -47,11 +35,34 @@ public final class Table {
         }
     }
 
-    private final List<Column> columns;
-    private final List<List<Cell>> rows = new ArrayList<>();
+    private static final class Column {
 
-    public Table(Column... columns) {
-        this.columns = List.of(columns);
+        private final Kind kind;
+        private final List<Cell> cells = new ArrayList<>(); // with the heading
+        private int width;
+
+        private Column(String heading, Kind kind) {
+            this.kind = kind;
+            add(new Cell(heading, Tone.STRONG));
+        }
+
+        private void add(Cell cell) {
+            Cell printable = new Cell(Names.printable(cell.text()), cell.tone());
+            cells.add(printable);
+            width = Math.max(width, Width.of(printable.text()));
+        }
+
+        private boolean isNumber() {
+            return kind == Kind.NUMBER || kind == Kind.EXTRA;
+        }
+    }
+
+    private final List<Column> columns = new ArrayList<>();
+
+    /** Adds a column; all columns come before the first row. */
+    public Table column(String heading, Kind kind) {
+        columns.add(new Column(heading, kind));
+        return this;
     }
 
     /** Adds a row with one cell for each column. */
@@ -59,9 +70,9 @@ public final class Table {
         if (cells.length != columns.size()) {
             throw new IllegalArgumentException(cells.length + " cells (expected: " + columns.size() + ")");
         }
-        rows.add(Arrays.stream(cells)
-                .map(cell -> new Cell(Names.printable(cell.text()), cell.tone()))
-                .toList());
+        for (int i = 0; i < cells.length; i++) {
+            columns.get(i).add(cells[i]);
+        }
     }
 
     /**
@@ -70,35 +81,27 @@ public final class Table {
      * @param most the width that the lines may have; 0 if it does not matter
      */
     public List<String> lines(int most, boolean colours) {
-        int[] widths = widths(most);
+        List<Column> shown = new ArrayList<>(columns);
+        int[] widths = widths(shown, most);
+        for (int i = shown.size() - 1; i >= 0 && most > 0 && total(widths) > most; i--) {
+            if (shown.get(i).kind == Kind.EXTRA) {
+                shown.remove(i);
+                widths = widths(shown, most);
+            }
+        }
         List<String> lines = new ArrayList<>();
-        lines.add(line(
-                columns.stream()
-                        .map(column -> new Cell(column.heading(), Tone.STRONG))
-                        .toList(),
-                widths,
-                most,
-                colours));
-        rows.forEach(row -> lines.add(line(row, widths, most, colours)));
+        for (int row = 0; row < shown.get(0).cells.size(); row++) {
+            lines.add(line(shown, row, widths, most > 0 ? most : Integer.MAX_VALUE, colours));
+        }
         return lines;
     }
 
-    private int[] widths(int most) {
-        int[] widths = new int[columns.size()];
-        for (int i = 0; i < widths.length; i++) {
-            int column = i;
-            widths[i] = Math.max(
-                    Width.of(columns.get(i).heading()),
-                    rows.stream()
-                            .mapToInt(row -> Width.of(row.get(column).text()))
-                            .max()
-                            .orElse(0));
-        }
-        int over = Arrays.stream(widths).sum() + GAP.length() * (widths.length - 1) - most;
-        while (most > 0 && over > 0) {
+    private static int[] widths(List<Column> shown, int most) {
+        int[] widths = shown.stream().mapToInt(column -> column.width).toArray();
+        while (most > 0 && total(widths) > most) {
             int widest = -1;
             for (int i = 0; i < widths.length; i++) {
-                if (columns.get(i).mayBeCut() && (widest < 0 || widths[i] > widths[widest])) {
+                if (shown.get(i).kind == Kind.TEXT && (widest < 0 || widths[i] > widths[widest])) {
                     widest = i;
                 }
             }
@@ -106,31 +109,33 @@ public final class Table {
                 break;
             }
             widths[widest]--;
-            over--;
         }
         return widths;
     }
 
+    private static int total(int[] widths) {
+        int total = GAP.length() * (widths.length - 1);
+        for (int width : widths) {
+            total += width;
+        }
+        return total;
+    }
+
     /** A line that is too wide all the same loses its end. */
-    private String line(List<Cell> cells, int[] widths, int most, boolean colours) {
+    private static String line(List<Column> shown, int row, int[] widths, int most, boolean colours) {
         StringBuilder line = new StringBuilder();
-        int used = 0;
-        for (int i = 0; i < widths.length; i++) {
+        int left = most;
+        for (int i = 0; i < widths.length && left > 0; i++) {
+            Column column = shown.get(i);
+            Cell cell = column.cells.get(row);
+            int width = Math.min(widths[i], left);
+            String text = Width.pad(Width.cut(cell.text(), width), width, column.isNumber());
             boolean last = i == widths.length - 1;
-            int left = most > 0 ? most - used : Integer.MAX_VALUE;
-            if (left <= 0) {
-                break;
-            }
-            String text = Width.cut(cells.get(i).text(), Math.min(widths[i], left));
-            String padded = last && !columns.get(i).isNumber()
-                    ? text
-                    : Width.pad(text, Math.min(widths[i], left), columns.get(i).isNumber());
-            line.append(cells.get(i).tone().of(padded, colours));
-            used += Width.of(padded);
+            line.append(cell.tone().of(last ? text.stripTrailing() : text, colours));
+            left -= width;
             if (!last) {
-                String gap = GAP.substring(0, Math.min(GAP.length(), Math.max(0, left - Width.of(padded))));
-                line.append(gap);
-                used += gap.length();
+                line.append(GAP, 0, Math.min(GAP.length(), Math.max(0, left)));
+                left -= GAP.length();
             }
         }
         return line.toString().stripTrailing();

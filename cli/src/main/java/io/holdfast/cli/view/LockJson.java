@@ -26,7 +26,7 @@ public final class LockJson {
                                 .map(card -> client(picture, card))
                                 .toList(),
                 "cycles", picture.cycles().stream().map(LockJson::of).toList(),
-                "suspectedCycles", picture.suspectedCycles(),
+                "suspectedCycles", picture.suspectedCycles().size(),
                 "unnamedLocks", picture.unnamedLocks());
     }
 

@@ -2,7 +2,7 @@ package io.holdfast.cli.view;
 
 import io.holdfast.cli.screen.Table;
 import io.holdfast.cli.screen.Table.Cell;
-import io.holdfast.cli.screen.Table.Column;
+import io.holdfast.cli.screen.Table.Kind;
 import io.holdfast.cli.screen.Tone;
 import io.holdfast.console.Ages;
 import io.holdfast.console.Cycle;
@@ -23,15 +23,15 @@ public final class LockTable {
 
     /** Returns a row for each lock, in the given order. */
     public static Table of(List<LockRow> locks) {
-        Table table = new Table(
-                Column.text("NAME"),
-                Column.text("HOLDER"),
-                Column.number("HELD"),
-                Column.whole("ENDS"),
-                Column.number("WAITERS"),
-                Column.number("OLDEST"),
-                Column.number("LOCKS/S"),
-                Column.whole("FLAGS"));
+        Table table = new Table()
+                .column("NAME", Kind.TEXT)
+                .column("HOLDER", Kind.TEXT)
+                .column("HELD", Kind.EXTRA)
+                .column("ENDS", Kind.WHOLE)
+                .column("WAITERS", Kind.NUMBER)
+                .column("OLDEST", Kind.NUMBER)
+                .column("LOCKS/S", Kind.EXTRA)
+                .column("FLAGS", Kind.WHOLE);
         for (LockRow lock : locks) {
             Tone tone = tone(lock);
             table.add(

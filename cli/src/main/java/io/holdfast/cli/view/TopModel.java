@@ -239,7 +239,7 @@ public final class TopModel {
                         + (seen.cycles().isEmpty()
                                 ? ""
                                 : ", " + number(seen.cycles().size(), "CYCLE"))
-                        + (seen.suspectedCycles() == 0 ? "" : ", looking again for a cycle"));
+                        + (seen.suspectedCycles().isEmpty() ? "" : ", looking again for a cycle"));
     }
 
     private static String number(int count, String noun) {

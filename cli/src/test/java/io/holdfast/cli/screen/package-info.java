@@ -1,0 +1,5 @@
+/** Tests of the text on a terminal. */
+@NullMarked
+package io.holdfast.cli.screen;
+
+import org.jspecify.annotations.NullMarked;

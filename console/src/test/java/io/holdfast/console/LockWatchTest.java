@@ -1,0 +1,142 @@
+package io.holdfast.console;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.CardDetail;
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.memory.VirtualTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Real clients on a store in memory, under virtual time. */
+class LockWatchTest {
+
+    private final VirtualTime time = new VirtualTime();
+    private final MemoryLockStore.Server server = new MemoryLockStore.Server(time);
+    private final List<LockClient> clients = new ArrayList<>();
+    private final List<Object> kept = new ArrayList<>();
+    private LockClient a;
+    private LockClient b;
+    private LockWatch watch;
+    private final List<String> logged = new ArrayList<>();
+    private final java.util.logging.Logger logger = java.util.logging.Logger.getLogger("io.holdfast.console");
+    private final java.util.logging.Handler handler = new java.util.logging.Handler() {
+        @Override
+        public void publish(java.util.logging.LogRecord line) {
+            logged.add(line.getMessage());
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    @BeforeEach
+    void open() {
+        a = client("a", CardDetail.NAMES);
+        b = client("b", CardDetail.NAMES);
+        watch = new LockWatch(client("reader", CardDetail.OFF), time, ofSeconds(5));
+        logger.addHandler(handler);
+        logger.setUseParentHandlers(false);
+    }
+
+    @AfterEach
+    void close() {
+        logger.removeHandler(handler);
+        clients.forEach(LockClient::close);
+    }
+
+    @Test
+    void aDeadlockCountsOnceEachClientHasSaidItTwice() {
+        kept.add(a.tryAcquire("x").orElseThrow());
+        kept.add(b.tryAcquire("y").orElseThrow());
+        CompletionStage<Lease> ofA = a.acquireAsync("y");
+        CompletionStage<Lease> ofB = b.acquireAsync("x");
+        run(8);
+        LockPicture first = watch.look();
+        assertThat(first.cycles()).isEmpty();
+        assertThat(first.suspectedCycles()).hasSize(1);
+        assertThat(first.lock("x").orElseThrow().flags()).isEmpty();
+
+        // The same words again, as nobody has written since: that is no second word.
+        assertThat(watch.look().cycles()).isEmpty();
+
+        run(7);
+        LockPicture second = watch.look();
+        assertThat(second.suspectedCycles()).isEmpty();
+        assertThat(second.cycles()).hasSize(1);
+        assertThat(second.lock("x").orElseThrow().flags()).containsExactly(Flag.CYCLE);
+        assertThat(second.lock("y").orElseThrow().flags()).containsExactly(Flag.CYCLE);
+
+        run(7);
+        assertThat(watch.look().cycles()).hasSize(1);
+        assertThat(logged).singleElement().asString().startsWith("Deadlock: a@").contains("holds x and waits for y");
+
+        // Broken: the store says so before any card does.
+        a.forceRelease("x");
+        run(0);
+        assertThat(watch.look().cycles()).isEmpty();
+        run(7);
+        assertThat(watch.look().suspectedCycles()).isEmpty();
+        kept.add(List.of(ofA, ofB));
+    }
+
+    @Test
+    void aWaitThatBeganAnewIsAnotherOne() {
+        kept.add(a.tryAcquire("x").orElseThrow());
+        kept.add(b.tryAcquire("y").orElseThrow());
+        CompletionStage<Lease> ofA = a.acquireAsync("y");
+        kept.add(b.acquireAsync("x"));
+        run(8);
+        assertThat(watch.look().suspectedCycles()).hasSize(1);
+        ofA.toCompletableFuture().cancel(false);
+        run(3);
+        kept.add(a.acquireAsync("y"));
+        run(6);
+        LockPicture second = watch.look();
+        assertThat(second.cycles()).isEmpty();
+        assertThat(second.suspectedCycles()).hasSize(1);
+        run(7);
+        assertThat(watch.look().cycles()).hasSize(1);
+    }
+
+    @Test
+    void holdersAndWaitersByUrgency() {
+        kept.add(a.tryAcquire("idle").orElseThrow());
+        kept.add(a.tryAcquire("short").orElseThrow());
+        kept.add(a.tryAcquire("long").orElseThrow());
+        kept.add(b.acquireAsync("long"));
+        run(10);
+        kept.add(b.acquireAsync("short"));
+        run(8);
+        LockPicture picture = watch.look();
+        assertThat(picture.locks()).extracting(LockRow::name).containsExactly("long", "short", "idle");
+        assertThat(picture.clients()).hasSize(2);
+        assertThat(picture.unnamedLocks()).isZero();
+    }
+
+    private LockClient client(String name, CardDetail cards) {
+        LockClient client = LockClient.builder()
+                .store(server::connect)
+                .timeSource(time)
+                .callbackExecutor(Runnable::run)
+                .clientName(name)
+                .cards(cards)
+                .build();
+        clients.add(client);
+        return client;
+    }
+
+    private void run(int seconds) {
+        time.advance(ofSeconds(seconds));
+    }
+}

@@ -1,0 +1,142 @@
+package io.holdfast.console;
+
+import static java.time.Duration.ofSeconds;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.ClientCard;
+import io.holdfast.LockState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class PictureBuilderTest {
+
+    private static final Duration PERIOD = ofSeconds(5);
+    private static final String REDISSON = "5f1c0a4e-1111-2222-3333-444455556666:42";
+
+    @Test
+    void holderAndQueueComeFromCards() {
+        PictureBuilder builder = builder(
+                TestCards.of("a").holds("x", 4, null, null, 2),
+                TestCards.of("b").waits("x", 8, 3, null),
+                TestCards.of("c").waits("x", 9));
+        assertThat(builder.unclear()).isEmpty();
+        LockRow row = only(builder.rows(Map.of(), List.of(), List.of()));
+        assertThat(row.holder().orElseThrow().title()).isEqualTo("a@pod (pid 1)");
+        assertThat(row.holder().orElseThrow().isRenewed()).isTrue();
+        assertThat(row.flags()).isEmpty();
+        assertThat(row.waiters()).isEqualTo(6);
+        assertThat(row.longestWait()).isEqualTo(ofSeconds(9));
+        assertThat(row.queue())
+                .extracting(queued -> queued.client().application())
+                .containsExactly("c", "b", "a");
+        assertThat(row.pressureSeconds()).isEqualTo(54);
+    }
+
+    @Test
+    void aSilentHolderIsDeadIfTheStoreSaysThatItsHoldLasts() {
+        PictureBuilder builder = builder(TestCards.of("a").holds("x", 4).heard(16));
+        assertThat(builder.unclear()).containsExactly("x");
+        LockRow row = only(builder.rows(Map.of("x", state("x", "hf-a:4", ofSeconds(7))), List.of(), List.of()));
+        assertThat(row.flags()).containsExactly(Flag.DEAD);
+        assertThat(row.holder().orElseThrow().endsIn()).contains(ofSeconds(7));
+    }
+
+    @Test
+    void threePeriodsAreNotSilent() {
+        PictureBuilder builder = builder(TestCards.of("a").holds("x", 4).heard(15));
+        assertThat(builder.unclear()).isEmpty();
+        assertThat(only(builder.rows(Map.of(), List.of(), List.of())).flags()).isEmpty();
+    }
+
+    /** The hold of the dead client is over: the lock is free, or somebody has it who has not written a card since. */
+    @Test
+    void whatTheStoreSaysCounts() {
+        PictureBuilder free = builder(TestCards.of("a").holds("x", 4).heard(60));
+        assertThat(free.rows(Map.of("x", free("x")), List.of(), List.of())).isEmpty();
+
+        PictureBuilder taken = builder(TestCards.of("a").holds("x", 4).heard(60), TestCards.of("b"));
+        LockRow row = only(taken.rows(Map.of("x", state("x", "hf-b:9", ofSeconds(30))), List.of(), List.of()));
+        assertThat(row.holder().orElseThrow().title()).isEqualTo("b@pod (pid 1)");
+        assertThat(row.holder().orElseThrow().heldFor()).isEmpty();
+        assertThat(row.flags()).isEmpty();
+    }
+
+    @Test
+    void aForeignHolderIsShownAsWhatItIs() {
+        PictureBuilder builder = builder(TestCards.of("b").waits("x", 8));
+        assertThat(builder.unclear()).containsExactly("x");
+        LockRow row = only(builder.rows(Map.of("x", state("x", REDISSON, ofSeconds(20))), List.of(), List.of()));
+        assertThat(row.holder().orElseThrow().title())
+                .isEqualTo("Redisson client 5f1c0a4e-1111-2222-3333-444455556666, thread 42");
+        assertThat(row.flags()).containsExactly(Flag.FOREIGN);
+
+        LockRow forEver = only(builder(TestCards.of("b").waits("x", 8))
+                .rows(Map.of("x", state("x", "a string that is no lock", null)), List.of(), List.of()));
+        assertThat(forEver.flags()).containsExactly(Flag.NO_EXPIRY, Flag.FOREIGN);
+    }
+
+    @Test
+    void aLeaseOfFixedLengthIsNotRenewed() {
+        LockRow row = only(builder(TestCards.of("a").holds("x", 4, "main", ofSeconds(3), 0))
+                .rows(Map.of(), List.of(), List.of()));
+        assertThat(row.flags()).containsExactly(Flag.NOT_RENEWED);
+        assertThat(row.holder().orElseThrow().endsIn()).contains(ofSeconds(3));
+        assertThat(row.holder().orElseThrow().thread()).contains("main");
+    }
+
+    @Test
+    void theLargerTokenIsTheNewerHold() {
+        LockRow row =
+                only(builder(TestCards.of("a").holds("x", 9), TestCards.of("b").holds("x", 5))
+                        .rows(Map.of(), List.of(), List.of()));
+        assertThat(row.holder().orElseThrow().id()).isEqualTo("hf-a:9");
+    }
+
+    @Test
+    void waitersOfASilentClientDoNotCount() {
+        assertThat(builder(TestCards.of("b").waits("x", 8).heard(16)).rows(Map.of(), List.of(), List.of()))
+                .isEmpty();
+    }
+
+    @Test
+    void ratesAreOfOnePeriod() {
+        LockRow row = only(builder(
+                        TestCards.of("a").holds("x", 4).acquired("x", 100, 90),
+                        TestCards.of("b").acquired("x", 50, 10))
+                .rows(Map.of(), List.of(), List.of()));
+        assertThat(row.acquiredPerSecond()).isEqualTo(30);
+        assertThat(row.handedOnPerSecond()).isEqualTo(20);
+    }
+
+    @Test
+    void aNameThatIsWantedHasARowEvenIfItIsFree() {
+        LockRow row = only(builder().rows(Map.of("x", free("x")), List.of("x"), List.of()));
+        assertThat(row.holder()).isEmpty();
+        assertThat(row.waiters()).isZero();
+    }
+
+    private static PictureBuilder builder(TestCards... cards) {
+        List<ClientCard> all = Stream.of(cards).map(TestCards::card).toList();
+        return new PictureBuilder(all, PERIOD);
+    }
+
+    private static LockState state(String name, String holder, Duration left) {
+        return new LockState(
+                name, Optional.of(holder), Optional.ofNullable(left), OptionalLong.empty(), 0, Optional.empty());
+    }
+
+    private static LockState free(String name) {
+        return new LockState(
+                name, Optional.empty(), Optional.of(Duration.ZERO), OptionalLong.empty(), 0, Optional.empty());
+    }
+
+    private static LockRow only(List<LockRow> rows) {
+        assertThat(rows).hasSize(1);
+        return rows.get(0);
+    }
+}

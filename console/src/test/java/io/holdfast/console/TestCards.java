@@ -1,0 +1,70 @@
+package io.holdfast.console;
+
+import io.holdfast.ClientCard;
+import io.holdfast.ClientCard.Activity;
+import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.WaitedLock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Makes cards of clients whose ids are {@code hf-} and their names. */
+final class TestCards {
+
+    private final String name;
+    private final List<HeldLock> held = new ArrayList<>();
+    private final List<WaitedLock> waiting = new ArrayList<>();
+    private final List<Activity> busiest = new ArrayList<>();
+    private Duration heard = Duration.ofSeconds(1);
+
+    private TestCards(String name) {
+        this.name = name;
+    }
+
+    static TestCards of(String name) {
+        return new TestCards(name);
+    }
+
+    TestCards heard(int secondsAgo) {
+        heard = Duration.ofSeconds(secondsAgo);
+        return this;
+    }
+
+    TestCards holds(String lock, long token) {
+        return holds(lock, token, null, null, 0);
+    }
+
+    TestCards holds(String lock, long token, String thread, Duration remaining, int waiters) {
+        held.add(new HeldLock(
+                lock,
+                "hf-" + name + ":" + token,
+                token,
+                Duration.ofSeconds(30),
+                Optional.ofNullable(remaining),
+                waiters,
+                waiters == 0 ? Duration.ZERO : Duration.ofSeconds(2),
+                Optional.ofNullable(thread)));
+        return this;
+    }
+
+    TestCards waits(String lock, int seconds) {
+        return waits(lock, seconds, 1, null);
+    }
+
+    TestCards waits(String lock, int seconds, int waiters, String thread) {
+        waiting.add(new WaitedLock(
+                lock, Duration.ofSeconds(seconds), waiters, Optional.empty(), Optional.ofNullable(thread)));
+        return this;
+    }
+
+    TestCards acquired(String lock, long leases, long handedOn) {
+        busiest.add(new Activity(lock, leases, handedOn, 0, Duration.ZERO));
+        return this;
+    }
+
+    ClientCard card() {
+        return new ClientCard(
+                "hf-" + name, name, "pod", 1, "1.0", heard, held, held.size(), waiting, waiting.size(), busiest);
+    }
+}
