@@ -47,7 +47,7 @@ import java.util.Set;
  * ACL SETUSER app on resetchannels &gt;password ~lock:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
  *   +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr
  *   +hlen +hget +hset +hdel +persist +hgetall
- *   +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange
+ *   +zadd +zrem +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>
  *

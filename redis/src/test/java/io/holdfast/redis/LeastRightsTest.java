@@ -20,7 +20,7 @@ class LeastRightsTest {
     private static final String SERVER = "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
             + " +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr"
             + " +hlen +hget +hstrlen +hset +hdel +persist +hgetall"
-            + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
+            + " +zadd +zrem +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
             + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
     private static final String REPLICATED = SERVER + " +wait";

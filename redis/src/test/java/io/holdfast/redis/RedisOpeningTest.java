@@ -289,7 +289,7 @@ class RedisOpeningTest {
     static final String LEAST_RIGHTS =
             "+evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr"
                     + " +hlen +hget +hstrlen +hset +hdel +persist +hgetall"
-                    + " +zadd +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
+                    + " +zadd +zrem +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
                     + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
 
     /** Many times: the driver forgets what was answered when the server hangs up faster than its thread asks for it. */
