@@ -15,7 +15,7 @@ final class Activities {
     /** Of more names than these, between two cards, the later ones are not counted. */
     private static final int COUNTED_MAX = 1_000;
 
-    private static final int SHOWN_MAX = 50;
+    static final int SHOWN_MAX = 50;
 
     private static final class Counts {
         final LongAdder acquired = new LongAdder();

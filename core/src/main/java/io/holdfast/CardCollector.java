@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /** Collects what a card says of a client's names: the oldest holds and the longest waits of very many. */
 final class CardCollector {
 
-    private static final int SHOWN_MAX = 200;
+    static final int SHOWN_MAX = 200;
 
     private final long nowNanos;
     private final boolean threads;

@@ -2,7 +2,10 @@ package io.holdfast;
 
 /** How much a client says about itself at the store, for people who look at locks: see {@link ClientCard}. */
 public enum CardDetail {
-    /** Nothing. Tools show the holder ids of this client, and its connections. */
+    /**
+     * Nothing. Tools show the holder ids of this client, and its connections. The client sends no command for cards of its
+     * own accord, so its timeouts name other holders by their ids.
+     */
     OFF,
     /** The client's name, host and process id, and the names of the locks that it holds and waits for. */
     NAMES,

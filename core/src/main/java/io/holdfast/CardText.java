@@ -5,6 +5,7 @@ import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
+import io.holdfast.spi.Names;
 import io.holdfast.spi.StoredCard;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * the client is; the letter at the beginning of each other line says of what kind it is. Times are ages in milliseconds
  * at the instant of writing.
  *
- * <p>A reader takes what it can and ignores the rest: others may write cards, too.
+ * <p>A reader takes what it can and ignores the rest: others may write cards, too. Every number and list is bounded.
+ * Lock names stay as they were written, so that they can be looked up; in all other texts, escapes replace control
+ * characters.
  */
 final class CardText {
 
@@ -30,6 +33,12 @@ final class CardText {
     private static final int WAITING_CHARS_MAX = CardStore.TEXT_MAX / 3;
 
     private static final int HELD_CHARS_MAX = CardStore.TEXT_MAX * 5 / 6;
+
+    /** A hundred years, in milliseconds: no wait and no lease is longer. */
+    private static final long TIME_MAX = Duration.ofDays(36_525).toMillis();
+
+    /** Longer than any id that a client gives itself. */
+    private static final int CLIENT_ID_MAX = 100;
 
     private CardText() {}
 
@@ -120,7 +129,7 @@ final class CardText {
     /** Reads a card; null if it is none. */
     static @Nullable ClientCard read(StoredCard stored) {
         String text = stored.text();
-        if (text.length() > CardStore.TEXT_MAX || stored.clientId().isEmpty()) {
+        if (text.length() > CardStore.TEXT_MAX || !isClientId(stored.clientId())) {
             return null;
         }
         String[] lines = text.split("\n", -1);
@@ -128,25 +137,25 @@ final class CardText {
         if (!head.text().equals(FORMAT)) {
             return null;
         }
-        String application = head.text();
-        String host = head.text();
+        String application = head.shown();
+        String host = head.shown();
         long pid = head.number();
-        String version = head.text();
+        String version = head.shown();
         int heldCount = head.count();
         int waitingCount = head.count();
         if (head.broken) {
             return null;
         }
-        long since = Math.max(0, stored.written().toMillis());
+        long since = Math.min(Math.max(0, stored.written().toMillis()), TIME_MAX);
         List<HeldLock> held = new ArrayList<>();
         List<WaitedLock> waiting = new ArrayList<>();
         List<Activity> busiest = new ArrayList<>();
         for (int i = 1; i < lines.length; i++) {
             Fields line = new Fields(lines[i]);
             switch (line.text()) {
-                case HELD -> line.addTo(held, held(line, stored.clientId(), since));
-                case WAITING -> line.addTo(waiting, waiting(line, since));
-                case BUSY -> line.addTo(busiest, busy(line));
+                case HELD -> line.addTo(held, CardCollector.SHOWN_MAX, held(line, stored.clientId(), since));
+                case WAITING -> line.addTo(waiting, CardCollector.SHOWN_MAX, waiting(line, since));
+                case BUSY -> line.addTo(busiest, Activities.SHOWN_MAX, busy(line));
                 default -> {
                     // Of a later version.
                 }
@@ -166,15 +175,20 @@ final class CardText {
                 List.copyOf(busiest));
     }
 
+    private static boolean isClientId(String id) {
+        return !id.isEmpty()
+                && id.length() <= CLIENT_ID_MAX
+                && Names.printable(id).equals(id);
+    }
+
     private static HeldLock held(Fields line, String clientId, long since) {
         String name = line.text();
         String holderId = HolderId.of(clientId, line.number());
         long token = line.number();
         Duration heldFor = line.age(since);
         String left = line.text();
-        Optional<Duration> remaining = left.isEmpty()
-                ? Optional.empty()
-                : Optional.of(Duration.ofMillis(Math.max(0, line.number(left) - since)));
+        Optional<Duration> remaining =
+                left.isEmpty() ? Optional.empty() : Optional.of(line.time(line.number(left), -since));
         int waiters = line.count();
         Duration longest = line.age(since);
         return new HeldLock(
@@ -195,14 +209,11 @@ final class CardText {
     }
 
     private static Activity busy(Fields line) {
-        return new Activity(line.text(), line.number(), line.number(), line.number(), Duration.ofMillis(line.number()));
+        return new Activity(line.text(), line.number(), line.number(), line.number(), line.age(0));
     }
 
     /** The fields of one line, one after the other. */
     private static final class Fields {
-
-        /** More than any time, count or process id, and far from an overflow of durations. */
-        private static final long NUMBER_MAX = Long.MAX_VALUE / 4;
 
         private final String[] fields;
         private int next;
@@ -212,8 +223,8 @@ final class CardText {
             fields = line.split("\t", -1);
         }
 
-        <T> void addTo(List<T> list, T entry) {
-            if (!broken) {
+        <T> void addTo(List<T> list, int most, T entry) {
+            if (!broken && list.size() < most) {
                 list.add(entry);
             }
         }
@@ -240,8 +251,13 @@ final class CardText {
             return plain.toString();
         }
 
+        /** Returns a text that nobody looks up: its control characters are escapes. */
+        String shown() {
+            return Names.printable(text());
+        }
+
         Optional<String> optional() {
-            String field = text();
+            String field = shown();
             return field.isEmpty() ? Optional.empty() : Optional.of(field);
         }
 
@@ -263,7 +279,11 @@ final class CardText {
         }
 
         Duration age(long since) {
-            return Duration.ofMillis(Math.max(0, Math.min(number(), NUMBER_MAX) + since));
+            return time(number(), since);
+        }
+
+        Duration time(long millis, long more) {
+            return Duration.ofMillis(Math.max(0, Math.min(Math.min(Math.max(0, millis), TIME_MAX) + more, TIME_MAX)));
         }
     }
 }

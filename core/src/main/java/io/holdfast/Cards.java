@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.lang.System.Logger.Level.INFO;
 
+import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
@@ -41,26 +42,28 @@ final class Cards {
     /** After a refusal: rights are seldom given while clients run. */
     private static final long REFUSED_NANOS = Duration.ofMinutes(10).toNanos();
 
-    /** How many other clients' titles are remembered, and for how long it is remembered that there is none. */
+    /** How many other clients' titles are remembered. */
     private static final int TITLES_MAX = 1_000;
-
-    private static final long UNKNOWN_NANOS = Duration.ofMinutes(1).toNanos();
-
-    /** The title of a client whose card was looked for: null if there was none at this instant. */
-    private record Title(@Nullable String text, long askedNanos) {}
 
     private final EngineSettings settings;
     private final String server;
     private final @Nullable CardStore store;
     private final Collection<NameEngine> names;
     private final Activities activities = new Activities();
-    private final ConcurrentMap<String, Title> titles = new ConcurrentHashMap<>();
+
+    /** The titles of other clients by their ids. A client never changes its title. */
+    private final ConcurrentMap<String, String> titles = new ConcurrentHashMap<>();
+
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private TimeSource.@Nullable Timer timer; // by lock
     private boolean closed; // by lock
     private boolean refused; // by lock; the log has said so
 
-    // One write after the other, so these have one user at a time.
+    /** Completes when the write that is on its way, or was the last, has been answered or has failed. */
+    private CompletableFuture<Void> writing = last(); // by lock
+
+    // One write after the other, so these have one user at a time; close() is the next after the last write.
+    private boolean sent;
     private @Nullable String writtenText;
     private long writtenNanos;
     private Duration writtenKeep = KEEP_MIN;
@@ -106,38 +109,49 @@ final class Cards {
     }
 
     private void write() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        lock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            writing = done;
+        } finally {
+            lock.unlock();
+        }
+        guarded(this::writeNow).whenComplete((written, error) -> {
+            if (error != null) {
+                writtenText = null;
+            }
+            done.complete(null);
+            schedule(settings.jittered(settings.cardNanos(
+                    error == null || !isRefusal(error) ? periodNanos : Math.max(periodNanos, REFUSED_NANOS))));
+        });
+    }
+
+    private CompletionStage<?> writeNow() {
         CardStore cards = Objects.requireNonNull(store);
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
         names.forEach(name -> name.addTo(collected));
         ClientCard card = card(collected);
-        CompletionStage<?> written;
+        readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {
-            written = guarded(() -> cards.keep(writtenKeep)).thenApply(there -> {
+            return cards.keep(writtenKeep).thenAccept(there -> {
                 if (!there) {
                     writtenText = null;
                 }
-                return there;
-            });
-        } else {
-            Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
-            String text = CardText.write(card, 0);
-            writtenText = text;
-            writtenNanos = now;
-            writtenKeep = keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
-            written = guarded(() -> cards.write(text, writtenKeep)).thenApply(clients -> {
-                periodNanos = Math.max(PERIOD_NANOS_MIN, clients * NANOS_EACH);
-                return clients;
             });
         }
-        written.whenComplete((done, error) -> {
-            if (error != null) {
-                writtenText = null;
-            }
-            schedule(settings.jittered(settings.cardNanos(
-                    error == null || !isRefusal(error) ? periodNanos : Math.max(periodNanos, REFUSED_NANOS))));
-        });
+        Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
+        String text = CardText.write(card, 0);
+        writtenText = text;
+        writtenNanos = now;
+        writtenKeep = keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
+        sent = true;
+        return cards.write(text, writtenKeep)
+                .thenAccept(clients -> periodNanos = Math.max(PERIOD_NANOS_MIN, clients * NANOS_EACH));
     }
 
     private ClientCard card(CardCollector collected) {
@@ -177,18 +191,27 @@ final class Cards {
         return true;
     }
 
-    /** Ends the writing, and removes the card. */
+    /** Ends the writing, and removes the card once no write of it is on its way. */
     CompletionStage<Void> close() {
+        return stop().thenCompose(last -> store != null && sent ? guarded(store::remove) : last());
+    }
+
+    /** Ends the writing. The stage completes when the last write has been answered. */
+    CompletionStage<Void> stop() {
         lock.lock();
         try {
             closed = true;
             if (timer != null) {
                 timer.cancel();
             }
+            return writing;
         } finally {
             lock.unlock();
         }
-        return store == null || writtenText == null ? CompletableFuture.completedFuture(null) : guarded(store::remove);
+    }
+
+    private static CompletableFuture<Void> last() {
+        return CompletableFuture.completedFuture(null);
     }
 
     private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
@@ -216,7 +239,10 @@ final class Cards {
 
     /** Returns the card of the client of a holder id, if there is one. Does not fail: a card is an extra. */
     CompletionStage<Optional<ClientCard>> ofHolder(@Nullable String holder) {
-        String client = holder == null ? "" : HolderId.client(holder);
+        return ofClient(holder == null ? "" : HolderId.client(holder));
+    }
+
+    private CompletionStage<Optional<ClientCard>> ofClient(String client) {
         if (store == null || client.isEmpty() || HolderId.isForeign(client)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
@@ -226,35 +252,23 @@ final class Cards {
         });
     }
 
-    /** A caller waits for this holder: its client's title may be needed soon, so it is asked for once. */
-    void waitsFor(String holder) {
-        String client = HolderId.client(holder);
-        if (store == null
-                || client.isEmpty()
-                || client.equals(settings.clientId)
-                || HolderId.isForeign(client)
-                || isKnown(client)) {
-            return;
-        }
+    /** Reads, at the period of the cards and not while a caller acquires, who holds what callers here wait for. */
+    private void readTitles(List<WaitedLock> waiting) {
         if (titles.size() >= TITLES_MAX) {
             titles.clear();
         }
-        titles.put(client, new Title(null, settings.time.nanoTime()));
-        ofHolder(holder).whenComplete((card, error) -> {
-            if (error == null && card.isPresent()) {
-                titles.put(client, new Title(card.get().title(), settings.time.nanoTime()));
-            }
-        });
-    }
-
-    private boolean isKnown(String client) {
-        Title title = titles.get(client);
-        return title != null && (title.text() != null || settings.time.nanoTime() - title.askedNanos() < UNKNOWN_NANOS);
+        waiting.stream()
+                .flatMap(lock -> lock.holder().stream())
+                .map(HolderId::client)
+                .filter(client -> !client.isEmpty() && !HolderId.isForeign(client) && !titles.containsKey(client))
+                .distinct()
+                .forEach(client -> ofClient(client)
+                        .thenAccept(card -> card.ifPresent(found -> titles.put(client, found.title()))));
     }
 
     /** Describes a holder as well as it is known here, for a message. */
     String describe(String holder) {
-        Title title = titles.get(HolderId.client(holder));
-        return title == null || title.text() == null ? Quoted.holder(holder) : title.text();
+        String title = titles.get(HolderId.client(holder));
+        return title == null ? Quoted.holder(holder) : title;
     }
 }

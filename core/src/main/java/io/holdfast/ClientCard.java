@@ -10,7 +10,8 @@ import java.util.Optional;
  * card every few seconds. A card is for people: it may be out of date, and whoever may write the store can forge it, so
  * nothing may be decided by it.
  *
- * <p>All texts are the writer's. Escape them where they are shown.
+ * <p>All texts are the writer's. Lock names are exact and may contain any character; in other texts, escapes replace
+ * control characters. Escape all of them where they are shown, for example in HTML.
  *
  * @param id the client's id: the part of its holder ids before the colon
  * @param application the client's name, see {@link LockClient.Builder#clientName}

@@ -309,9 +309,6 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void reportHolder(String holder) {
         engine.foreignHolders.met(name, holder);
-        if (!state().nobodyWaits()) {
-            engine.cards.waitsFor(holder);
-        }
         engine.observers.heldBy(holder, state());
     }
 }

@@ -8,13 +8,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoredCard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What a client says about itself, and who reads it. */
@@ -151,9 +153,60 @@ class CardsTest extends EngineFixture {
         LockClient dying = client("hf-d", probe("hf-d"), settings -> settings.clientName = "dying");
         kept.add(dying.tryAcquire("a").orElseThrow());
         advance(PERIOD);
-        dying.engine().cards.close(); // writes no more
-        server.connect(new StoreContext("hf-d", time)).cards().orElseThrow().write("no card at all", ofSeconds(60));
+        dying.engine().cards.stop(); // as if the process had ended: the card is not removed
+        advance(40_000);
+        ClientCard card = reader.cards().stream()
+                .filter(one -> one.id().equals("hf-d"))
+                .findFirst()
+                .orElseThrow();
+        assertThat(card.heard()).isGreaterThanOrEqualTo(ofSeconds(40));
+        assertThat(card.hold("a")).isPresent();
+        advance(30_000);
         assertThat(reader.cards()).extracting(ClientCard::id).doesNotContain("hf-d");
+    }
+
+    @Test
+    void a_card_that_is_on_its_way_at_the_end_is_removed_too() {
+        ProbeStore slow = probe("hf-e");
+        SlowCards cards = new SlowCards(slow.cards().orElseThrow());
+        slow.cards = Optional.of(cards);
+        LockClient ending = client("hf-e", slow, settings -> {});
+        advance(PERIOD);
+        assertThat(cards.held).isNotNull();
+        var closed = ending.engine().closeAsync().toCompletableFuture();
+        cards.held.run(); // the server executes the write only now
+        assertThat(closed).isCompleted();
+        assertThat(reader.cards()).extracting(ClientCard::id).doesNotContain("hf-e");
+    }
+
+    @Test
+    void a_wait_sends_no_command_for_cards() {
+        ProbeStore counting = probe("hf-w");
+        SlowCards cards = new SlowCards(counting.cards().orElseThrow());
+        counting.cards = Optional.of(cards);
+        LockClient waits = client("hf-w", counting, settings -> {});
+        Lease lease = billing.tryAcquire("a").orElseThrow();
+        CompletableFuture<Lease> waiting = acquire(waits, "a");
+        advance(100);
+        assertThat(cards.commands).isZero();
+        assertThat(waiting.cancel(true)).isTrue();
+        lease.release();
+    }
+
+    @Test
+    void of_many_clients_each_writes_more_seldom() {
+        ProbeStore counting = probe("hf-m");
+        SlowCards cards = new SlowCards(counting.cards().orElseThrow());
+        cards.clients = 2_000;
+        counting.cards = Optional.of(cards);
+        client("hf-m", counting, settings -> {});
+        advance(PERIOD);
+        cards.held.run();
+        assertThat(cards.commands).isEqualTo(1);
+        advance(2_000 * 10 - PERIOD);
+        assertThat(cards.commands).isEqualTo(1);
+        advance(2 * PERIOD);
+        assertThat(cards.commands).isEqualTo(2);
     }
 
     @Test
@@ -185,8 +238,8 @@ class CardsTest extends EngineFixture {
     void a_timeout_names_the_holder_by_its_card() {
         Lease lease = billing.tryAcquire("a").orElseThrow();
         advance(PERIOD);
-        CompletableFuture<Lease> waiting = acquire(reader, "a", DEFAULTS.waitAtMost(ofSeconds(2)));
-        advance(2_000);
+        CompletableFuture<Lease> waiting = acquire(reader, "a", DEFAULTS.waitAtMost(ofSeconds(7)));
+        advance(7_000);
         assertThatThrownBy(waiting::join)
                 .cause()
                 .isInstanceOf(LockTimeoutException.class)
@@ -207,8 +260,9 @@ class CardsTest extends EngineFixture {
                 .filter(one -> one.id().equals("hf-x"))
                 .findFirst()
                 .orElseThrow();
-        assertThat(card.application()).isEqualTo(odd);
-        assertThat(card.host()).isEqualTo(odd);
+        String shown = "tab\\u0009 line\\u000a back\\slash \\t \\u0007 ß \ud83d\udd12";
+        assertThat(card.application()).isEqualTo(shown);
+        assertThat(card.host()).isEqualTo(shown);
         assertThat(card.held()).extracting(HeldLock::name).containsExactly(odd);
         assertThat(card.title()).doesNotContain("\n").doesNotContain("\t").doesNotContain("\u0007");
         lease.release();
@@ -226,6 +280,50 @@ class CardsTest extends EngineFixture {
             assertThat(poor.inspect("a").holderCard()).isEmpty();
             assertThat(warnings.said("no right to keep a card")).hasSize(1);
             lease.release();
+        }
+    }
+
+    /** Passes a write on only when the test says so. */
+    private static final class SlowCards implements CardStore {
+
+        private final CardStore below;
+        private @Nullable Runnable held;
+        private int commands;
+        private int clients;
+
+        SlowCards(CardStore below) {
+            this.below = below;
+        }
+
+        @Override
+        public CompletableFuture<Integer> write(String text, Duration keep) {
+            commands++;
+            CompletableFuture<Integer> answer = new CompletableFuture<>();
+            held = () -> below.write(text, keep).thenAccept(n -> answer.complete(clients == 0 ? n : clients));
+            return answer;
+        }
+
+        @Override
+        public CompletionStage<Boolean> keep(Duration keep) {
+            commands++;
+            return below.keep(keep);
+        }
+
+        @Override
+        public CompletionStage<List<StoredCard>> read() {
+            commands++;
+            return below.read();
+        }
+
+        @Override
+        public CompletionStage<Optional<StoredCard>> read(String clientId) {
+            commands++;
+            return below.read(clientId);
+        }
+
+        @Override
+        public CompletionStage<Void> remove() {
+            return below.remove();
         }
     }
 
@@ -247,12 +345,12 @@ class CardsTest extends EngineFixture {
         }
 
         @Override
-        public CompletableFuture<List<io.holdfast.spi.StoredCard>> read() {
+        public CompletableFuture<List<StoredCard>> read() {
             return refused();
         }
 
         @Override
-        public CompletableFuture<Optional<io.holdfast.spi.StoredCard>> read(String clientId) {
+        public CompletableFuture<Optional<StoredCard>> read(String clientId) {
             throw new IllegalStateException("a defect in a store");
         }
 
