@@ -169,7 +169,7 @@ class CardsTest extends EngineFixture {
     void a_card_that_is_on_its_way_at_the_end_is_removed_too() {
         ProbeStore slow = probe("hf-e");
         SlowCards cards = new SlowCards(slow.cards().orElseThrow());
-        slow.cards = Optional.of(cards);
+        slow.cards = cards;
         LockClient ending = client("hf-e", slow, settings -> {});
         advance(PERIOD);
         assertThat(cards.held).isNotNull();
@@ -183,7 +183,7 @@ class CardsTest extends EngineFixture {
     void a_wait_sends_no_command_for_cards() {
         ProbeStore counting = probe("hf-w");
         SlowCards cards = new SlowCards(counting.cards().orElseThrow());
-        counting.cards = Optional.of(cards);
+        counting.cards = cards;
         LockClient waits = client("hf-w", counting, settings -> {});
         Lease lease = billing.tryAcquire("a").orElseThrow();
         CompletableFuture<Lease> waiting = acquire(waits, "a");
@@ -198,7 +198,7 @@ class CardsTest extends EngineFixture {
         ProbeStore counting = probe("hf-m");
         SlowCards cards = new SlowCards(counting.cards().orElseThrow());
         cards.clients = 2_000;
-        counting.cards = Optional.of(cards);
+        counting.cards = cards;
         client("hf-m", counting, settings -> {});
         advance(PERIOD);
         cards.held.run();
