@@ -279,7 +279,10 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public Optional<CardStore> cards() {
-        return Optional.of(new QuorumCards(members.seats()));
+        boolean kept = members.seats().stream()
+                .map(Seat::member)
+                .anyMatch(member -> member != null && member.cards().isPresent());
+        return kept ? Optional.of(new QuorumCards(members.seats())) : Optional.empty();
     }
 
     @Override
