@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import org.jspecify.annotations.Nullable;
 
 /** The cards of the clients of one {@link MemoryLockStore.Server}, as one client sees them. */
 final class MemoryCards implements CardStore {
@@ -50,8 +49,10 @@ final class MemoryCards implements CardStore {
 
     @Override
     public CompletionStage<Optional<StoredCard>> read(String client) {
-        return server.onCards(
-                cards -> Optional.<@Nullable Card>ofNullable(cards.get(client)).map(card -> seen(client, card)));
+        return server.onCards(cards -> {
+            Card card = cards.get(client);
+            return card == null ? Optional.empty() : Optional.of(seen(client, card));
+        });
     }
 
     private StoredCard seen(String client, Card card) {
@@ -65,9 +66,6 @@ final class MemoryCards implements CardStore {
 
     @Override
     public CompletionStage<Void> remove() {
-        return server.<@Nullable Void>onCards(cards -> {
-            cards.remove(clientId);
-            return null;
-        });
+        return server.onCards(cards -> cards.remove(clientId) != null).thenAccept(was -> {});
     }
 }

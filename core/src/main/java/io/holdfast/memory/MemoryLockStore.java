@@ -159,7 +159,7 @@ public final class MemoryLockStore implements LockStore {
         }
 
         /** Runs a command on the cards; those whose time has passed are gone. */
-        <T extends @Nullable Object> CompletionStage<T> onCards(Function<Map<String, MemoryCards.Card>, T> command) {
+        <T> CompletionStage<T> onCards(Function<Map<String, MemoryCards.Card>, T> command) {
             return CompletableFuture.completedFuture(locked(() -> {
                 long now = nanoTime();
                 cards.values().removeIf(card -> card.untilNanos() - now <= 0);
