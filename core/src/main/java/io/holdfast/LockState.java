@@ -35,7 +35,7 @@ public record LockState(
     }
 
     /**
-     * Returns who holds the lock, in words for people: {@code billing@pod-7 (pid 4711), for 12 s}, or what is known of a
+     * Returns a description of the holder for people: {@code billing@pod-7 (pid 4711), for 12 s}, or what is known of a
      * holder without a card. Empty if the name is free. Contains no control characters.
      */
     public Optional<String> holderTitle() {
