@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
@@ -33,6 +34,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry;
  * What README's comparison says about the behaviour of Holdfast and its peers, in the versions of {@code pom.xml}. A
  * test that fails after an upgrade of a peer asks for a change of that table.
  */
+@Timeout(30)
 class PeersTest {
 
     private static final Duration LEASE = Duration.ofMillis(600);
@@ -102,11 +104,11 @@ class PeersTest {
         RLock ofRedisson = redisson.getLock("lost");
         ofRedisson.lock();
         spring.obtain("lost").lock();
-        lock4j.lock("lost");
+        lock4j.lock("lock4j-lost");
         server.command("FLUSHALL");
         assertThatThrownBy(ofRedisson::unlock).isInstanceOf(IllegalMonitorStateException.class);
         assertThatThrownBy(spring.obtain("lost")::unlock).isInstanceOf(ConcurrentModificationException.class);
-        assertThatThrownBy(() -> lock4j.unlock("lost")).hasMessageContaining("lost");
+        assertThatThrownBy(() -> lock4j.unlock("lock4j-lost")).hasMessageContaining("lock4j lost");
     }
 
     @Test
@@ -162,16 +164,17 @@ class PeersTest {
         assertThat(spring.obtain("nested").tryLock()).isTrue();
         holdfast.getLock("nested").lock();
         assertThat(holdfast.getLock("nested").tryLock()).isTrue();
-        lock4j.lock("nested");
-        assertThat(lock4j.tryLock("nested")).isFalse();
+        lock4j.lock("lock4j-nested");
+        assertThat(lock4j.tryLock("lock4j-nested")).isFalse();
     }
 
     @Test
     void locksOfRedissonAndSpringBelongToAThread() throws Exception {
         Lease lease = holdfast.acquire("thread");
         CompletableFuture.runAsync(lease::release, THREADS).get(5, SECONDS);
-        lock4j.lock("thread");
-        CompletableFuture.runAsync(() -> lock4j.unlock("thread"), THREADS).get(5, SECONDS);
+        lock4j.lock("lock4j-thread");
+        CompletableFuture.runAsync(() -> lock4j.unlock("lock4j-thread"), THREADS)
+                .get(5, SECONDS);
         RLock ofRedisson = redisson.getLock("thread");
         ofRedisson.lock();
         assertThatThrownBy(() ->
