@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,18 +20,24 @@ final class FencedHttp {
 
     private FencedHttp() {}
 
-    /** Sends a document. Returns false if the service has seen a later lease. */
-    static boolean put(HttpClient http, URI document, String content, Lease lease)
+    /**
+     * Sends a document.
+     *
+     * @throws LeaseLostException if a later lease has written the document
+     */
+    static void put(HttpClient http, URI document, String content, Lease lease)
             throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(document)
                 .header("Fencing-Token", Long.toString(lease.fencingToken()))
                 .PUT(HttpRequest.BodyPublishers.ofString(content))
                 .build();
         int status = http.send(request, HttpResponse.BodyHandlers.discarding()).statusCode();
-        if (status != 204 && status != 412) {
+        if (status == 412) {
+            throw new LeaseLostException(document + " refused " + lease);
+        }
+        if (status != 204) {
             throw new IOException(document + " answered " + status);
         }
-        return status == 204;
     }
 
     /** The service: keeps documents by their paths, with the largest token that has written each. */

@@ -1,6 +1,7 @@
 package io.holdfast.samples.recipes;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import jakarta.persistence.EntityManager;
 
 /** Changes an entity under a lease. */
@@ -11,7 +12,7 @@ final class FencedJpa {
     /**
      * Returns an order for changes in this transaction.
      *
-     * @throws IllegalStateException if there is no such order, or a later lease has changed it
+     * @throws LeaseLostException if a later lease has changed the order, or there is no such order
      */
     static FencedOrder claim(EntityManager entities, Lease lease, long orderId) {
         int claimed = entities.createQuery(
@@ -20,7 +21,7 @@ final class FencedJpa {
                 .setParameter("id", orderId)
                 .executeUpdate();
         if (claimed == 0) {
-            throw new IllegalStateException("Order " + orderId + " refused " + lease);
+            throw new LeaseLostException("Order " + orderId + " refused " + lease);
         }
         return entities.find(FencedOrder.class, orderId);
     }

@@ -1,6 +1,7 @@
 package io.holdfast.samples.recipes;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -8,7 +9,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.function.UnaryOperator;
 
-/** Changes an object in a store with conditional writes, such as S3. The first line of the object is a fencing token. */
+/** Changes an object of a store with conditional writes, such as S3. The first line of the object is a token. */
 final class FencedObject {
 
     private FencedObject() {}
@@ -16,7 +17,7 @@ final class FencedObject {
     /**
      * Changes the text of an object; the text of a missing one is empty.
      *
-     * @throws IllegalStateException if a later lease has written the object
+     * @throws LeaseLostException if the lease is lost, or a later lease has written the object
      */
     static void update(HttpClient http, URI object, Lease lease, UnaryOperator<String> change)
             throws IOException, InterruptedException {
@@ -31,7 +32,7 @@ final class FencedObject {
             }
             String[] parts = exists ? old.body().split("\n", 2) : new String[] {"0", ""};
             if (Long.parseLong(parts[0]) > lease.fencingToken()) {
-                throw new IllegalStateException(object + " refused " + lease);
+                throw new LeaseLostException(object + " refused " + lease);
             }
             HttpRequest put = HttpRequest.newBuilder(object)
                     .header(

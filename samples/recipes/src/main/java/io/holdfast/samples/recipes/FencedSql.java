@@ -1,6 +1,7 @@
 package io.holdfast.samples.recipes;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -18,7 +19,7 @@ final class FencedSql {
     /**
      * Changes the status of an order.
      *
-     * @throws IllegalStateException if there is no such order, or a later lease has written to it
+     * @throws LeaseLostException if a later lease has written to the order, or there is no such order
      */
     static void setStatus(Connection connection, Lease lease, long orderId, String status) throws SQLException {
         try (PreparedStatement update =
@@ -28,7 +29,7 @@ final class FencedSql {
             update.setLong(3, orderId);
             update.setLong(4, lease.fencingToken());
             if (update.executeUpdate() == 0) {
-                throw new IllegalStateException("Order " + orderId + " refused " + lease);
+                throw new LeaseLostException("Order " + orderId + " refused " + lease);
             }
         }
     }

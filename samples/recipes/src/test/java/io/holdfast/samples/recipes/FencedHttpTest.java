@@ -1,8 +1,10 @@
 package io.holdfast.samples.recipes;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
+import io.holdfast.LeaseLostException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -36,11 +38,12 @@ class FencedHttpTest {
     @Test
     void a_service_refuses_an_old_holder() throws Exception {
         try (TwoHolders holders = new TwoHolders("order:1")) {
-            assertThat(FencedHttp.put(http, document, "paid", holders.old)).isTrue();
+            FencedHttp.put(http, document, "paid", holders.old);
             var next = holders.next();
-            assertThat(FencedHttp.put(http, document, "packed", next)).isTrue();
-            assertThat(FencedHttp.put(http, document, "sent", next)).isTrue();
-            assertThat(FencedHttp.put(http, document, "cancelled", holders.old)).isFalse();
+            FencedHttp.put(http, document, "packed", next);
+            FencedHttp.put(http, document, "sent", next);
+            assertThatThrownBy(() -> FencedHttp.put(http, document, "cancelled", holders.old))
+                    .isInstanceOf(LeaseLostException.class);
 
             assertThat(documents.content("/orders/1")).isEqualTo("sent");
         }

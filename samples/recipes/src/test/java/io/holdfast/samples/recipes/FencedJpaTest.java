@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.PersistenceConfiguration;
 import jakarta.persistence.PersistenceUnitTransactionType;
@@ -22,6 +23,7 @@ class FencedJpaTest {
             setStatus(database, next, "packed");
             setStatus(database, next, "sent");
             assertThatThrownBy(() -> setStatus(database, holders.old, "cancelled"))
+                    .isInstanceOf(LeaseLostException.class)
                     .hasMessageContaining("refused");
 
             assertThat(database.<String>callInTransaction(

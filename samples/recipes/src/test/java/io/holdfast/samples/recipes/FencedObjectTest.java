@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import java.net.http.HttpClient;
 import org.junit.jupiter.api.Test;
 
@@ -21,6 +22,7 @@ class FencedObjectTest {
                         next(store, holders, "b");
                         return text + "late";
                     }))
+                    .isInstanceOf(LeaseLostException.class)
                     .hasMessageContaining("refused");
 
             assertThat(store.content()).endsWith("\nab");
@@ -38,6 +40,7 @@ class FencedObjectTest {
                         next(store, holders, "");
                         return text + "late";
                     }))
+                    .isInstanceOf(LeaseLostException.class)
                     .hasMessageContaining("refused");
 
             assertThat(store.content()).endsWith("\na");
@@ -52,6 +55,7 @@ class FencedObjectTest {
                         next(store, holders, "b");
                         return "late";
                     }))
+                    .isInstanceOf(LeaseLostException.class)
                     .hasMessageContaining("refused");
 
             assertThat(store.content()).endsWith("\nb");

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -25,6 +26,7 @@ class FencedSqlTest {
             FencedSql.setStatus(database, next, 1, "packed");
             FencedSql.setStatus(database, next, 1, "sent");
             assertThatThrownBy(() -> FencedSql.setStatus(database, holders.old, 1, "cancelled"))
+                    .isInstanceOf(LeaseLostException.class)
                     .hasMessageContaining("refused");
 
             assertThat(status(database)).isEqualTo("sent");

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class SharedCacheTest {
 
@@ -32,6 +33,7 @@ class SharedCacheTest {
     }
 
     @Test
+    @Timeout(30)
     void a_lock_that_cannot_be_had_delays_the_value_only() throws Exception {
         try (Fleet fleet = Fleet.of(2)) {
             Lease stuck = fleet.node(1).acquire("cache:k");

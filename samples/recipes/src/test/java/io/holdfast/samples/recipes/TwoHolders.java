@@ -15,7 +15,7 @@ final class TwoHolders implements AutoCloseable {
         old = fleet.node(0).acquire(name);
     }
 
-    /** Takes the name from the old holder, whose client asks the store only after a third of the lease, in ten seconds. */
+    /** Takes the name from the old holder, whose client asks the store after a third of the lease: in ten seconds. */
     Lease next() throws InterruptedException {
         fleet.node(1).forceRelease(name);
         return fleet.node(1).acquire(name);
