@@ -78,6 +78,20 @@ class Lock4jTest {
             old.refund("42", () -> moved.refund("43", () -> ran[0] = true));
             assertThat(ran[0]).isTrue();
 
+            // A nested call, and a null.
+            old.refund(
+                    "42",
+                    () -> assertThatThrownBy(() -> old.refund("42", Lock4jTest::notReached))
+                            .isInstanceOf(LockFailureException.class));
+            moved.refund("42", () -> moved.refund("42", () -> ran[0] = false));
+            assertThat(ran[0]).isFalse();
+            old.refund(
+                    null,
+                    () -> assertThatThrownBy(() -> old.refund("null", Lock4jTest::notReached))
+                            .isInstanceOf(LockFailureException.class));
+            assertThatThrownBy(() -> moved.refund(null, Lock4jTest::notReached))
+                    .isInstanceOf(IllegalArgumentException.class);
+
             var oldTemplate = context.getBean(com.baomidou.lock.LockTemplate.class);
             LockTemplate newTemplate = context.getBean(LockTemplate.class);
             LockInfo held = oldTemplate.lock("report:7", 30_000, 0);

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.spring.ScheduledLock;
 import io.holdfast.spring.shedlock.HoldfastLockProvider;
 import io.holdfast.testkit.RedisServer;
 import java.time.Duration;
@@ -14,7 +15,15 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import net.javacrumbs.shedlock.provider.redis.spring.RedisLockProvider;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** ShedLock's Redis provider and ours, on the same keys. */
@@ -69,6 +78,61 @@ class ShedLockTest {
                     assertThat(safe).isFalse();
                 }
             }
+        }
+    }
+
+    /** An instance of the rollout between ShedLock's annotation and ours. */
+    static class Job {
+
+        private int runs;
+
+        @SchedulerLock(name = "invoices", lockAtMostFor = "1m")
+        @ScheduledLock(name = "invoices")
+        public Integer run() {
+            return ++runs;
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @EnableSchedulerLock(defaultLockAtMostFor = "1m")
+    static class Application {
+
+        @Bean
+        Job job() {
+            return new Job();
+        }
+
+        @Bean
+        LockProvider lockProvider(RedisConnectionFactory connections) {
+            return new RedisLockProvider(connections, ENVIRONMENT);
+        }
+    }
+
+    @Test
+    void a_method_with_both_annotations_skips_what_runs_under_either() throws Exception {
+        try (RedisServer server = RedisServer.start();
+                ConfigurableApplicationContext context = SpringApplication.run(
+                        Application.class,
+                        "--spring.main.banner-mode=off",
+                        "--logging.level.root=warn",
+                        "--spring.data.redis.url=" + server.uri());
+                Connections connections = Connections.to(server);
+                LockClient moved = LockClient.connect(server.uri())) {
+            Job job = context.getBean(Job.class);
+            assertThat(job.run()).isEqualTo(1);
+
+            SimpleLock old =
+                    theirs(connections.factory(), true).lock(task(60_000, 0)).orElseThrow();
+            assertThat(job.run()).isNull();
+            old.unlock();
+            assertThat(job.run()).isEqualTo(2);
+
+            try (Lease lease = moved.acquire("invoices")) {
+                assertThat(job.run()).isNull();
+                lease.ensureValid();
+            }
+            assertThat(job.run()).isEqualTo(3);
         }
     }
 
