@@ -83,7 +83,7 @@ class RedisLockRegistryTest {
                 assertThat(server.command("EXISTS", "old:lamp")).isEqualTo(1L);
                 assertThatThrownBy(ours::lock).isInstanceOf(LeaseLostException.class);
 
-                server.close();
+                server.kill();
                 assertThatThrownBy(theirs::lock).isInstanceOf(CannotAcquireLockException.class);
                 assertThatThrownBy(() -> ours.tryLock(1, TimeUnit.MINUTES)).isInstanceOf(LockStoreException.class);
             } finally {
