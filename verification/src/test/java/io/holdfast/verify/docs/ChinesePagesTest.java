@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,24 +16,18 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The Chinese pages show no code that their English pages do not show; the build warns of pages that are older. */
 class ChinesePagesTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().resolve("..").normalize();
-
     @TempDir
     Path docs;
 
-    static List<Path> pages() throws IOException {
-        try (Stream<Path> files = Files.list(ROOT.resolve("docs/zh"))) {
-            return files.filter(file -> file.toString().endsWith(".md"))
-                    .sorted()
-                    .toList();
-        }
+    static List<Path> pages() {
+        return Pages.all().stream().filter(page -> page.startsWith("docs/zh")).toList();
     }
 
     @ParameterizedTest
     @MethodSource("pages")
     void a_page_names_its_english_page_and_shows_only_its_code(Path file) throws IOException {
-        ChinesePage page = ChinesePage.read(file);
-        page.older().ifPresent(warning -> System.out.println("WARNING: " + warning.replace(ROOT + "/", "")));
+        ChinesePage page = ChinesePage.read(Pages.ROOT.resolve(file));
+        page.older().ifPresent(warning -> System.out.println("WARNING: " + warning.replace(Pages.ROOT + "/", "")));
         assertThat(page.foreignCode())
                 .as("code in %s that is not in %s", page.page(), page.english())
                 .isEmpty();
