@@ -21,8 +21,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeadlockCheck {
 
-    /** Taken only when a cycle was seen, and without any other lock. */
-    private static final ReentrantLock REFUSING = new ReentrantLock();
+    /**
+     * Taken only when a cycle was seen, and with no other lock held. Never waited for by parking: that would replace the
+     * thread's park blocker, which is the published wait.
+     */
+    static final ReentrantLock REFUSING = new ReentrantLock();
 
     private DeadlockCheck() {}
 
@@ -37,7 +40,9 @@ final class DeadlockCheck {
         if (cycle == null) {
             return null;
         }
-        REFUSING.lock();
+        while (!REFUSING.tryLock()) {
+            Thread.yield();
+        }
         try {
             if (!stillStands(cycle)) {
                 return null;

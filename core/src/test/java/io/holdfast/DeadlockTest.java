@@ -183,6 +183,35 @@ class DeadlockTest {
         });
     }
 
+    /** Both have seen the cycle, and neither may lose its place by waiting for its turn to say so. */
+    @Test
+    void of_two_that_see_the_cycle_at_once_one_is_refused() throws Exception {
+        CountDownLatch refused = new CountDownLatch(1);
+        CountDownLatch bothHold = new CountDownLatch(2);
+        DeadlockCheck.REFUSING.lock();
+        try {
+            for (String own : List.of("a", "b")) {
+                start(own, () -> under(client, own, () -> {
+                    bothHold.countDown();
+                    bothHold.await();
+                    try {
+                        under(client, own.equals("a") ? "b" : "a", () -> {});
+                    } catch (DeadlockException e) {
+                        refused.countDown();
+                    }
+                }));
+            }
+            Awaitility.await().until(() -> client.localLocks().stream()
+                            .filter(lock -> lock.waiting() == 1)
+                            .count()
+                    == 2);
+            Thread.sleep(50);
+        } finally {
+            DeadlockCheck.REFUSING.unlock();
+        }
+        assertThat(refused.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
     /** It is about to throw, so the other threads of its cycle will go on. */
     @Test
     void a_waiter_that_was_refused_does_not_count() throws Exception {
