@@ -41,7 +41,7 @@ final class DeadlockCheck {
             return null;
         }
         while (!REFUSING.tryLock()) {
-            Thread.yield();
+            Thread.onSpinWait();
         }
         try {
             if (!stillStands(cycle)) {

@@ -191,20 +191,23 @@ class DeadlockTest {
         DeadlockCheck.REFUSING.lock();
         try {
             for (String own : List.of("a", "b")) {
-                start(own, () -> under(client, own, () -> {
-                    bothHold.countDown();
-                    bothHold.await();
-                    try {
-                        under(client, own.equals("a") ? "b" : "a", () -> {});
-                    } catch (DeadlockException e) {
-                        refused.countDown();
-                    }
-                }));
+                start(
+                        own,
+                        () -> under(client, own, () -> {
+                            bothHold.countDown();
+                            bothHold.await();
+                            try {
+                                under(client, own.equals("a") ? "b" : "a", () -> {});
+                            } catch (DeadlockException e) {
+                                refused.countDown();
+                            }
+                        }));
             }
-            Awaitility.await().until(() -> client.localLocks().stream()
-                            .filter(lock -> lock.waiting() == 1)
-                            .count()
-                    == 2);
+            Awaitility.await()
+                    .until(() -> client.localLocks().stream()
+                                    .filter(lock -> lock.waiting() == 1)
+                                    .count()
+                            == 2);
             Thread.sleep(50);
         } finally {
             DeadlockCheck.REFUSING.unlock();
@@ -292,6 +295,7 @@ class DeadlockTest {
     }
 
     /** Returns at the same instant in both threads, which no barrier that parks does. */
+    @SuppressWarnings("ThreadPriorityCheck") // it gives way on a machine with few processors
     private static void meet(AtomicInteger ready, int all) {
         ready.incrementAndGet();
         while (ready.get() < all) {

@@ -11,6 +11,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
@@ -32,14 +33,17 @@ class ZooKeeperCardsTest {
 
     private static final Duration KEEP = Duration.ofMinutes(1);
     private static ZooKeeperEnsemble servers;
+    private static ZooKeeper admin;
 
     @BeforeAll
-    static void start() {
+    static void start() throws IOException {
         servers = ZooKeeperEnsemble.start(1);
+        admin = new ZooKeeper(servers.servers(), 10_000, event -> {});
     }
 
     @AfterAll
-    static void stop() {
+    static void stop() throws InterruptedException {
+        admin.close();
         servers.close();
     }
 
@@ -56,8 +60,7 @@ class ZooKeeperCardsTest {
 
     @Test
     void a_card_of_which_one_node_was_deleted_is_written_again() throws Exception {
-        try (LockStore writer = store("half", "/halves");
-                ZooKeeper admin = admin()) {
+        try (LockStore writer = store("half", "/halves")) {
             get(cards(writer).write("one", KEEP));
             for (String node : List.of("half", "half~kept")) {
                 admin.delete("/halves/~cards/" + node, -1);
@@ -72,8 +75,7 @@ class ZooKeeperCardsTest {
 
     @Test
     void nodes_of_others_are_no_cards() throws Exception {
-        try (LockStore writer = store("mine", "/shared");
-                ZooKeeper admin = admin()) {
+        try (LockStore writer = store("mine", "/shared")) {
             get(cards(writer).write("text", KEEP));
             for (String node : List.of("%ZZ", "alone", "other~kept")) {
                 admin.create("/shared/~cards/" + node, null, ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
@@ -87,8 +89,7 @@ class ZooKeeperCardsTest {
     /** The rights to the folder of cards are checked by the servers; the locks' own folders are others. */
     @Test
     void a_client_without_the_right_to_the_folder_of_cards_has_locks_all_the_same() throws Exception {
-        try (ZooKeeper admin = admin();
-                LockClient client = LockClient.connect(servers.uri() + "/refused")) {
+        try (LockClient client = LockClient.connect(servers.uri() + "/refused")) {
             admin.create("/refused/~cards", null, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.PERSISTENT);
             try (LockStore store = store("refused", "/refused")) {
                 assertThatThrownBy(() -> get(cards(store).write("text", KEEP)))
@@ -100,10 +101,6 @@ class ZooKeeperCardsTest {
             }
             client.acquire("a").release();
         }
-    }
-
-    private static ZooKeeper admin() throws Exception {
-        return new ZooKeeper(servers.servers(), 10_000, event -> {});
     }
 
     private static LockStore store(String clientId, String folder) {
