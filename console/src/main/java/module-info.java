@@ -1,4 +1,4 @@
-/** Who holds which lock and who waits for it, from the cards of a store's clients. */
+/** The holder and the waiters of each lock, from the cards of a store's clients. */
 module io.holdfast.console {
     requires transitive io.holdfast.core;
     requires static transitive org.jspecify;

@@ -24,7 +24,7 @@ final class CardCollector {
     /** For how long the store may keep the longest of all holds. */
     private long longestNanos;
 
-    /** @param threads whether the names of threads are told */
+    /** @param threads whether the card names threads */
     CardCollector(long nowNanos, boolean threads) {
         this.nowNanos = nowNanos;
         this.threads = threads;

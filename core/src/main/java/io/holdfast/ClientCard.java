@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a client says about itself at the store: who it is, what it holds and what it waits for. A client writes its
- * card every few seconds. A card is for people: it may be out of date, and whoever may write the store can forge it, so
+ * What a client says about itself at the store: its name, the locks it holds, and the locks it waits for. A client writes its
+ * card every few seconds. A card is for people: it may be out of date, and every client of the store can forge it, so
  * nothing may be decided by it.
  *
  * <p>All texts are the writer's. Lock names are exact and may contain any character; in other texts, escapes replace

@@ -8,6 +8,16 @@ import java.util.concurrent.locks.Lock;
 /**
  * A lock name as a {@link Lock} that threads own: strict and reentrant.
  *
+ * <pre>{@code
+ * DistributedLock lock = locks.getLock("inventory");
+ * lock.lock();
+ * try {
+ *     stock.decrement();
+ * } finally {
+ *     lock.unlock();
+ * }
+ * }</pre>
+ *
  * <p>Ownership is per client and thread: two lock objects for one name of the same client are the same lock. A nested
  * {@code lock()} costs no command. The client renews the lock while it is held, unless it was taken with a length of
  * its own. Renewal ends when the owner thread has died.

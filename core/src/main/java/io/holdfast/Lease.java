@@ -7,6 +7,16 @@ import java.util.concurrent.CompletionStage;
  * The right to a lock name for a bounded time. The lease is the owner, not the thread: any thread may use and release
  * it.
  *
+ * <pre>{@code
+ * try (Lease lease = locks.acquire("report")) {
+ *     lease.onLost(Thread.currentThread()::interrupt);
+ *     for (Page page : pages) {
+ *         lease.ensureValid();                            // LeaseLostException if the lock was lost
+ *         archive.write(page, lease.fencingToken());      // the archive refuses smaller tokens than its last
+ *     }
+ * }
+ * }</pre>
+ *
  * <p>A lease ends once, in one of two ways: it is <em>released</em>, or it is <em>lost</em> (its time passed without a
  * successful renewal, or the store reports that the hold was removed or taken). This process's clock alone decides
  * whether it is valid: until the time before the request was sent, plus its length, less a margin for clock drift. So

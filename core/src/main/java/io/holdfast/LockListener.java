@@ -8,6 +8,18 @@ import java.time.Duration;
  *
  * <p>The client calls it on its callback executor, some time after the event and, for one lease, not necessarily in
  * order. The client logs an exception and otherwise ignores it.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.builder()
+ *         .uri("redis://127.0.0.1:6379")
+ *         .listener(new LockListener() {
+ *             @Override
+ *             public void lost(String name, long fencingToken, Duration held, String why) {
+ *                 alerts.send(name + " was lost: " + why);
+ *             }
+ *         })
+ *         .build();
+ * }</pre>
  */
 public interface LockListener {
 

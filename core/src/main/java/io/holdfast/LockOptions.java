@@ -9,6 +9,13 @@ import org.jspecify.annotations.Nullable;
  * The options of an acquisition: how long to wait, and how long the lease may last. Immutable; each setter returns a
  * changed copy.
  *
+ * <pre>{@code
+ * LockOptions atMostAMinute = LockOptions.defaults().waitAtMost(ofSeconds(10)).holdAtMost(ofMinutes(1));
+ * try (Lease lease = locks.acquire("report", atMostAMinute)) {
+ *     write(report);
+ * }
+ * }</pre>
+ *
  * <p>Without any option, the client renews a lease for as long as it is held.
  */
 public final class LockOptions {

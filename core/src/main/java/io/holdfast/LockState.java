@@ -10,6 +10,11 @@ import java.util.regex.Pattern;
 /**
  * What the store knew about a name. For people and tools, not for decisions: it may be out of date when it is read.
  *
+ * <pre>{@code
+ * LockState state = locks.inspect("report");
+ * state.holderTitle().ifPresent(who -> log.info("the report is made by {}", who));
+ * }</pre>
+ *
  * @param name the lock name
  * @param holder the holder, as the store shows it; empty if the name is free
  * @param remaining how long the hold lasts if it is not renewed; zero if the name is free; empty if the key has no
@@ -35,7 +40,7 @@ public record LockState(
     }
 
     /**
-     * Returns who holds the lock, in words for people: {@code billing@pod-7 (pid 4711), for 12 s}, or what is known of a
+     * Returns a description of the holder for people: {@code billing@pod-7 (pid 4711), for 12 s}, or what is known of a
      * holder without a card. Empty if the name is free. Contains no control characters.
      */
     public Optional<String> holderTitle() {

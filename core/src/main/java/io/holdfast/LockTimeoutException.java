@@ -9,6 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown when a wait for a lock ended without it: others held it for all of that time, or the store did not answer in
  * time. The message says which. Nothing is left behind.
+ *
+ * <pre>{@code
+ * try (Lease lease = locks.acquire("report", LockOptions.defaults().waitAtMost(ofSeconds(10)))) {
+ *     write(report);
+ * } catch (LockTimeoutException e) {
+ *     return "busy, held by " + e.holder().orElse("somebody");
+ * }
+ * }</pre>
  */
 public final class LockTimeoutException extends LockException {
 

@@ -8,6 +8,12 @@ import java.util.function.Consumer;
 /**
  * The leases on several names that were acquired together, all or none. Each is a {@link Lease} of its own with a token
  * of its own; the multi-lease is valid while all of them are. Thread-safe.
+ *
+ * <pre>{@code
+ * try (MultiLease both = locks.acquireAll(List.of("account:1", "account:2"), LockOptions.defaults())) {
+ *     transfer(both.lease("account:1").fencingToken(), both.lease("account:2").fencingToken());
+ * }
+ * }</pre>
  */
 public interface MultiLease extends AutoCloseable {
 

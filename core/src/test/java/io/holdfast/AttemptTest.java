@@ -496,7 +496,7 @@ class AttemptTest extends EngineFixture {
         return CompletableFuture.completedFuture(new AcquireReply.Busy(remainingMillis, ahead, "somebody"));
     }
 
-    /** A store that answers to an acquire what it is told to; where that is null, what is true. */
+    /** A store that answers an acquire as the test says, or truthfully if the test says nothing. */
     private ProbeStore answering(String id, Answer answer) {
         LockStore real = probe(id);
         return new ProbeStore(new ForwardingStore(real) {

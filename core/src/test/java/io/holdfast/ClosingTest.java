@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Rule 13 under real threads: whoever asks while the client is being closed is failed, or its lease is lost. */
+/** Rule 13 under real threads: a caller that asks during the close fails, or its lease is lost. */
 @Timeout(60)
 class ClosingTest {
 

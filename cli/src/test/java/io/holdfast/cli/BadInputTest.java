@@ -182,7 +182,11 @@ class BadInputTest {
 
     @Test
     void unknownCommandAndOption() {
-        assertRefused(64, "exce: no such command (expected: one of exec, help, inspect, release)", "exce", "n");
+        assertRefused(
+                64,
+                "exce: no such command (expected: one of exec, help, doctor, inspect, ls, release, top, watch)",
+                "exce",
+                "n");
         assertRefused(
                 64, "Unknown option: '--bogus' (see: holdfast exec --help)", "exec", "--bogus", "n", "--", "false");
     }

@@ -1,5 +1,7 @@
 package io.holdfast.cli;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -90,13 +92,12 @@ final class CliProcess implements AutoCloseable {
 
     /** Waits for a line that its command prints when it has come so far. */
     void awaitOut(String text) {
-        Awaitility.await()
-                .atMost(PATIENCE)
-                .pollInterval(Duration.ofMillis(10))
-                .until(() -> out.text().contains(text) || !process.isAlive());
-        if (!out().contains(text)) {
-            throw new AssertionError("no \"" + text + "\" in: " + out() + err());
-        }
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(10)).untilAsserted(() -> {
+            if (process.isAlive()) {
+                assertThat(out()).as(err()).contains(text);
+            }
+        });
+        assertThat(out()).as(err()).contains(text);
     }
 
     /** Waits for its end; ends it, and fails, if that does not come. */

@@ -248,7 +248,7 @@ class ExecTest {
     void inspectAndReleaseShowAndEndAHold() {
         Lease held = locks.tryAcquire("shown").orElseThrow();
         assertThat(InProcess.run("inspect", "--store", redis.uri(), "shown").out())
-                .contains("held by", "token    " + held.fencingToken(), "0 clients");
+                .contains("held by", "token    " + held.fencingToken(), "waiting  nobody");
         assertThat(InProcess.run("release", "--force", "--store", redis.uri(), "shown")
                         .out())
                 .isEqualTo("shown: released by force" + System.lineSeparator());

@@ -7,10 +7,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * One lock: its holder and those who wait for it.
+ * One lock: its holder and its waiters.
  *
  * @param name the lock name
- * @param holder the holder; empty if the lock is free, or if nobody could say who holds it
+ * @param holder the holder; empty if the lock is free, or if its holder is unknown
  * @param flags what is remarkable, in the order of {@link Flag}
  * @param waiters how many callers of all clients wait
  * @param longestWait how long the first of them has waited; zero if none waits

@@ -53,7 +53,7 @@ class PictureBuilderTest {
         assertThat(only(builder.rows(Map.of(), List.of(), List.of())).flags()).isEmpty();
     }
 
-    /** The hold of the dead client is over: the lock is free, or somebody has it who has not written a card since. */
+    /** The hold of the dead client is over: the lock is free, or its new holder has not written a card yet. */
     @Test
     void whatTheStoreSaysCounts() {
         PictureBuilder free = builder(TestCards.of("a").holds("x", 4).heard(60));

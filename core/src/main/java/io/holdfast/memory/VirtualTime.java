@@ -12,6 +12,17 @@ import java.util.concurrent.locks.ReentrantLock;
  * their times, and in the order of their scheduling where the times are equal. So a test of hours takes milliseconds,
  * and each run is the same.
  *
+ * <pre>{@code
+ * VirtualTime time = new VirtualTime();
+ * MemoryLockStore.Server server = new MemoryLockStore.Server(time);
+ * LockClient locks = LockClient.builder()
+ *         .store(server.connect(new StoreContext("one", time)))
+ *         .timeSource(time)
+ *         .build();
+ * Lease lease = locks.tryAcquire("report", LockOptions.defaults().leaseFor(ofSeconds(10))).orElseThrow();
+ * time.advance(ofSeconds(11)); // the lease is lost, at once
+ * }</pre>
+ *
  * <p>Thread-safe, but deterministic only if one thread does everything.
  */
 public final class VirtualTime implements TimeSource {

@@ -37,14 +37,15 @@ final class LeaseChecks {
                     + other + ", from " + other.granted);
             return;
         }
-        // The store lost one of the two. The owner learns that by the next renewal, or at the end of the lease.
+        // The store lost one of the two. Its owner learns that by the next renewal, or at the end of the lease; unless
+        // the store loses the other one before: a quorum then renews the first again.
         long length = recording.settings.lease;
         for (Operation operation : List.of(one, other)) {
             if (operation.lease != Operation.NEVER) {
                 length = Math.max(length, operation.lease);
             }
         }
-        if (until - forgot > length) {
+        if (until > recording.noticed(one.lock, forgot, length)) {
             violations.add("a loss that was not noticed: " + one + " and " + other + " were both valid "
                     + Operation.millis(until - forgot) + " ms after the store had forgotten one of them");
         }

@@ -76,13 +76,31 @@ final class Recording {
         long to = Math.max(one.granted, other.granted);
         long last = Operation.NEVER;
         for (Event event : forgotten) {
-            String lock = event.details().getOrDefault("lock", one.lock);
-            long ended = event.nanos() + event.number("nanos", 0);
-            if (ended >= from && event.nanos() <= to && lock.equals(one.lock)) {
+            long ended = end(event);
+            if (ended >= from && event.nanos() <= to && concerns(event, one.lock)) {
                 last = last == Operation.NEVER ? ended : Math.max(last, ended);
             }
         }
         return last;
+    }
+
+    /** Returns when a loss is noticed at the latest if each takes so long, and the store may lose more meanwhile. */
+    long noticed(String lock, long forgot, long length) {
+        long noticed = forgot + length;
+        for (Event event : forgotten) {
+            if (event.nanos() >= forgot && event.nanos() <= noticed && concerns(event, lock)) {
+                noticed = Math.max(noticed, end(event) + length);
+            }
+        }
+        return noticed;
+    }
+
+    private static boolean concerns(Event forgot, String lock) {
+        return forgot.details().getOrDefault("lock", lock).equals(lock);
+    }
+
+    private static long end(Event forgot) {
+        return forgot.nanos() + forgot.number("nanos", 0);
     }
 
     private long begin(Operation operation) {

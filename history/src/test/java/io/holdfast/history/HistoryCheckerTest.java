@@ -128,6 +128,16 @@ class HistoryCheckerTest {
         refused(both + "3500 valid q/1\n3500 valid p/1\n4000 release q/1", "a loss that was not noticed");
     }
 
+    /** A quorum renews what it had lost, once the other lease that it gave since is lost as well. */
+    @Test
+    void a_second_loss_excuses_until_a_lease_after_it() {
+        String twice = FORGETFUL + "1900 forgot server lock=a\n";
+        accepted(twice + "2500 valid q/1\n2500 valid p/1\n3000 release q/1\n3000 lost p/1");
+        refused(twice + "3950 valid q/1\n3950 valid p/1\n4000 release q/1", "a loss that was not noticed");
+        String tooLate = FORGETFUL + "2300 forgot server lock=a\n";
+        refused(tooLate + "2500 valid q/1\n2500 valid p/1\n3000 release q/1", "a loss that was not noticed");
+    }
+
     @Test
     void what_was_forgotten_of_another_lock_excuses_nothing() {
         refused(FORGETFUL.replace("forgot server", "forgot server lock=b"), "two valid leases");

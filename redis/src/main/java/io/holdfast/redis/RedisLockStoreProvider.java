@@ -45,8 +45,8 @@ import java.util.Set;
  *
  * <pre>
  * ACL SETUSER app on resetchannels &gt;password ~lock:* ~holdfast:* &amp;holdfast:c:* &amp;redisson_lock__channel:*
- *   +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +get +set +incr
- *   +hlen +hget +hset +hdel +persist +hgetall
+ *   +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr
+ *   +hlen +hget +hstrlen +hset +hdel +persist +hgetall
  *   +zadd +zrem +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange
  *   +publish +pubsub +subscribe +unsubscribe +ping +info +client
  * </pre>

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Lease;
@@ -108,10 +109,12 @@ class CommandsStoreTest {
             }
         });
         System.out.println("Commands of a pair at " + server.installation() + ": " + each);
-        double usual = each.containsKey("watch") ? 10 : 6;
-        // A raise of the counter now and then.
+        boolean watches = each.containsKey("watch");
+        // A pair after a tick of 1/64 s raises the counter instead of counting. Slow pairs do that often.
+        double raises = each.get("set") - 1;
+        double usual = watches ? 10 + 4 * raises : 6;
         assertThat(each.values().stream().mapToDouble(Double::doubleValue).sum())
-                .isBetween(usual, usual + 1);
+                .isCloseTo(usual, within(0.2));
     }
 
     @Test

@@ -6,6 +6,9 @@ import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +30,31 @@ class LeastRightsTest {
     private static final String CLUSTER = SERVER + " +cluster|nodes +cluster|myid +asking";
     private static final String CLUSTER_7 = CLUSTER + " +spublish +ssubscribe +sunsubscribe";
     private static final String SENTINEL = "&+switch-master +sentinel|get-master-addr-by-name +subscribe +ping +client";
+
+    @Test
+    void theDocumentedLinesAreThese() throws IOException {
+        String line = "ACL SETUSER app on resetchannels >password " + SERVER;
+        assertThat(words("../docs/stores/redis.md"))
+                .contains(line + " ```")
+                .contains("| with `minReplicas` | also `" + REPLICATED.substring(SERVER.length() + 1) + "` |")
+                .contains("| in a cluster | also `" + CLUSTER.substring(SERVER.length() + 1) + "` |")
+                .contains("also `" + CLUSTER_7.substring(CLUSTER.length() + 1) + "` |")
+                .contains("only `" + SENTINEL + "` |");
+        assertThat(words("src/main/java/io/holdfast/redis/RedisLockStoreProvider.java"))
+                .contains(line + " </pre>")
+                .contains(CLUSTER.substring(SERVER.length() + 1))
+                .contains(CLUSTER_7.substring(CLUSTER.length() + 1))
+                .contains(SENTINEL);
+    }
+
+    private static String words(String file) throws IOException {
+        return Files.readString(Path.of(file))
+                .replace("\\|", "|")
+                .replace("&gt;", ">")
+                .replace("&amp;", "&")
+                .replaceAll("(?m)^ \\*", "")
+                .replaceAll("[ \\n]+", " ");
+    }
 
     @Test
     void atAMasterWithSentinels() {

@@ -330,7 +330,7 @@ class LockClientTest {
                     .isInstanceOf(LockStoreException.class)
                     .hasMessageContaining("without expiry");
         }
-        // The release of what was taken in vain is under way.
+        // The release of the unused hold is under way.
         assertThat(two.tryAcquire("free", LockOptions.defaults().waitAtMost(Duration.ofSeconds(10))))
                 .isPresent();
     }

@@ -173,10 +173,10 @@ class RedisTlsTopologyTest {
     }
 
     private static void wrongPassword(String uri) {
-        StoreException refused = failure(with(uri.replace("app:pw@", "app:wrong@"), files()));
+        StoreException refused = failure(with(uri.replace("app:pw@", "app:n0tThis@"), files()));
         assertThat(refused.getMessage())
                 .contains("refused the password of the user app")
-                .doesNotContain("wrong");
+                .doesNotContain("n0tThis");
         assertThat(refused.outcome()).isEqualTo(StoreException.Outcome.FATAL);
     }
 

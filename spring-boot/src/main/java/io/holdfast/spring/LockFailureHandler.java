@@ -9,6 +9,15 @@ import org.jspecify.annotations.Nullable;
  * a bean, it is for all methods that have neither a fallback nor {@link OnBusy#SKIP}; {@link Locked#failureHandler}
  * names one for a method. Not for a store that failed: that is always thrown.
  *
+ * <pre>{@code
+ * @Bean
+ * LockFailureHandler busy() {
+ *     return (method, arguments, failure) -> {
+ *         throw new RefundInProgressException(failure.lockNames());
+ *     };
+ * }
+ * }</pre>
+ *
  * <p>Runs without the lock, on the calling thread; for methods that return a stage or a publisher, on any thread. Must
  * be thread-safe.
  */

@@ -137,9 +137,9 @@ final class ZooKeeperBench {
     private String page(String fact) {
         StringBuilder page = new StringBuilder("# Benchmarks: ZooKeeper\n\n")
                 .append(
-                        "Holdfast's ZooKeeper store beside Curator's `InterProcessMutex`, on three servers on this machine,"
-                                + " nothing written through to the disk. Ratios are medians of ratios within a round. Written by"
-                                + " `bench/run --only zookeeper`.\n\n")
+                        "This page compares Holdfast's ZooKeeper store with Curator's `InterProcessMutex`, on three servers on"
+                                + " one machine that write nothing through to the disk. Ratios are medians of ratios within a round."
+                                + " `bench/run --only zookeeper` writes this page.\n\n")
                 .append(fact)
                 .append("\n\n| case | size | peer | acquisitions/s | requests/acquisition | requests/hand-off between"
                         + " processes | p50 µs | longest wait ms | × Curator |\n")

@@ -40,32 +40,32 @@ public final class Report {
     private void head(List<String> facts) {
         line("# Benchmarks\n");
         line(
-                "Written by `bench/run`; every figure is of one run on one machine. Trust, in this order: commands and bytes");
-        line("(the server's own counts), CPU per operation, ratios within a round, and last the absolute rates.\n");
-        line("## How it was run\n");
+                "`bench/run` writes this page. Every figure is of one run on one machine. Trust the server's own counts (commands");
+        line("and bytes) most, then CPU per operation, then ratios within a round, and the absolute rates least.\n");
+        line("## How was it measured?\n");
         facts.forEach(fact -> line("- " + fact));
         line("""
-                - Each peer runs in child JVMs of its own, with its defaults, that stay up and warm over the cases. Peers take turns
-                  within each round. A cell is the median of the rounds (least–most); a ratio is the median of the ratios within
-                  a round.
-                - *lettuce* and *jedis* are a lock written by hand, and the limit of the rates: `SET NX PX` and a compare-and-delete
-                  script, retried each millisecond. *lettuce-lean* is the limit of the server's cost: the least that two scripts can do
-                  for a lease, a fencing token, a look at a queue and a message. *lettuce-scripts* measures the engine alone:
-                  Holdfast's own two scripts on plain Lettuce, nothing around them.
-                  *lettuce-handoff* is the same with its queue and grants, and *lettuce-queue* the least that a hand-off by a
-                  server's queue can cost: a list and a message, with no lease and no token.
-                - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what the peer sends
-                  besides; calls made by scripts are not counted. A heartbeat in the window counts. Bytes are from `INFO stats`.
-                - In each contended case a detector looks for two holders at once, in the process and between processes (all stays
-                  merged by time). One overlap fails the run.
-                - A window at whose borders a counter was read late by more than an eighth of it is measured again: a thread of
-                  the harness that gets no processor would otherwise spoil rates and counts without a sign.
+                - Each peer runs in child JVMs of its own, with its defaults. These stay up and warm over the cases. Peers take turns
+                  within each round. A cell is the median of the rounds (least–most); a ratio is the median of the ratios within a
+                  round.
+                - *lettuce* and *jedis* are a lock written by hand, and the limit of the rates: `SET NX PX` and a
+                  compare-and-delete script, retried each millisecond. *lettuce-lean* is the limit of the server's cost: the least
+                  that two scripts can do for a lease, a fencing token, a look at a queue and a message. *lettuce-scripts* measures
+                  the engine alone: it runs Holdfast's own two scripts on plain Lettuce. *lettuce-handoff* adds Holdfast's queue and
+                  grants. *lettuce-queue* is the least that a hand-off by a server's queue can cost: a list and a message, without
+                  lease and token.
+                - Commands are those on the wire, from `INFO commandstats`: scripts, (un)subscribe, ping, and what else the peer
+                  sends. Calls made by scripts are not counted. A heartbeat in the window counts. Bytes are from `INFO stats`.
+                - In each contended case a detector looks for two holders at the same time, in the process and between processes
+                  (all stays merged by time). One overlap fails the run.
+                - A window is measured again if a counter at one of its borders was read late by more than an eighth of it.
+                  Otherwise a harness thread that gets no processor would spoil rates and counts without a sign.
                 - A wait is cut at the borders of its window. CPU is that of the whole process, compiler and collector included.
                 """);
     }
 
     private void goals() {
-        line("## Goals and what was reached\n");
+        line("## Which goals were reached?\n");
         line("| | goal | reached | met |\n|---|---|---|---|");
         for (Goals.Line goal : new Goals(results).lines()) {
             line("| " + goal.question() + " | " + goal.goal() + " | " + goal.reached() + " | " + goal.met() + " |");

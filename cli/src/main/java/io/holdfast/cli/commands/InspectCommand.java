@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
-        header = "Say who holds a lock, who waits for it, and how to break it.",
+        header = "Show the holder of a lock, its waiters, and how to break it.",
         description = {
             "Asks the store, and reads the cards of its clients. The answer is old when it arrives: good for people,"
                     + " not for decisions.",

@@ -33,7 +33,7 @@ final class CommandsTokens {
 
     private static final long BASE_MAX = (1L << 49) - 1;
 
-    /** Nearly always the second look finds the counter raised by whoever came first. */
+    /** Nearly always the second look finds the counter raised by the first client. */
     private static final int TRIES = 10;
 
     private final RedisConnections connections;

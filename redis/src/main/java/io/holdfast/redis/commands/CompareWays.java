@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * The comparisons, each by the way that {@link CompareProbe} chose for the server that is connected now.
+ * The comparisons, each in the way that {@link CompareProbe} chose for the server that is connected now.
  *
  * <p>A server that refuses its native command is asked again by {@code WATCH}, if it has that. It may refuse after a
  * failover to an older server that was not probed yet, in a cluster whose nodes are upgraded, or when it is out of

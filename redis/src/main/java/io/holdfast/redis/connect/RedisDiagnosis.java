@@ -104,7 +104,7 @@ public final class RedisDiagnosis {
         return answered(
                 connections.commands().pubsubNumsub(channel()).thenApply(this::subscription),
                 said -> Finding.warning(
-                        "rights", "this user may not ask who listens (PUBSUB NUMSUB): " + said, "allow +pubsub"));
+                        "rights", "this user may not count subscribers (PUBSUB NUMSUB): " + said, "allow +pubsub"));
     }
 
     private List<Finding> subscription(Map<String, Long> listeners) {

@@ -22,7 +22,7 @@ import org.springframework.integration.support.locks.DistributedLock;
  * effect. When a thread locks a name again whose lease it has lost, {@code lock} and {@code tryLock} throw {@link
  * io.holdfast.LeaseLostException} once: otherwise a leader that locks again to verify its leadership would not notice
  * the loss. The locks are not those of a {@code RedisLockRegistry}, whose keys have another form: switch all instances
- * at once. Thread-safe.
+ * at once, or use a client in the mode {@code commands} with an empty name prefix, which shares its locks. Thread-safe.
  */
 public final class HoldfastLockRegistry extends AbstractHoldfastLockRegistry<DistributedLock> {
 

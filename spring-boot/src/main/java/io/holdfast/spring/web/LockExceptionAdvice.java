@@ -70,7 +70,7 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
         return order;
     }
 
-    /** Answers a request that waited for its lock in vain. */
+    /** Answers a request that did not get its lock in time. */
     @ExceptionHandler
     public ErrorResponse busy(LockTimeoutException e, Locale locale) {
         LOG.log(System.Logger.Level.DEBUG, e::getMessage);

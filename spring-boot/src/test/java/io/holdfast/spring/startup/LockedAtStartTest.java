@@ -35,7 +35,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What cannot work stops the start: nothing is found at three in the morning, and nothing runs unlocked. */
+/** A method that cannot be locked fails the start: no fault waits for its first call, and nothing runs unlocked. */
 public class LockedAtStartTest {
 
     @SuppressWarnings("UnusedMethod")

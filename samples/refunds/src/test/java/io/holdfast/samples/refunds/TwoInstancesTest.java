@@ -63,6 +63,7 @@ class TwoInstancesTest {
 
     private static ConfigurableApplicationContext start(RedisServer redis, String... more) {
         List<String> args = new ArrayList<>(List.of(
+                "--holdfast.test.enabled=false",
                 "--server.port=0",
                 "--spring.jmx.enabled=false",
                 "--logging.level.root=warn",
