@@ -184,7 +184,8 @@ class BadInputTest {
     void unknownCommandAndOption() {
         assertRefused(
                 64,
-                "exce: no such command (expected: one of exec, help, console, doctor, inspect, ls, release, top, watch)",
+                "exce: no such command"
+                        + " (expected: one of exec, help, console, doctor, inspect, ls, release, top, watch)",
                 "exce",
                 "n");
         assertRefused(
