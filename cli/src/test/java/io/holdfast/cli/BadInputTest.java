@@ -63,7 +63,7 @@ class BadInputTest {
     @Test
     void portOfTheConsole() throws IOException {
         assertRefused(64, "--port: 70000 (expected: at most 65535)", "console", "--store", store, "--port", "70000");
-        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String port = Integer.toString(taken.getLocalPort());
             assertRefused(
                     64,
@@ -184,7 +184,8 @@ class BadInputTest {
     void unknownCommandAndOption() {
         assertRefused(
                 64,
-                "exce: no such command (expected: one of exec, help, doctor, inspect, ls, release, top, watch)",
+                "exce: no such command"
+                        + " (expected: one of exec, help, console, doctor, inspect, ls, release, top, watch)",
                 "exce",
                 "n");
         assertRefused(

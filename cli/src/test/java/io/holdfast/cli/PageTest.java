@@ -112,7 +112,7 @@ class PageTest {
             browser.await("document.querySelector('dd').textContent.match(/^(orders|mailer)@/) !== null");
             browser.screenshot(Path.of("target", "page-lock.png"));
 
-            console.close();
+            Kill.send("KILL", List.of(console.pid()));
             browser.await("document.getElementById('live').textContent === 'not connected'");
             assertThat(browser.complaints()).allSatisfy(line -> assertThat(line).contains("ERR_"));
             assertThat(console.err()).isEmpty();

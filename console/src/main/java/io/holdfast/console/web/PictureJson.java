@@ -29,7 +29,7 @@ final class PictureJson {
         locks.stream().limit(URGENT_MAX).forEach(shown::add);
         locks.stream()
                 .filter(row -> row.acquiredPerSecond() > 0)
-                .sorted(Comparator.comparing(LockRow::acquiredPerSecond).reversed())
+                .sorted(Comparator.comparingDouble(LockRow::acquiredPerSecond).reversed())
                 .limit(BUSIEST_MAX)
                 .forEach(shown::add);
         locks.stream().filter(row -> names.contains(row.name())).forEach(shown::add);
@@ -54,8 +54,8 @@ final class PictureJson {
 
     private static LockPicture shortened(LockPicture picture) {
         Comparator<ClientCard> order = Comparator.comparing(picture::isSilent)
-                .thenComparing(ClientCard::waitingCount)
-                .thenComparing(ClientCard::heldCount)
+                .thenComparingInt(ClientCard::waitingCount)
+                .thenComparingInt(ClientCard::heldCount)
                 .reversed()
                 .thenComparing(ClientCard::title);
         return new LockPicture(
