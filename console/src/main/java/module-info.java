@@ -4,4 +4,5 @@ module io.holdfast.console {
     requires static transitive org.jspecify;
 
     exports io.holdfast.console;
+    exports io.holdfast.console.web;
 }

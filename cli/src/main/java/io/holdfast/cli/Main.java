@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.commands.ConsoleCommand;
 import io.holdfast.cli.commands.DoctorCommand;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.commands.InspectCommand;
@@ -64,6 +65,7 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(main)
                 .addSubcommand(new ExecCommand(io, List.of(args)))
                 .addSubcommand(new CommandLine.HelpCommand())
+                .addSubcommand(new ConsoleCommand(io))
                 .addSubcommand(new DoctorCommand(io))
                 .addSubcommand(new InspectCommand(io))
                 .addSubcommand(new LsCommand(io))

@@ -61,6 +61,22 @@ class BadInputTest {
     }
 
     @Test
+    void portOfTheConsole() throws IOException {
+        assertRefused(64, "--port: 70000 (expected: at most 65535)", "console", "--store", store, "--port", "70000");
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+            String port = Integer.toString(taken.getLocalPort());
+            assertRefused(
+                    64,
+                    "--port: " + port + " cannot be used on 127.0.0.1: Address already in use",
+                    "console",
+                    "--store",
+                    "memory:console",
+                    "--port",
+                    port);
+        }
+    }
+
+    @Test
     void leaseOfZero() {
         assertRefused(
                 64, "--lease: 0 ms (expected: at least", "exec", "--store", store, "--lease", "0", "n", "--", "false");

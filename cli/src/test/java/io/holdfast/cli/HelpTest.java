@@ -11,13 +11,22 @@ class HelpTest {
         InProcess result = InProcess.run("--help");
         assertThat(result.exitCode()).isZero();
         assertThat(result.out())
-                .contains("exec", "inspect", "ls", "top", "watch", "release", "doctor", "holdfast exec --wait 10s");
+                .contains(
+                        "exec",
+                        "inspect",
+                        "ls",
+                        "top",
+                        "watch",
+                        "release",
+                        "doctor",
+                        "console",
+                        "holdfast exec --wait 10s");
         assertThat(result.out().lines()).hasSizeLessThan(25);
     }
 
     @Test
     void everyCommandHasHelp() {
-        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor"}) {
+        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "console"}) {
             InProcess result = InProcess.run(command, "--help");
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).contains("Usage: holdfast " + command).contains("--store=URI");
@@ -27,7 +36,7 @@ class HelpTest {
 
     @Test
     void helpNamesACommandAsFlagsDo() {
-        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor"}) {
+        for (String command : new String[] {"exec", "inspect", "ls", "top", "watch", "release", "doctor", "console"}) {
             InProcess result = InProcess.run("help", command);
             assertThat(result.exitCode()).isZero();
             assertThat(result.out()).isEqualTo(InProcess.run(command, "--help").out());

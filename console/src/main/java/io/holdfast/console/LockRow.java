@@ -38,4 +38,22 @@ public record LockRow(
     public double pressureSeconds() {
         return longestWait.toMillis() / 1e3 * waiters;
     }
+
+    /** Says what a release by force would cause, if this is still the holder. */
+    public String consequenceOfRelease(Holder present) {
+        String next = waiters == 0 ? "The next client that asks" : "A waiter";
+        if (flags.contains(Flag.DEAD)) {
+            return next + " gets the lock now instead of"
+                    + present.endsIn().map(left -> " in " + Ages.of(left)).orElse(" later")
+                    + ". If the holder is only stopped, it finds out when it goes on; writes without a fencing token may"
+                    + " come late.";
+        }
+        if (flags.contains(Flag.FOREIGN)) {
+            return next + " gets the lock at once. The holder is no client of Holdfast and may never notice, so both"
+                    + " work at the same time.";
+        }
+        return next
+                + " gets the lock at once. The holder loses its lease and notices at its next renewal, within a third"
+                + " of a lease; until then both work at the same time.";
+    }
 }

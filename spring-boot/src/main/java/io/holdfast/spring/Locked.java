@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import io.holdfast.Lease;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Inherited;
@@ -28,19 +29,19 @@ import org.springframework.core.annotation.AliasFor;
  * before a commit the leases of the thread are verified; a lost one rolls back. The lock is inside {@code @Async}, and
  * inside {@code @Retryable} of Spring Framework 7.
  *
- * <p>Reentrant on one thread: a nested call that needs a name which its caller holds proceeds without a command.
+ * <p>Reentrant on one thread: a nested call that needs a name which its caller holds proceeds without a command. So are
+ * publishers and suspending functions of Kotlin, by Reactor's context, on whatever thread.
  *
- * <p>A parameter of type {@link io.holdfast.Lease} receives the lease (callers pass null), and one of type {@link
+ * <p>A parameter of type {@link Lease} receives the lease (callers pass null or {@link #LEASE}), and one of type {@link
  * io.holdfast.MultiLease} receives all of them.
  *
  * <p>Methods that return a {@code CompletionStage}, a {@code Mono} or a {@code Flux} hold the lock until that
- * completes, fails or is cancelled, and no thread waits. The client's callback executor calls a method that returns a
- * stage.
+ * completes, fails or is cancelled, and no thread waits. So do suspending functions, until their coroutine has ended.
+ * The client's callback executor calls a method that returns a stage.
  *
  * <p>A call of {@code this.method()} inside the bean is not intercepted, as with all proxies, so a parameter of type
- * Lease is null there. Invalid declarations fail
- * at startup. Durations look like {@code 500ms}, {@code 10s}, {@code 5m} or {@code PT10S}; {@code ${…}} is resolved in
- * them and in {@link #name}.
+ * Lease is what the caller has passed. Invalid declarations fail at startup. Durations look like {@code 500ms}, {@code
+ * 10s}, {@code 5m} or {@code PT10S}; {@code ${…}} is resolved in them and in {@link #name}.
  */
 @Target({ElementType.METHOD, ElementType.TYPE})
 @Retention(RetentionPolicy.RUNTIME)
@@ -49,6 +50,13 @@ import org.springframework.core.annotation.AliasFor;
 @Reflective
 @Repeatable(Locked.Several.class)
 public @interface Locked {
+
+    /**
+     * The argument of callers for a parameter of type {@link Lease}; null serves as well. If nothing intercepts the call,
+     * this one says so: each of its methods throws {@link IllegalStateException}. In Kotlin: {@code lease: Lease =
+     * Locked.LEASE}.
+     */
+    Lease LEASE = NoLease.make();
 
     /** An alias of {@link #name}. */
     @AliasFor("name")

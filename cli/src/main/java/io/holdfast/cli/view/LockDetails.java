@@ -119,25 +119,7 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
                         ? "holdfast release --yes " + storeOption + (lock.name().startsWith("-") ? "-- " : "")
                                 + Shell.word(lock.name())
                         : "the name has control characters, so use LockClient.forceRelease"));
-        lines.add("  " + whatBreakingCauses(lock, holder));
-    }
-
-    /** Says what a release by force of this lock would cause. */
-    public static String whatBreakingCauses(LockRow lock, Holder holder) {
-        String next = lock.waiters() == 0 ? "The next client that asks" : "A waiter";
-        if (lock.flags().contains(Flag.DEAD)) {
-            return next + " gets the lock now instead of"
-                    + holder.endsIn().map(left -> " in " + Ages.of(left)).orElse(" later")
-                    + ". If the holder is only stopped, it finds out when it goes on; writes without a fencing token may"
-                    + " come late.";
-        }
-        if (lock.flags().contains(Flag.FOREIGN)) {
-            return next + " gets the lock at once. The holder is no client of Holdfast and may never notice, so both"
-                    + " work at the same time.";
-        }
-        return next
-                + " gets the lock at once. The holder loses its lease and notices at its next renewal, within a third"
-                + " of a lease; until then both work at the same time.";
+        lines.add("  " + lock.consequenceOfRelease(holder));
     }
 
     private static void field(List<String> lines, String what, String value) {

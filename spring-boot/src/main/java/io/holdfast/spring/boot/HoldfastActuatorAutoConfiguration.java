@@ -1,17 +1,27 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.spring.declaration.LockedMethods;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -20,9 +30,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter;
 
 /**
- * The actuator endpoint and the health contributor {@code locks}; {@code management.health.locks.enabled=false}
+ * The actuator endpoints and the health contributor {@code locks}; {@code management.health.locks.enabled=false}
  * switches the latter off.
  */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
@@ -41,6 +52,34 @@ public final class HoldfastActuatorAutoConfiguration {
         @ConditionalOnMissingBean
         LocksEndpoint locksEndpoint(ListableBeanFactory beans, LockedMethods methods) {
             return new LocksEndpoint(BeanFactoryUtils.beansOfTypeIncludingAncestors(beans, LockClient.class), methods);
+        }
+    }
+
+    /** The page needs the classes of Spring MVC, and one client. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, ResponseBodyEmitter.class})
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    @ConditionalOnAvailableEndpoint(endpoint = ConsoleEndpoint.class)
+    @ConditionalOnSingleCandidate(LockClient.class)
+    @ImportRuntimeHints(PageHints.class)
+    static class Console {
+
+        @Bean
+        @ConditionalOnMissingBean
+        ConsoleEndpoint holdfastConsoleEndpoint(
+                LockClient client, EndpointAccessResolver access, ApplicationContext context) {
+            boolean isReleaseAllowed =
+                    access.accessFor(EndpointId.of(ConsoleEndpoint.ID), Access.READ_ONLY) == Access.UNRESTRICTED;
+            return new ConsoleEndpoint(new ConsoleHandler(client, isReleaseAllowed), context);
+        }
+    }
+
+    /** Registers the file for native images. */
+    static final class PageHints implements RuntimeHintsRegistrar {
+
+        @Override
+        public void registerHints(RuntimeHints hints, @Nullable ClassLoader loader) {
+            hints.resources().registerPattern("io/holdfast/console/web/page.html");
         }
     }
 

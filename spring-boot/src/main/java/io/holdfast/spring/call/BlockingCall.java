@@ -101,7 +101,7 @@ final class BlockingCall {
     private @Nullable Object runUnder(MultiLease leases) throws Throwable {
         Losses losses = call.watchLosses(leases);
         InterruptOnLoss interrupts = call.onLost() == OnLost.INTERRUPT ? new InterruptOnLoss(leases) : null;
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, () -> leases.release(call.holdAtLeast()));
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, call.holdAtLeast());
         awaitTransaction(held);
         Object result = null;
         Throwable failure = null;

@@ -3,7 +3,9 @@ package io.holdfast.spring.call;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * this: a lease belongs to its holder, not to a thread.
  *
  * <p>Only its own thread reads a list and adds to it. Any thread may remove an entry: a transaction manager may
- * complete a transaction on another thread.
+ * complete a transaction on another thread. Publishers and coroutines change threads, so their entries are in a context
+ * of their own, and on a thread only while it runs their code.
  */
 final class HeldLeases {
 
@@ -29,16 +32,16 @@ final class HeldLeases {
 
         private final LockClient client;
         private final MultiLease leases;
-        private final Runnable release;
+        private final Duration holdAtLeast;
         private final List<Entry> owner;
 
         /** Starts with the call that acquired the leases. Zero is final: the leases are released, or about to be. */
         private final AtomicInteger users = new AtomicInteger(1);
 
-        private Entry(LockClient client, MultiLease leases, Runnable release, List<Entry> owner) {
+        private Entry(LockClient client, MultiLease leases, Duration holdAtLeast, List<Entry> owner) {
             this.client = client;
             this.leases = leases;
-            this.release = release;
+            this.holdAtLeast = holdAtLeast;
             this.owner = owner;
         }
 
@@ -58,12 +61,25 @@ final class HeldLeases {
          * @throws io.holdfast.LeaseLostException if the release finds a lease lost
          */
         boolean leave() {
-            if (users.getAndUpdate(now -> now == 0 ? 0 : now - 1) != 1) {
+            if (!isLeftByLast()) {
                 return false;
             }
-            forget();
-            release.run();
+            leases.release(holdAtLeast);
             return true;
+        }
+
+        /** Removes a user as {@link #leave} does, without a thread that waits. Returns null if others remain. */
+        @Nullable
+        CompletionStage<Void> leaveAsync() {
+            return isLeftByLast() ? leases.releaseAsync(holdAtLeast) : null;
+        }
+
+        private boolean isLeftByLast() {
+            boolean last = users.getAndUpdate(now -> now == 0 ? 0 : now - 1) == 1;
+            if (last) {
+                forget();
+            }
+            return last;
         }
 
         /** Ends the entry without a release. The call releases its leases itself, later. */
@@ -87,12 +103,15 @@ final class HeldLeases {
     /** Enters the entry that has a lease of the thread on this name, valid or not. Returns null if there is none. */
     static @Nullable Entered enter(LockClient client, String name) {
         List<Entry> all = CURRENT.get();
-        if (all != null) {
-            for (Entry held : all) {
-                for (Lease lease : held.leases.leases()) {
-                    if (held.client == client && lease.name().equals(name) && held.enter()) {
-                        return new Entered(held, lease);
-                    }
+        return all == null ? null : enter(all, client, name);
+    }
+
+    /** Enters one of these entries, if one of them has a lease on this name. */
+    static @Nullable Entered enter(List<Entry> entries, LockClient client, String name) {
+        for (Entry held : entries) {
+            for (Lease lease : held.leases.leases()) {
+                if (held.client == client && lease.name().equals(name) && held.enter()) {
+                    return new Entered(held, lease);
                 }
             }
         }
@@ -101,19 +120,45 @@ final class HeldLeases {
 
     /** Adds the leases of a call that releases them itself, after {@link Entry#remove}. */
     static Entry add(LockClient client, MultiLease leases) {
-        return add(client, leases, () -> {});
+        return add(client, leases, Duration.ZERO);
     }
 
-    /** @param release the last user to leave runs it */
-    static Entry add(LockClient client, MultiLease leases, Runnable release) {
+    /** @param holdAtLeast for the release by the last user */
+    static Entry add(LockClient client, MultiLease leases, Duration holdAtLeast) {
         List<Entry> all = CURRENT.get();
         if (all == null) {
             all = new CopyOnWriteArrayList<>();
             CURRENT.set(all);
         }
-        Entry entry = new Entry(client, leases, release, all);
+        Entry entry = new Entry(client, leases, holdAtLeast, all);
         all.add(entry);
         return entry;
+    }
+
+    /** Returns an entry of no thread, for a context. */
+    static Entry detached(LockClient client, MultiLease leases, Duration holdAtLeast) {
+        return new Entry(client, leases, holdAtLeast, new CopyOnWriteArrayList<>());
+    }
+
+    /**
+     * Makes these entries of a context those of the calling thread. Not together with its own: the thread may be that
+     * of another holder, which completes what the context waits for.
+     *
+     * @return what to {@link #restore} when the thread leaves the context
+     */
+    static @Nullable List<Entry> replace(List<Entry> entries) {
+        List<Entry> before = CURRENT.get();
+        CURRENT.set(new CopyOnWriteArrayList<>(
+                entries.stream().filter(entry -> entry.users.get() > 0).toList()));
+        return before;
+    }
+
+    static void restore(@Nullable List<Entry> before) {
+        if (before == null) {
+            CURRENT.remove();
+        } else {
+            CURRENT.set(before);
+        }
     }
 
     /** Returns the leases of the calling thread, valid or not. */

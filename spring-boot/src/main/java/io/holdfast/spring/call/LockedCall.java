@@ -75,6 +75,11 @@ record LockedCall(
         Returns.checkIsDone(operation.method(), result);
     }
 
+    /** Returns this call with an invocation of its own, for one of several runs. */
+    LockedCall copy() {
+        return new LockedCall(operation, later(), names, client, events, observations);
+    }
+
     /** Returns an invocation that may proceed later, on another thread, or more than once. */
     MethodInvocation later() {
         return invocation instanceof ProxyMethodInvocation proxied
@@ -133,7 +138,7 @@ record LockedCall(
         }
         if (operation.onBusy() == OnBusy.SKIP) {
             observed.ended("skipped", null);
-            return operation.method().getReturnType() == Optional.class ? Optional.empty() : null;
+            return operation.resultType() == Optional.class ? Optional.empty() : null;
         }
         observed.ended("timeout", busy);
         if (operation.isScheduled()) {

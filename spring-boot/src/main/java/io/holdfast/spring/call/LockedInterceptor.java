@@ -67,7 +67,8 @@ public final class LockedInterceptor implements MethodInterceptor {
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
             case STAGE -> new StageCall(call).run();
-            case MONO -> new ReactiveCall(call).mono();
+            // Spring calls a suspending function as a Mono, and suspends the caller until the Mono of its proxy ends.
+            case MONO, SUSPENDED -> new ReactiveCall(call).mono();
             case FLUX -> new ReactiveCall(call).flux();
         };
     }

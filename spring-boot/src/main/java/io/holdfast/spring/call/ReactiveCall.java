@@ -3,18 +3,27 @@ package io.holdfast.spring.call;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import io.holdfast.spring.declaration.Returns;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import org.aopalliance.intercept.MethodInvocation;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
 
 /**
- * A call of a method that returns a {@code Mono} or a {@code Flux}. Each subscription acquires the lock, calls the
- * method, and releases when the publisher completes, fails or is cancelled. No thread waits. Loaded only where Reactor
- * is present.
+ * A call of a method that returns a {@code Mono} or a {@code Flux}, or of a suspending function. Each subscription
+ * acquires the lock, calls the method, and releases when the publisher completes, fails or is cancelled. No thread
+ * waits. Reactor's context has the leases for nested calls. Loaded only where Reactor is present.
  */
 final class ReactiveCall {
 
@@ -31,6 +40,9 @@ final class ReactiveCall {
         }
     }
 
+    /** Of a {@code List<HeldLeases.Entry>} in Reactor's context. Spring hands that on to coroutines, and back. */
+    private static final Object KEY = HeldLeases.class;
+
     private final LockedCall call;
 
     ReactiveCall(LockedCall call) {
@@ -38,14 +50,14 @@ final class ReactiveCall {
     }
 
     Mono<Object> mono() {
-        return Mono.defer(() -> {
-            Subscription subscription = new Subscription();
+        return Mono.deferContextual(context -> {
+            Subscription subscription = new Subscription(context);
             return Mono.usingWhen(
                             Mono.defer(subscription::acquire),
-                            leases -> Mono.from(subscription.proceed(leases)),
-                            leases -> subscription.release(leases, null),
-                            subscription::release,
-                            leases -> subscription.release(leases, null))
+                            leases -> Mono.from(subscription.proceed()),
+                            leases -> subscription.release(null),
+                            (leases, failure) -> subscription.release(failure),
+                            leases -> subscription.release(null))
                     .onErrorMap(subscription::asThrown)
                     .onErrorResume(Busy.class, busy -> Mono.from(subscription.instead(busy)))
                     .doOnError(subscription::failed)
@@ -54,14 +66,14 @@ final class ReactiveCall {
     }
 
     Flux<Object> flux() {
-        return Flux.defer(() -> {
-            Subscription subscription = new Subscription();
+        return Flux.deferContextual(context -> {
+            Subscription subscription = new Subscription(context);
             return Flux.usingWhen(
                             Mono.defer(subscription::acquire),
-                            subscription::proceed,
-                            leases -> subscription.release(leases, null),
-                            subscription::release,
-                            leases -> subscription.release(leases, null))
+                            leases -> subscription.proceed(),
+                            leases -> subscription.release(null),
+                            (leases, failure) -> subscription.release(failure),
+                            leases -> subscription.release(null))
                     .onErrorMap(subscription::asThrown)
                     .onErrorResume(Busy.class, subscription::instead)
                     .doOnError(subscription::failed)
@@ -78,53 +90,155 @@ final class ReactiveCall {
     private final class Subscription {
 
         private final ObservedCall observed = call.begin();
+
+        /** Under which the subscriber runs: those of calls around this one. */
+        private final List<HeldLeases.Entry> around;
+
+        /** The leases from around that this call uses. It must leave them, once. */
+        private final List<HeldLeases.Entered> entered = new ArrayList<>();
+
+        /** Set by the one that will leave: the run of the method, or the end of a wait without one. */
+        private final AtomicBoolean isLeaving = new AtomicBoolean();
+
         private @Nullable CompletableFuture<MultiLease> acquiring;
+        private HeldLeases.@Nullable Entry own;
+        private @Nullable HeldInCoroutine coroutine;
         private @Nullable Losses losses;
         private @Nullable Throwable lost;
         private @Nullable Throwable failure;
+        private boolean hasBegun;
+        private boolean hasRun;
 
-        Mono<MultiLease> acquire() {
-            CompletableFuture<MultiLease> future = call.client()
-                    .acquireAllAsync(call.names(), call.operation().options())
-                    .toCompletableFuture();
-            acquiring = future;
-            return Mono.fromFuture(future).onErrorMap(LockTimeoutException.class, Busy::new);
+        Subscription(ContextView context) {
+            around = context.hasKey(KEY) ? context.get(KEY) : List.of();
         }
 
-        Publisher<Object> proceed(MultiLease leases) {
-            observed.acquired();
-            losses = call.watchLosses(leases);
-            MethodInvocation invocation = call.later();
-            call.giveLease(invocation, leases);
-            HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
-            try {
-                Object returned = invocation.proceed();
-                if (returned == null) {
-                    throw new IllegalStateException(call.operation().describe() + " returned null");
+        /** Emits once, when the names that no call around has locked are locked. */
+        Mono<Boolean> acquire() {
+            List<String> missing = new ArrayList<>();
+            for (String name : call.names()) {
+                HeldLeases.Entered held = HeldLeases.enter(around, call.client(), name);
+                if (held == null) {
+                    missing.add(name);
+                } else {
+                    entered.add(held);
+                    // A nested call must not begin under a lost lease.
+                    held.lease().ensureValid();
                 }
-                return objects(returned);
+            }
+            if (missing.isEmpty()) {
+                return Mono.just(true);
+            }
+            CompletableFuture<MultiLease> future = call.client()
+                    .acquireAllAsync(missing, call.operation().options())
+                    .toCompletableFuture();
+            acquiring = future;
+            return Mono.fromFuture(future).thenReturn(true).onErrorMap(LockTimeoutException.class, Busy::new);
+        }
+
+        Publisher<Object> proceed() {
+            if (!isLeaving.compareAndSet(false, true)) {
+                throw new CancellationException("cancelled when the lock was granted");
+            }
+            hasBegun = true;
+            MultiLease leases = acquiring == null ? null : acquiring.join();
+            if (leases != null) {
+                own = HeldLeases.detached(call.client(), leases, call.holdAtLeast());
+                losses = call.watchLosses(leases);
+            }
+            // The wait may have been long.
+            entered.forEach(held -> held.lease().ensureValid());
+            observed.acquired();
+            LockedCall run = call.copy();
+            if (!entered.isEmpty()) {
+                run.giveHeld(entered.stream().map(HeldLeases.Entered::lease).toList());
+            }
+            if (leases != null) {
+                run.giveAcquired(leases, entered.isEmpty());
+            }
+            hasRun = true;
+            return proceed(
+                    run,
+                    own == null
+                            ? around
+                            : Stream.concat(Stream.of(own), around.stream()).toList());
+        }
+
+        private Publisher<Object> proceed(LockedCall run, List<HeldLeases.Entry> all) {
+            boolean suspends = call.operation().returns() == Returns.SUSPENDED;
+            if (suspends) {
+                coroutine = new HeldInCoroutine(all);
+                coroutine.addTo(run.invocation());
+            }
+            Object returned;
+            List<HeldLeases.Entry> before = HeldLeases.replace(all);
+            try {
+                returned = run.proceed();
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable e) {
                 throw reactor.core.Exceptions.propagate(e);
             } finally {
-                held.remove();
+                HeldLeases.restore(before);
             }
+            if (returned == null) {
+                throw new IllegalStateException(call.operation().describe() + " returned null");
+            }
+            Function<Context, Context> inner = context -> context.put(KEY, all);
+            return call.operation().returns() == Returns.FLUX
+                    ? Flux.from(objects(returned)).contextWrite(inner)
+                    : Mono.from(objects(returned)).contextWrite(inner);
         }
 
+        /** Completes when this call uses no lease any more, after the release of those that nobody else uses. */
         @SuppressWarnings("ReferenceEquality") // this very failure
-        Publisher<Void> release(MultiLease leases, @Nullable Throwable failure) {
-            return Mono.fromFuture(() ->
-                            leases.releaseAsync(call.operation().holdAtLeast()).toCompletableFuture())
-                    .onErrorResume(LeaseLostException.class, loss -> {
-                        Losses known = losses;
-                        Throwable outcome = known == null ? loss : known.outcome(failure, loss);
-                        if (outcome == null || outcome == failure) {
-                            return Mono.empty();
-                        }
-                        lost = outcome;
-                        return Mono.error(outcome);
-                    });
+        Publisher<Void> release(@Nullable Throwable failure) {
+            Mono<Void> left = Mono.defer(this::leave);
+            // A cancelled coroutine may still work.
+            Mono<Void> released = coroutine == null
+                    ? left
+                    : Mono.fromCompletionStage(coroutine.end()).then(left);
+            return released.onErrorResume(LeaseLostException.class, loss -> {
+                Throwable outcome = outcome(failure, loss);
+                if (outcome == null || outcome == failure) {
+                    return Mono.empty();
+                }
+                lost = outcome;
+                return Mono.error(outcome);
+            });
+        }
+
+        private @Nullable Throwable outcome(@Nullable Throwable failure, LeaseLostException loss) {
+            Losses known = losses;
+            if (known == null) {
+                // Only leases of calls around this one, which have ended sooner.
+                known = call.watchLosses(entered.get(0).entry().leases());
+            }
+            return known.outcome(failure, loss);
+        }
+
+        private Mono<Void> leave() {
+            if (!hasBegun) {
+                // The end of the wait leaves.
+                return Mono.empty();
+            }
+            List<Mono<Void>> releases = new ArrayList<>();
+            HeldLeases.Entry held = own;
+            if (held != null) {
+                CompletionStage<Void> release = held.leaveAsync();
+                releases.add(release == null ? Mono.fromRunnable(held.leases()::ensureValid) : mono(release));
+            }
+            for (HeldLeases.Entered each : entered) {
+                CompletionStage<Void> release = each.entry().leaveAsync();
+                if (release != null) {
+                    releases.add(mono(release));
+                }
+            }
+            return Mono.whenDelayError(releases);
+        }
+
+        private static Mono<Void> mono(CompletionStage<Void> release) {
+            return Mono.fromFuture(release.toCompletableFuture(), true);
         }
 
         /** Returns the loss that Reactor has wrapped because it came from the release; or the error itself. */
@@ -137,7 +251,8 @@ final class ReactiveCall {
         Publisher<Object> instead(Busy busy) {
             try {
                 Object instead = call.alternative(busy.timeout, observed);
-                return instead == null ? Mono.empty() : objects(instead);
+                // Only the fallback or handler of a suspending function returns something else than a publisher.
+                return instead instanceof Publisher<?> ? objects(instead) : Mono.justOrEmpty(instead);
             } catch (Throwable e) {
                 return Mono.error(e);
             }
@@ -148,14 +263,16 @@ final class ReactiveCall {
         }
 
         /**
-         * Releases even after a cancel that came between the grant and its arrival here: nothing else would release
-         * that lease.
+         * Leaves even after a cancel that came between the grant and its arrival here: nothing else would release that
+         * lease.
          */
         void end(SignalType signal) {
-            CompletableFuture<MultiLease> future = acquiring;
-            if (future != null) {
-                var unused = future.thenAccept(
-                        leases -> leases.releaseAsync(call.operation().holdAtLeast()));
+            if (isLeaving.compareAndSet(false, true)) {
+                entered.forEach(each -> each.entry().leaveAsync());
+                CompletableFuture<MultiLease> future = acquiring;
+                if (future != null) {
+                    var unused = future.thenAccept(leases -> leases.releaseAsync(call.holdAtLeast()));
+                }
             }
             observed.ended(outcome(signal), failure);
         }
@@ -165,7 +282,7 @@ final class ReactiveCall {
                 return "lost";
             }
             if (failure != null) {
-                return losses == null ? "error" : "failed";
+                return hasRun ? "failed" : "error";
             }
             return signal == SignalType.CANCEL ? "cancelled" : "completed";
         }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
@@ -87,23 +88,36 @@ final class BusyAnswers {
     }
 
     private static Method find(Method method, String what, Class<?> type, String name, String where) {
-        Method found = ClassUtils.getMethodIfAvailable(type, name, method.getParameterTypes());
-        found = found != null ? found : ReflectionUtils.findMethod(type, name, method.getParameterTypes());
+        Class<?>[] parameters = method.getParameterTypes();
+        Method found = ClassUtils.getMethodIfAvailable(type, name, parameters);
+        found = found != null ? found : ReflectionUtils.findMethod(type, name, parameters);
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            // Suspending or not, the Continuation comes last and is no parameter in Kotlin.
+            int last = parameters.length - 1;
+            found = found != null ? found : ReflectionUtils.findMethod(type, name, Arrays.copyOf(parameters, last));
+            found = found != null ? found : ReflectionUtils.findMethod(type, name, parameters[last]);
+        }
         found = found != null ? found : ReflectionUtils.findMethod(type, name);
-        if (found == null || !ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
+        if (found == null || !ClassUtils.isAssignable(Returns.resultType(method), Returns.resultType(found))) {
             throw new LockedDefinitionException(
                     method,
                     what + (found == null ? " does not exist" : " returns another type"),
                     "a method of " + where + " that returns "
-                            + method.getReturnType().getSimpleName() + ", with the parameters "
+                            + Returns.resultType(method).getSimpleName() + ", with the parameters "
                             + Arrays.toString(method.getParameterTypes()) + " or none");
         }
         return found;
     }
 
     private static @Nullable Object invoke(Method found, Object target, @Nullable Object[] arguments) throws Throwable {
+        int count = found.getParameterCount();
+        if (KotlinDetector.isSuspendingFunction(found)) {
+            int from = arguments.length - count;
+            return AopUtils.invokeJoinpointUsingReflection(
+                    target, found, Arrays.copyOfRange(arguments, from, arguments.length));
+        }
         try {
-            return found.invoke(target, found.getParameterCount() == 0 ? new Object[0] : arguments);
+            return found.invoke(target, Arrays.copyOf(arguments, count));
         } catch (InvocationTargetException e) {
             throw e.getTargetException();
         }
@@ -116,7 +130,7 @@ final class BusyAnswers {
         });
         return (target, arguments, busy) -> {
             Object result = handler.get().handle(method, arguments, busy);
-            Class<?> returns = method.getReturnType();
+            Class<?> returns = Returns.resultType(method);
             if (result == null ? returns.isPrimitive() && returns != void.class : !fits(returns, result)) {
                 throw new IllegalStateException("The LockFailureHandler returned "
                         + (result == null ? "null" : "a " + result.getClass().getName()) + " for "

@@ -56,6 +56,11 @@ public record LockedOperation(
         return names.stream().flatMap(LockedName::describe).toList();
     }
 
+    /** Returns the type of the result, which for a suspending function is not the return type. */
+    public Class<?> resultType() {
+        return Returns.resultType(method);
+    }
+
     public String describe() {
         return LockedDefinitionException.describe(method);
     }

@@ -28,6 +28,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.BridgeMethodResolver;
 import org.springframework.core.DecoratingProxy;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodClassKey;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.AnnotatedMethod;
@@ -44,6 +45,11 @@ public final class OperationReader {
 
     /** The attributes in which several annotations on one method may differ. */
     private static final Set<String> OF_EACH = Set.of("value", "name", "key", "join", "condition");
+
+    /** The way out for a final method or class of Kotlin. */
+    public static final String OPEN_IN_KOTLIN =
+            "open class and open fun, or the compiler plugin kotlin-spring, which opens classes with @Component,"
+                    + " @Service and the like";
 
     private final ConfigurableListableBeanFactory beans;
     private final Expressions expressions;
@@ -179,7 +185,9 @@ public final class OperationReader {
                 kind != null,
                 method,
                 "a " + kind + " method cannot be intercepted, so it would run without its lock",
-                "a method that a subclass can override");
+                KotlinDetector.isKotlinType(method.getDeclaringClass()) && "final".equals(kind)
+                        ? OPEN_IN_KOTLIN
+                        : "a method that a subclass can override");
     }
 
     /**
@@ -295,12 +303,18 @@ public final class OperationReader {
     private static void check(LockedOperation operation) {
         Method method = operation.method();
         boolean skips = operation.onBusy() == OnBusy.SKIP;
-        Class<?> type = method.getReturnType();
+        Class<?> type = operation.resultType();
         refuseIf(
                 skips && type.isPrimitive() && type != void.class,
                 method,
                 "onBusy = SKIP, but it returns a " + type + ", which cannot be null or empty",
                 "a return type that can be null or empty, or a fallback");
+        boolean isValue = operation.returns() == Returns.VALUE || operation.returns() == Returns.SUSPENDED;
+        refuseIf(
+                skips && isValue && Returns.isNeverNull(method),
+                method,
+                "onBusy = SKIP, but it returns a " + type.getSimpleName() + " that Kotlin declares as never null",
+                "a nullable return type (" + type.getSimpleName() + "?), Unit, or a fallback");
         refuseIf(
                 operation.onLost() == OnLost.INTERRUPT && operation.returns() != Returns.VALUE,
                 method,

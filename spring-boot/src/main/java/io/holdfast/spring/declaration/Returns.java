@@ -1,13 +1,18 @@
 package io.holdfast.spring.declaration;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.TypeVariable;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.GenericTypeResolver;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /** The kinds of return types, by when the work of the method ends. */
@@ -19,7 +24,9 @@ public enum Returns {
     /** Reactor's. */
     MONO,
     /** Reactor's. */
-    FLUX;
+    FLUX,
+    /** A suspending function of Kotlin, whose work ends when its coroutine does. */
+    SUSPENDED;
 
     /**
      * Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers.
@@ -37,6 +44,14 @@ public enum Returns {
             "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
             "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody");
 
+    /** Types of which every method has a value that stands for "nothing was done". */
+    private static final Set<String> NULL_OR_EMPTY = Set.of("void", "kotlin.Unit", "java.util.Optional");
+
+    /** Without these two, Spring passes a suspending function on as it is. */
+    private static final boolean CAN_SUSPEND =
+            ClassUtils.isPresent("kotlinx.coroutines.reactor.MonoKt", Returns.class.getClassLoader())
+                    && KotlinDetector.isKotlinReflectPresent();
+
     private static final ClassValue<Boolean> GOES_ON = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
@@ -52,6 +67,9 @@ public enum Returns {
      * @throws LockedDefinitionException if the end of its work is not known
      */
     static Returns of(Method method, Class<?> targetClass) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            return suspended(method);
+        }
         // Resolves a type variable by the target class.
         Class<?> type = GenericTypeResolver.resolveReturnType(method, targetClass);
         if (type == CompletionStage.class || type == CompletableFuture.class) {
@@ -64,13 +82,52 @@ public enum Returns {
         if (type.getName().equals("reactor.core.publisher.Flux")) {
             return FLUX;
         }
-        if (GOES_ON.get(type) || isSuspending(method)) {
+        if (GOES_ON.get(type)) {
             throw new LockedDefinitionException(
                     method,
                     "the end of the work behind a " + type.getName() + " is not known",
                     "a plain value, CompletionStage, CompletableFuture, Mono or Flux");
         }
         return VALUE;
+    }
+
+    private static Returns suspended(Method method) {
+        if (!CAN_SUSPEND) {
+            throw new LockedDefinitionException(
+                    method,
+                    "it is a suspending function, which Spring cannot intercept on this class path",
+                    "the dependencies kotlinx-coroutines-reactor and kotlin-reflect");
+        }
+        Class<?> type = resultType(method);
+        if (GOES_ON.get(type)) {
+            throw new LockedDefinitionException(
+                    method,
+                    "a suspending function that returns a " + type.getName() + ", whose work goes on afterwards",
+                    "a suspending function that returns the value itself");
+        }
+        return SUSPENDED;
+    }
+
+    /** Returns the return type; of a suspending function, what it returns in Kotlin. */
+    static Class<?> resultType(Method method) {
+        if (!KotlinDetector.isSuspendingFunction(method)) {
+            return method.getReturnType();
+        }
+        // The last parameter is a Continuation<? super R>.
+        return ResolvableType.forMethodParameter(method, method.getParameterCount() - 1)
+                .getGeneric(0)
+                .resolve(Object.class);
+    }
+
+    /** Returns whether Kotlin refuses null as the result of this method, as far as that is known. */
+    static boolean isNeverNull(Method method) {
+        Class<?> type = resultType(method);
+        return KotlinDetector.isKotlinReflectPresent()
+                && KotlinDetector.isKotlinType(method.getDeclaringClass())
+                && !NULL_OR_EMPTY.contains(type.getName())
+                // Unknown: a type variable may stand for a type with null.
+                && !(method.getGenericReturnType() instanceof TypeVariable<?>)
+                && !new MethodParameter(method, -1).isOptional();
     }
 
     /**
@@ -106,10 +163,5 @@ public enum Returns {
         } catch (ClassNotFoundException e) {
             return false;
         }
-    }
-
-    private static boolean isSuspending(Method method) {
-        Class<?>[] types = method.getParameterTypes();
-        return types.length > 0 && types[types.length - 1].getName().equals("kotlin.coroutines.Continuation");
     }
 }

@@ -10,6 +10,7 @@ import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.OperationReader;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
@@ -30,6 +32,7 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.InstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.util.ClassUtils;
@@ -166,7 +169,21 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
             proxy.addAdvisor(0, advisor(type));
             return bean;
         }
-        return super.postProcessAfterInitialization(bean, beanName);
+        try {
+            return super.postProcessAfterInitialization(bean, beanName);
+        } catch (AopConfigException e) {
+            if (!Modifier.isFinal(type.getModifiers())) {
+                throw e;
+            }
+            LockedDefinitionException refused = new LockedDefinitionException(
+                    "bean \"" + beanName + "\" (" + type.getName() + ")",
+                    "its class is final, so no proxy can intercept its methods",
+                    KotlinDetector.isKotlinType(type)
+                            ? OperationReader.OPEN_IN_KOTLIN
+                            : "a class that is not final, or spring.aop.proxy-target-class=false");
+            refused.initCause(e);
+            throw refused;
+        }
     }
 
     /** Refuses beans that were made before this post-processor: they would run unlocked. Then looks for all clients. */

@@ -1,4 +1,4 @@
-package io.holdfast.cli.json;
+package io.holdfast.console.json;
 
 import java.util.LinkedHashMap;
 import java.util.Map;

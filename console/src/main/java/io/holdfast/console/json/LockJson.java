@@ -1,7 +1,6 @@
-package io.holdfast.cli.view;
+package io.holdfast.console.json;
 
 import io.holdfast.ClientCard;
-import io.holdfast.cli.json.Json;
 import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;

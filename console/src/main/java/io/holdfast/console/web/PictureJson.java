@@ -1,0 +1,87 @@
+package io.holdfast.console.web;
+
+import io.holdfast.ClientCard;
+import io.holdfast.console.LockPicture;
+import io.holdfast.console.LockRow;
+import io.holdfast.console.json.LockJson;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A picture as the page reads it: counts of everything, and details of what a person can look at. */
+final class PictureJson {
+
+    private static final int URGENT_MAX = 200;
+    private static final int BUSIEST_MAX = 50;
+    private static final int CLIENTS_MAX = 200;
+    private static final int CYCLES_MAX = 20;
+    private static final int QUEUE_MAX = 50;
+
+    private PictureJson() {}
+
+    /** @param names locks that are in it even if others are more urgent */
+    static Map<String, @Nullable Object> of(LockPicture picture, Set<String> names) {
+        List<LockRow> locks = picture.locks();
+        LinkedHashSet<LockRow> shown = new LinkedHashSet<>();
+        locks.stream().limit(URGENT_MAX).forEach(shown::add);
+        locks.stream()
+                .filter(row -> row.acquiredPerSecond() > 0)
+                .sorted(Comparator.comparing(LockRow::acquiredPerSecond).reversed())
+                .limit(BUSIEST_MAX)
+                .forEach(shown::add);
+        locks.stream().filter(row -> names.contains(row.name())).forEach(shown::add);
+
+        Map<String, @Nullable Object> json = LockJson.of(shortened(picture), List.of());
+        json.put("locks", shown.stream().map(PictureJson::of).toList());
+        json.put("lockCount", locks.size());
+        json.put(
+                "heldCount",
+                locks.stream().filter(row -> row.holder().isPresent()).count());
+        json.put("waiterCount", locks.stream().mapToInt(LockRow::waiters).sum());
+        json.put(
+                "acquiredPerSecond",
+                locks.stream().mapToDouble(LockRow::acquiredPerSecond).sum());
+        json.put("clientCount", picture.clients().size());
+        json.put(
+                "silentCount",
+                picture.clients().stream().filter(picture::isSilent).count());
+        json.put("cycleCount", picture.cycles().size());
+        return json;
+    }
+
+    private static LockPicture shortened(LockPicture picture) {
+        Comparator<ClientCard> order = Comparator.comparing(picture::isSilent)
+                .thenComparing(ClientCard::waitingCount)
+                .thenComparing(ClientCard::heldCount)
+                .reversed()
+                .thenComparing(ClientCard::title);
+        return new LockPicture(
+                List.of(),
+                picture.clients().stream().sorted(order).limit(CLIENTS_MAX).toList(),
+                picture.cycles().stream().limit(CYCLES_MAX).toList(),
+                picture.suspectedCycles(),
+                picture.period(),
+                picture.unnamedLocks());
+    }
+
+    private static Map<String, @Nullable Object> of(LockRow row) {
+        LockRow shortened = new LockRow(
+                row.name(),
+                row.holder(),
+                row.flags(),
+                row.waiters(),
+                row.longestWait(),
+                row.queue().stream().limit(QUEUE_MAX).toList(),
+                row.acquiredPerSecond(),
+                row.handedOnPerSecond());
+        Map<String, @Nullable Object> json = LockJson.of(shortened);
+        json.put("queueClients", row.queue().size());
+        json.put(
+                "consequenceOfRelease",
+                row.holder().map(row::consequenceOfRelease).orElse(null));
+        return json;
+    }
+}
