@@ -26,11 +26,13 @@ import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.console.Io;
-import io.holdfast.cli.json.Json;
+import io.holdfast.cli.page.PageServer;
 import io.holdfast.cli.process.Kill;
 import io.holdfast.cli.screen.Table;
 import io.holdfast.cli.view.LockTable;
 import io.holdfast.console.LockWatch;
+import io.holdfast.console.json.Json;
+import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
@@ -114,28 +116,24 @@ class ArchitectureTest {
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
                 new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
                 new Room(CONSOLE, CONSOLE, API, SPI),
+                new Room(CONSOLE + ".json", CONSOLE + ".json", CONSOLE, API),
+                new Room(CONSOLE + ".web", CONSOLE + ".web", CONSOLE + ".json", CONSOLE, API, SPI),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
-                new Room(CLI + ".json", CLI + ".json"),
+                new Room(CLI + ".page", CLI + ".page", CONSOLE + ".web", "com.sun.net.httpserver"),
                 new Room(CLI + ".process", CLI + ".process"),
                 new Room(CLI + ".screen", CLI + ".screen", CLI + ".console", CLI + ".process", SPI, "org.jline.."),
-                new Room(
-                        CLI + ".view",
-                        CLI + ".view",
-                        CLI + ".screen",
-                        CLI + ".console",
-                        CLI + ".json",
-                        CONSOLE,
-                        API,
-                        SPI),
+                new Room(CLI + ".view", CLI + ".view", CLI + ".screen", CLI + ".console", CONSOLE, API, SPI),
                 new Room(
                         CLI + ".commands",
                         CLI + ".commands",
                         CLI + ".view",
                         CLI + ".screen",
                         CLI + ".console",
-                        CLI + ".json",
+                        CLI + ".page",
                         CLI + ".process",
                         CONSOLE,
+                        CONSOLE + ".json",
+                        CONSOLE + ".web",
                         API,
                         SPI,
                         "picocli"),
@@ -290,6 +288,8 @@ class ArchitectureTest {
             Json.class,
             Kill.class,
             LockWatch.class,
+            ConsoleHandler.class,
+            PageServer.class,
             Table.class,
             LockTable.class,
             ExecCommand.class,
@@ -314,6 +314,8 @@ class ArchitectureTest {
         private Json json;
         private Kill process;
         private LockWatch watch;
+        private ConsoleHandler page;
+        private PageServer pageServer;
         private Table screen;
         private LockTable view;
         private ExecCommand commands;

@@ -1,6 +1,6 @@
 package io.holdfast.demo.scenes;
 
-import io.holdfast.cli.json.Json;
+import io.holdfast.console.json.Json;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
