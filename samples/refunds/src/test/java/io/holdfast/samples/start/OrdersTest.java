@@ -10,7 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 
-@SuppressWarnings("try") // a held lease that nothing reads
 @SpringBootTest
 class OrdersTest {
 
