@@ -79,10 +79,14 @@ public final class CardsBench {
                             .toArray(CompletableFuture[]::new))
                     .join();
             print(clients, "none", window(meter));
-            print(clients, "unchanged", during(cards, meter, card -> card.keep(KEEP)
-                    .toCompletableFuture()));
-            print(clients, "new each period", during(cards, meter, card -> card.write(text, KEEP)
-                    .toCompletableFuture()));
+            print(
+                    clients,
+                    "unchanged",
+                    during(cards, meter, card -> card.keep(KEEP).toCompletableFuture()));
+            print(
+                    clients,
+                    "new each period",
+                    during(cards, meter, card -> card.write(text, KEEP).toCompletableFuture()));
         } finally {
             stores.forEach(LockStore::close);
             threads.shutdown(0, 0, TimeUnit.SECONDS).syncUninterruptibly();
@@ -96,7 +100,8 @@ public final class CardsBench {
 
     private static ServerMeter.Load during(List<CardStore> cards, ServerMeter meter, Update update)
             throws IOException, InterruptedException {
-        long periodNanos = Duration.ofMillis(Math.max(5_000, cards.size() * 10L)).toNanos();
+        long periodNanos =
+                Duration.ofMillis(Math.max(5_000, cards.size() * 10L)).toNanos();
         List<CompletableFuture<?>> sent = new ArrayList<>();
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
         try {
@@ -125,7 +130,8 @@ public final class CardsBench {
     }
 
     private static void print(int clients, String cards, ServerMeter.Load load) {
-        long commands = load.commands().values().stream().mapToLong(Long::longValue).sum();
+        long commands =
+                load.commands().values().stream().mapToLong(Long::longValue).sum();
         System.out.printf(
                 "| %,d | %s | %.1f | %.1f | %.2f |%n",
                 clients,
