@@ -66,12 +66,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** Whether the engine renews it; false for {@code leaseFor}. */
     final boolean renewed;
 
-    /** The thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
-    final @Nullable Thread owner;
+    /** The only thread that releases the lease; null if any thread may. */
+    private final @Nullable Thread releaser;
 
     /**
      * The id of the thread that waited for the lease, or zero: explains the next wait of the same thread. Negative if
-     * that thread alone releases the lease: a field of its own would make each lease larger.
+     * the caller has declared that that thread releases the lease: a field of its own would make each lease larger.
      */
     private final long takenBy;
 
@@ -115,8 +115,9 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         this.grantedNanos = grantedNanos;
         this.limitNanos = limitNanos;
         this.renewed = renewed;
-        this.owner = waiter.owner;
-        this.takenBy = waiter.options.isReleasedByThread() ? -waiter.threadId() : waiter.threadId();
+        boolean declared = waiter.owner == null && waiter.options.isReleasedByThread();
+        this.releaser = declared ? waiter.thread() : waiter.owner;
+        this.takenBy = declared ? -waiter.threadId() : waiter.threadId();
         this.acquisition = waiter.acquisition;
     }
 
@@ -131,7 +132,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      * end of its own is reported as lost when it ends.
      */
     boolean noticeForgotten() {
-        if (reportedForgotten || owner != null || !renewed || hasLimit() || state != State.HELD) {
+        if (reportedForgotten || owner() != null || !renewed || hasLimit() || state != State.HELD) {
             return false;
         }
         // Not get(): during the marking of a collector it would keep the handle until the next collection.
@@ -144,10 +145,21 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return threadId != 0 && Math.abs(takenBy) == threadId;
     }
 
+    /** Returns the thread that owns it as a {@link DistributedLock}, or null: then the lease itself is the owner. */
+    @Nullable
+    Thread owner() {
+        return takenBy < 0 ? null : releaser;
+    }
+
     /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
-    boolean blocksForEver(Thread thread, long threadId) {
-        boolean released = thread.equals(owner) || (takenBy < 0 && -takenBy == threadId);
-        return released && renewed && !hasLimit() && isValid();
+    boolean blocksForEver(Thread thread) {
+        return thread.equals(releaser) && renewed && !hasLimit() && isValid();
+    }
+
+    /** Returns the thread without which the lease never ends; null if it is over, or may end in another way. */
+    @Nullable
+    Thread endlesslyHeldBy() {
+        return renewed && !hasLimit() && isHeldNow() ? releaser : null;
     }
 
     @Override
@@ -348,7 +360,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** Called by the engine: HELD → LOST. Returns false if the lease had ended before. */
     boolean lose(String why) {
         lostWhy = why;
-        if (owner != null) {
+        if (owner() != null) {
             holds().lostWhy = why;
         }
         return STATE.compareAndSet(this, State.HELD, State.LOST);

@@ -86,7 +86,7 @@ final class Engine {
     private void refuseWaitForItself(String name, Waiter waiter) {
         NameEngine engine = waiter.waitNanos == Waiter.NO_DEADLINE ? names.get(name) : null;
         ActiveLease lease = engine == null ? null : engine.current();
-        if (lease != null && lease.blocksForEver(Thread.currentThread(), waiter.threadId())) {
+        if (lease != null && lease.blocksForEver(Thread.currentThread())) {
             throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the lock "
                     + Quoted.name(name) + ", and only it releases that (expected: work under the lease that it has, or"
                     + " a wait time)");
@@ -140,7 +140,7 @@ final class Engine {
     ActiveLease ownedBy(Thread thread, String name) {
         NameEngine engine = names.get(name);
         ActiveLease lease = engine == null ? null : engine.current();
-        return lease != null && thread.equals(lease.owner) ? lease : null;
+        return lease != null && thread.equals(lease.owner()) ? lease : null;
     }
 
     LockState inspect(String name) {

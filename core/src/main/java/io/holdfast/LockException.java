@@ -5,7 +5,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The superclass of all failures of a lock. A bad argument is an {@link IllegalArgumentException} instead. */
 public abstract sealed class LockException extends RuntimeException
-        permits LeaseLostException, LockClientClosedException, LockStoreException, LockTimeoutException {
+        permits DeadlockException,
+                LeaseLostException,
+                LockClientClosedException,
+                LockStoreException,
+                LockTimeoutException {
 
     private static final long serialVersionUID = 1;
 

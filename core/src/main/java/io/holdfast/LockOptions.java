@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false, false);
 
     private final @Nullable Duration waitAtMost;
     private final @Nullable Duration leaseFor;
@@ -28,6 +28,7 @@ public final class LockOptions {
     private final @Nullable Duration tenure;
     private final boolean fair;
     private final boolean releasedByThread;
+    private final boolean ignoresDeadlocks;
 
     private LockOptions(
             @Nullable Duration waitAtMost,
@@ -35,13 +36,15 @@ public final class LockOptions {
             @Nullable Duration holdAtMost,
             @Nullable Duration tenure,
             boolean fair,
-            boolean releasedByThread) {
+            boolean releasedByThread,
+            boolean ignoresDeadlocks) {
         this.waitAtMost = waitAtMost;
         this.leaseFor = leaseFor;
         this.holdAtMost = holdAtMost;
         this.tenure = tenure;
         this.fair = fair;
         this.releasedByThread = releasedByThread;
+        this.ignoresDeadlocks = ignoresDeadlocks;
     }
 
     /** Returns the defaults: wait as long as needed ({@code try} methods do not wait), renew while held. */
@@ -56,7 +59,13 @@ public final class LockOptions {
      */
     public LockOptions waitAtMost(Duration wait) {
         return new LockOptions(
-                Limits.checkWait("waitAtMost", wait), leaseFor, holdAtMost, tenure, fair, releasedByThread);
+                Limits.checkWait("waitAtMost", wait),
+                leaseFor,
+                holdAtMost,
+                tenure,
+                fair,
+                releasedByThread,
+                ignoresDeadlocks);
     }
 
     /**
@@ -70,7 +79,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("leaseFor: " + lease + " together with holdAtMost: " + holdAtMost
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread);
+        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
 
     /**
@@ -84,7 +93,7 @@ public final class LockOptions {
             throw new IllegalArgumentException("holdAtMost: " + limit + " together with leaseFor: " + leaseFor
                     + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
-        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread);
+        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
 
     public Optional<Duration> waitAtMost() {
@@ -105,7 +114,7 @@ public final class LockOptions {
      * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks);
     }
 
     /**
@@ -116,7 +125,8 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than a minute
      */
     public LockOptions tenure(Duration tenure) {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair, releasedByThread);
+        return new LockOptions(
+                waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair, releasedByThread, ignoresDeadlocks);
     }
 
     /**
@@ -125,11 +135,24 @@ public final class LockOptions {
      * lock} throw {@link IllegalStateException} instead. The lambda forms of {@link LockClient} set it.
      */
     public LockOptions releasedByThread() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true, ignoresDeadlocks);
     }
 
     public boolean isReleasedByThread() {
         return releasedByThread;
+    }
+
+    /**
+     * Switches off the check of this wait for a deadlock, for a thread that another one may interrupt or that waits for a
+     * lock that may be released by force. Such a wait is no part of another wait's deadlock either: see {@link
+     * DeadlockException}. A {@link DistributedLock} is always checked.
+     */
+    public LockOptions ignoreDeadlocks() {
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, true);
+    }
+
+    public boolean ignoresDeadlocks() {
+        return ignoresDeadlocks;
     }
 
     public boolean isFair() {
@@ -148,18 +171,20 @@ public final class LockOptions {
                 && Objects.equals(holdAtMost, that.holdAtMost)
                 && Objects.equals(tenure, that.tenure)
                 && fair == that.fair
-                && releasedByThread == that.releasedByThread;
+                && releasedByThread == that.releasedByThread
+                && ignoresDeadlocks == that.ignoresDeadlocks;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread);
+        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
 
     @Override
     public String toString() {
         return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost
                 + ", tenure=" + tenure + ", fair=" + fair
-                + (releasedByThread ? ", releasedByThread=true]" : "]");
+                + (releasedByThread ? ", releasedByThread=true" : "")
+                + (ignoresDeadlocks ? ", ignoresDeadlocks=true]" : "]");
     }
 }

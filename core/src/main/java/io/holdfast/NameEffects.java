@@ -267,8 +267,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void reportLoss(ActiveLease lease, String why, boolean answered) {
-        if (lease.owner != null) {
-            engine.lostHolds.add(lease.owner, name, lease.holds());
+        Thread owner = lease.owner();
+        if (owner != null) {
+            engine.lostHolds.add(owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
         later(() -> engine.incidents.lost(lease, why, answered));

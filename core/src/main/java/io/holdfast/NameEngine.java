@@ -43,8 +43,8 @@ final class NameEngine extends NameEffects implements NameEvents {
         return engine.callbacks;
     }
 
-    @Nullable
-    ActiveLease current() {
+    @Override
+    public @Nullable ActiveLease current() {
         return current;
     }
 
@@ -124,6 +124,15 @@ final class NameEngine extends NameEffects implements NameEvents {
             }
             state.onLeave(waiter, outcome);
             return true;
+        });
+    }
+
+    @Override
+    public void onDeadlock(Waiter waiter, DeadlockException why) {
+        handle(state -> {
+            if (waiter.state == Waiter.State.PENDING) {
+                state.onDeadlock(waiter, why);
+            }
         });
     }
 

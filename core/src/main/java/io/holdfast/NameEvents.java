@@ -22,11 +22,18 @@ interface NameEvents {
         return settings().time;
     }
 
+    /** Returns the lease that is out; null if there is none. */
+    @Nullable
+    ActiveLease current();
+
     /** A thread that was nudged tries for the lock. */
     void onClaim(Waiter waiter);
 
     /** A waiter gives up. Returns false if it has had another outcome before. */
     boolean onLeave(Waiter waiter, Waiter.State outcome);
+
+    /** A waiter whose wait would never end gives up, unless it has had another outcome before. */
+    void onDeadlock(Waiter waiter, DeadlockException why);
 
     /** The owner released: the lease is in state RELEASED. */
     void onReleased(ActiveLease lease);

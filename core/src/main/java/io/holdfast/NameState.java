@@ -177,6 +177,16 @@ final class NameState {
         } else {
             effects.failWaiter(waiter, outcome, null);
         }
+        leftBehind();
+    }
+
+    /** A waiter would never get the name. Only called while it is pending. */
+    void onDeadlock(Waiter waiter, DeadlockException why) {
+        fail(waiter, why);
+        leftBehind();
+    }
+
+    private void leftBehind() {
         contention().giveUpIfNobodyWaits();
         tenure.handOutIfOpen();
     }

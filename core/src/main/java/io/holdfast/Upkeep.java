@@ -33,7 +33,8 @@ final class Upkeep {
 
     /** Whether the lease is renewed. A store that promised only a part of a fixed length is asked for the rest. */
     private boolean isKeptUp(Hold held, ActiveLease out) {
-        return out.renewed ? out.owner == null || settings.isAlive.test(out.owner) : held.isPartlyPromised();
+        Thread owner = out.owner();
+        return out.renewed ? owner == null || settings.isAlive.test(owner) : held.isPartlyPromised();
     }
 
     /** Whether the store is asked about the hold from time to time. */

@@ -70,6 +70,9 @@ final class Waiter {
      */
     boolean looksAgain;
 
+    /** Whether the wait was found to be part of a deadlock. */
+    boolean refused; // by the lock of DeadlockCheck
+
     @Nullable
     Waiter before; // by the engine's lock; the place in its queue
 
@@ -286,7 +289,11 @@ final class Waiter {
                 claim();
                 continue;
             }
-            LockSupport.park(this);
+            DeadlockException deadlock = DeadlockCheck.beforeParking(this);
+            if (deadlock != null) {
+                engine().onDeadlock(this, deadlock);
+            }
+            LockSupport.park(this); // returns at once if the wait has ended
             if (Thread.interrupted()) {
                 interrupted = true;
                 if (interruptibly && withdraw()) {
@@ -298,6 +305,17 @@ final class Waiter {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Returns whether only an outcome from elsewhere ends the wait of its thread. */
+    boolean waitsForEver() {
+        return waitNanos == NO_DEADLINE && !asksOnce && parked != null && !options.ignoresDeadlocks() && !done;
+    }
+
+    /** Returns the lease of this client that it waits for the end of; null if there is none at present. */
+    @Nullable
+    ActiveLease blockedBy() {
+        return engine().current();
     }
 
     // --- the steps of a waiting thread; a simulation takes them for its threads ---
@@ -340,6 +358,9 @@ final class Waiter {
                     timeout.lockNames(),
                     timeout.waited(),
                     timeout.holder().orElse(null));
+        }
+        if (why instanceof DeadlockException deadlock) {
+            return new DeadlockException(message, deadlock.lockNames());
         }
         if (why instanceof LockClientClosedException) {
             return new LockClientClosedException(message);

@@ -215,6 +215,16 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public @Nullable ActiveLease current() {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void onDeadlock(Waiter waiter, DeadlockException why) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public boolean onLeave(Waiter waiter, Waiter.State outcome) {
         throw new UnsupportedOperationException();
     }

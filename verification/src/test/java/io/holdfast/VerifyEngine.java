@@ -174,13 +174,13 @@ public final class VerifyEngine {
             return engine.localLocks().stream()
                     .filter(local -> local.name().equals(lock.name()))
                     .flatMap(local -> local.lease().stream())
-                    .filter(lease -> LeaseHandle.active(lease).owner != null && isHeld(lease))
+                    .filter(lease -> LeaseHandle.active(lease).owner() != null && isHeld(lease))
                     .map(VerifyEngine::active)
                     .findFirst();
         }
 
         protected @Nullable Thread owner(Lease lease) {
-            return LeaseHandle.active(lease).owner;
+            return LeaseHandle.active(lease).owner();
         }
 
         protected void setCount(Lease lease, int count) {

@@ -76,7 +76,7 @@ public final class Main implements Runnable {
         // For shells, not for people: absent from the help.
         CommandLine completion = new CommandLine(new AutoComplete.GenerateCompletion());
         completion.getCommandSpec().usageMessage().hidden(true);
-        line.addSubcommand(completion);
+        line.addSubcommand(completion).addSubcommand(new ManPage(io));
         Failures failures = new Failures(io, () -> main.debug);
         return line.setOut(io.out())
                 .setErr(io.err())

@@ -90,6 +90,18 @@ class ArchiveTest {
     }
 
     @Test
+    void theManualPageHasTheHelpOfEachCommand() throws Exception {
+        List<String> page = Files.readAllLines(home.resolve("man/man1/holdfast.1"));
+        assertThat(page)
+                .startsWith(".TH HOLDFAST 1", ".SH NAME")
+                .contains(".SH \"HOLDFAST EXEC\"", ".SH \"HOLDFAST DOCTOR\"")
+                .noneMatch(line -> line.contains("GENERATE"));
+        assertThat(page.stream().filter(line -> line.startsWith(".") || line.startsWith("'")))
+                .allMatch(line -> line.matches("\\.(TH|SH|nf|fi)( .*)?"));
+        assertThat(String.join("\n", page).replace("\\", "")).contains("holdfast exec -", "--wait");
+    }
+
+    @Test
     void withoutJavaItSaysSo() throws Exception {
         Path bin = Files.createDirectory(folder.resolve("bin"));
         for (String tool : List.of("sh", "sed", "dirname", "readlink")) {

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.testkit.ZooKeeperEnsemble;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The commands that take a store take this one. */
@@ -36,6 +40,32 @@ class ZooKeeperStoreTest {
             }
             assertThat(InProcess.run("inspect", "--store", store, "report").out())
                     .doesNotContain("hf-");
+        }
+    }
+
+    /** The first card comes after five seconds. */
+    @Test
+    @Tag("deep")
+    void theHolderAndTheWaiterAreNamedByTheirCards() {
+        try (ZooKeeperEnsemble servers = ZooKeeperEnsemble.start(1)) {
+            String store = servers.uri() + "/seen";
+            List<String> command =
+                    List.of("exec", "--store", store, "report", "--", "sh", "-c", "echo runs; read line");
+            try (CliProcess holder = CliProcess.start(command.toArray(String[]::new))) {
+                holder.awaitOut("runs");
+                try (CliProcess waiter = CliProcess.start(command.toArray(String[]::new))) {
+                    Awaitility.await()
+                            .atMost(Duration.ofSeconds(60))
+                            .until(() -> InProcess.run("ls", "--store", store)
+                                    .out()
+                                    .matches("(?s).*\nreport +\\S+ \\(pid " + holder.pid()
+                                            + "\\) +\\S+ +renewed +1 .*"));
+                    InProcess seen = InProcess.run("inspect", "--store", store, "report");
+                    assertThat(seen.out())
+                            .containsPattern("held by +\\S+@\\S+ \\(pid " + holder.pid() + "\\), for ")
+                            .containsPattern("\\S+@\\S+ \\(pid " + waiter.pid() + "\\): 1 for ");
+                }
+            }
         }
     }
 }

@@ -26,11 +26,13 @@ import io.holdfast.LockClient;
 import io.holdfast.MultiLease;
 import io.holdfast.cli.commands.ExecCommand;
 import io.holdfast.cli.console.Io;
+import io.holdfast.cli.page.PageServer;
 import io.holdfast.cli.process.Kill;
 import io.holdfast.cli.screen.Table;
 import io.holdfast.cli.view.LockTable;
 import io.holdfast.console.LockWatch;
 import io.holdfast.console.json.Json;
+import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
@@ -129,9 +131,9 @@ class ArchitectureTest {
                         CLI + ".console",
                         CLI + ".page",
                         CLI + ".process",
+                        CONSOLE,
                         CONSOLE + ".json",
                         CONSOLE + ".web",
-                        CONSOLE,
                         API,
                         SPI,
                         "picocli"),
@@ -286,6 +288,8 @@ class ArchitectureTest {
             Json.class,
             Kill.class,
             LockWatch.class,
+            ConsoleHandler.class,
+            PageServer.class,
             Table.class,
             LockTable.class,
             ExecCommand.class,
@@ -310,6 +314,8 @@ class ArchitectureTest {
         private Json json;
         private Kill process;
         private LockWatch watch;
+        private ConsoleHandler page;
+        private PageServer pageServer;
         private Table screen;
         private LockTable view;
         private ExecCommand commands;

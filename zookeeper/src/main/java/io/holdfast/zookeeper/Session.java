@@ -149,7 +149,7 @@ final class Session {
         AsyncCallback.DataCallback callback = (code, asked, context, data, stat) -> reply.settle(
                 code,
                 asked,
-                stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.US_ASCII), stat));
+                stat == null ? null : new Node(data == null ? "" : new String(data, StandardCharsets.UTF_8), stat));
         handle.read(path, callback);
         return reply.outcome;
     }
@@ -179,6 +179,25 @@ final class Session {
         return together(
                 path.substring(0, path.lastIndexOf('/')),
                 List.of(Op.create(path, new byte[0], handle.access(), CreateMode.EPHEMERAL), Op.delete(path, -1)));
+    }
+
+    /** Creates two ephemeral nodes, or neither. */
+    CompletableFuture<List<OpResult>> createBoth(String path, byte[] data, String second, byte[] secondData) {
+        return together(
+                path,
+                List.of(
+                        Op.create(path, data, handle.access(), CreateMode.EPHEMERAL),
+                        Op.create(second, secondData, handle.access(), CreateMode.EPHEMERAL)));
+    }
+
+    /** Writes two nodes, or neither. */
+    CompletableFuture<List<OpResult>> writeBoth(String path, byte[] data, String second, byte[] secondData) {
+        return together(path, List.of(Op.setData(path, data, -1), Op.setData(second, secondData, -1)));
+    }
+
+    /** Writes a node if it and another one are there. */
+    CompletableFuture<List<OpResult>> writeIf(String there, String path, byte[] data) {
+        return together(path, List.of(Op.check(there, -1), Op.setData(path, data, -1)));
     }
 
     /** @param path the node that a failure is about, as ZooKeeper itself names none here */

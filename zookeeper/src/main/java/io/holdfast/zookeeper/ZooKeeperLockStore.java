@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -15,6 +16,7 @@ import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -44,6 +46,7 @@ final class ZooKeeperLockStore implements LockStore {
     private final Supplier<SessionClock> clocks;
     private final CurrentSession session;
     private final PauseDetector pauses;
+    private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile StoreListener listener = new NobodyListens();
@@ -57,6 +60,7 @@ final class ZooKeeperLockStore implements LockStore {
         this.errors = new ZooKeeperErrors(settings);
         this.session = new CurrentSession(connector, errors, this::newSession, new SessionEvents());
         this.pauses = new PauseDetector(time, session::timeoutMillis);
+        this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
     }
 
     private Session newSession(Handle handle) {
@@ -185,6 +189,11 @@ final class ZooKeeperLockStore implements LockStore {
     }
 
     @Override
+    public Optional<CardStore> cards() {
+        return Optional.of(cards);
+    }
+
+    @Override
     public void listen(StoreListener listener) {
         this.listener = listener;
     }
@@ -209,7 +218,29 @@ final class ZooKeeperLockStore implements LockStore {
         return describe();
     }
 
-    // --- for the contenders ---
+    // --- for the contenders and the cards ---
+
+    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
+    <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
+        CompletionStage<T> running;
+        try {
+            running = command.get();
+        } catch (StoreException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        TimeSource.Timer timer =
+                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
+        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
+            timer.cancel();
+            if (error != null) {
+                answer.completeExceptionally(errors.of(error));
+            } else {
+                answer.complete(value);
+            }
+        });
+        return answer;
+    }
 
     TimeSource time() {
         return time;
@@ -260,28 +291,6 @@ final class ZooKeeperLockStore implements LockStore {
 
     private @Nullable Contender known(String name, String holderId) {
         return contenders.get(new Key(name, holderId));
-    }
-
-    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
-    private <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
-        CompletionStage<T> running;
-        try {
-            running = command.get();
-        } catch (StoreException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        TimeSource.Timer timer =
-                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
-        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
-            timer.cancel();
-            if (error != null) {
-                answer.completeExceptionally(errors.of(error));
-            } else {
-                answer.complete(value);
-            }
-        });
-        return answer;
     }
 
     private <T> T await(CompletableFuture<T> step) {

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.OverlapDetector;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many requests a server gets, by its own count. */
@@ -49,9 +51,11 @@ class RequestCountTest {
         clients.forEach(LockClient::close);
     }
 
-    @Test
-    void a_free_lock_takes_two_requests_to_get_and_one_to_give_back() throws Exception {
-        LockClient client = clients(1).get(0);
+    /** Cards add nothing to it. */
+    @ParameterizedTest
+    @EnumSource(CardDetail.class)
+    void a_free_lock_takes_two_requests_to_get_and_one_to_give_back(CardDetail cards) throws Exception {
+        LockClient client = client(cards);
         client.acquire("alone").release();
         long before = received();
         for (int i = 0; i < 50; i++) {
@@ -131,9 +135,17 @@ class RequestCountTest {
     }
 
     private List<LockClient> clients(int count) {
-        IntStream.range(0, count)
-                .forEach(i -> clients.add(LockClient.connect(servers.uri() + "/counted?sessionTimeout=60s")));
+        IntStream.range(0, count).forEach(i -> client(CardDetail.OFF));
         return clients;
+    }
+
+    private LockClient client(CardDetail cards) {
+        LockClient client = LockClient.builder()
+                .uri(servers.uri() + "/counted?sessionTimeout=60s")
+                .cards(cards)
+                .build();
+        clients.add(client);
+        return client;
     }
 
     /** Pings and these questions included: a few. */

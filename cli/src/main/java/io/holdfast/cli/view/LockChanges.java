@@ -52,7 +52,7 @@ public final class LockChanges {
             changes.add(new Change("token", "held on by " + holder(now)));
         }
         if (last.waitingClients() != now.waitingClients()) {
-            changes.add(new Change("waiting", now.waitingClients() + " clients wait"));
+            changes.add(new Change("waiting", waiting(now)));
         }
     }
 
@@ -74,6 +74,10 @@ public final class LockChanges {
     }
 
     private static String queue(LockState state) {
-        return state.waitingClients() == 0 ? "" : ", " + state.waitingClients() + " clients wait";
+        return state.waitingClients() == 0 ? "" : ", " + waiting(state);
+    }
+
+    private static String waiting(LockState state) {
+        return state.waitingClients() == 1 ? "1 client waits" : state.waitingClients() + " clients wait";
     }
 }

@@ -86,6 +86,8 @@ public final class HoldfastAutoConfiguration {
     @ConditionalOnProperty(prefix = "holdfast", name = "enabled", matchIfMissing = true)
     static class Client {
 
+        private static final int CLIENT_NAME_MAX = 100;
+
         @Bean(destroyMethod = "close")
         @ConditionalOnMissingBean
         LockClient holdfastLockClient(
@@ -100,6 +102,11 @@ public final class HoldfastAutoConfiguration {
                         LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
                 if (properties.startup() == HoldfastProperties.Startup.LAZY) {
                     builder.lazy();
+                }
+                String name =
+                        environment.getProperty("spring.application.name", "").strip();
+                if (!name.isEmpty()) {
+                    builder.clientName(name.length() <= CLIENT_NAME_MAX ? name : name.substring(0, CLIENT_NAME_MAX));
                 }
                 LockStoreFactory store = stores.getIfAvailable();
                 if (store != null) {

@@ -74,6 +74,21 @@ class ApplicationRedisTest {
     }
 
     @Test
+    void the_application_is_named_on_connections_and_cards_unless_a_customizer_names_it() {
+        try (RedisServer server = RedisServer.start()) {
+            ApplicationContextRunner store = Contexts.boot().withPropertyValues("holdfast.store=" + server.uri());
+            store.withPropertyValues("spring.application.name=shop")
+                    .run(context -> assertThat(connections(server)).anyMatch(list -> list.contains("=holdfast:shop@")));
+            store.withPropertyValues("spring.application.name=" + "x".repeat(200))
+                    .run(context -> assertThat(connections(server))
+                            .anyMatch(list -> list.contains("=holdfast:" + "x".repeat(100) + "@")));
+            store.withPropertyValues("spring.application.name=shop")
+                    .withBean(LockClientCustomizer.class, () -> builder -> builder.clientName("own"))
+                    .run(context -> assertThat(connections(server)).anyMatch(list -> list.contains("=holdfast:own@")));
+        }
+    }
+
+    @Test
     void all_of_it_in_a_url() {
         try (RedisServer server = serverWithUser()) {
             Contexts.boot()

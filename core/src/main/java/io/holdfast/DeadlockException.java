@@ -1,0 +1,40 @@
+package io.holdfast;
+
+import java.util.Collection;
+import java.util.List;
+
+/**
+ * Thrown instead of a wait that would never end: the calling thread holds a lock that another thread of this process
+ * waits for, which holds what the caller asks for, directly or over further threads. The message names the threads and
+ * locks. The locks of the caller stay held; release them, for example by leaving a {@code try} block, and the other
+ * thread goes on.
+ *
+ * <p>This is thrown only if it is certain: each thread waits without a time limit, and each lock is held by a lease that
+ * is renewed without limit and that only its thread releases. These are the leases of {@link DistributedLock}, of the
+ * lambda forms, and of {@link LockOptions#releasedByThread}. Any thread may release other leases, so a wait for one of
+ * them is not checked, nor is a wait of a stage, nor one for a lock that another client holds, even one of this process.
+ * {@code holdfast ls} shows cycles of several processes.
+ *
+ * @see LockOptions#ignoreDeadlocks
+ */
+public final class DeadlockException extends LockException {
+
+    private static final long serialVersionUID = 1;
+
+    private final List<String> lockNames;
+
+    /**
+     * Creates an exception; public so that tests can throw it.
+     *
+     * @param lockNames the names that are waited for, the caller's first
+     */
+    public DeadlockException(String message, Collection<String> lockNames) {
+        super(message, null);
+        this.lockNames = List.copyOf(lockNames);
+    }
+
+    /** Returns the names that the threads wait for, the caller's first. */
+    public List<String> lockNames() {
+        return lockNames;
+    }
+}
