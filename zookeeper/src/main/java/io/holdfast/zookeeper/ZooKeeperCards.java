@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The cards of clients in ZooKeeper: two ephemeral nodes for each client, in a folder beside those of the locks. One has
@@ -147,7 +146,7 @@ final class ZooKeeperCards implements CardStore {
         return store.answer(() -> removed(store.session()));
     }
 
-    private CompletableFuture<@Nullable Void> removed(Session session) {
+    private CompletableFuture<Void> removed(Session session) {
         return CompletableFuture.allOf(
                 ifThere(session.delete(own), () -> true), ifThere(session.delete(own + KEPT), () -> true));
     }
