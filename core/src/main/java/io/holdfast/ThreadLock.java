@@ -184,6 +184,10 @@ class ThreadLock implements DistributedLock {
             }
             throw notHeld(thread, "unlock");
         }
+        if (mine.holds().count == 0) {
+            // The thread has given back all its holds. The lease was lost, and is the present one for a moment longer.
+            throw notHeld(thread, "unlock");
+        }
         if (mine.holds().count > 1) {
             mine.holds().count--;
             mine.ensureValid();

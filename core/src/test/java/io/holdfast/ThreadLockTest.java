@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.memory.MemoryLockStore;
@@ -99,6 +100,24 @@ class ThreadLockTest {
         assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock::unlock).isInstanceOf(IllegalMonitorStateException.class);
+    }
+
+    /** For a moment, a lease that was lost is still the present one of its name. */
+    @Test
+    void an_unlock_too_many_says_not_held_even_while_the_loss_is_under_way() throws InterruptedException {
+        lock.lock();
+        ActiveLease lost = ((ThreadLock) lock).ownedBy(Thread.currentThread());
+        other.getLock("a").forceUnlock();
+        untilLost();
+        ThreadLock underWay = new ThreadLock(() -> fail("the engine is not asked"), "a") {
+            @Override
+            ActiveLease ownedBy(Thread thread) {
+                return lost;
+            }
+        };
+
+        assertThatThrownBy(underWay::unlock).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(underWay::unlock).isInstanceOf(IllegalMonitorStateException.class);
     }
 
     @Test
