@@ -22,6 +22,7 @@ import org.commonmark.node.Heading;
 import org.commonmark.node.Image;
 import org.commonmark.node.Link;
 import org.commonmark.node.Node;
+import org.commonmark.node.Paragraph;
 import org.commonmark.node.SoftLineBreak;
 import org.commonmark.node.Text;
 import org.commonmark.parser.Parser;
@@ -116,6 +117,40 @@ final class Pages {
             }
         });
         return anchors;
+    }
+
+    /** Returns the text of a page without its code and without the targets of its links. */
+    static String prose(Path page) {
+        StringBuilder prose = new StringBuilder();
+        visit(page, new AbstractVisitor() {
+            @Override
+            public void visit(Text text) {
+                prose.append(text.getLiteral());
+            }
+
+            @Override
+            public void visit(Code code) {
+                prose.append('_'); // `Lease`s is no word
+            }
+
+            @Override
+            public void visit(SoftLineBreak line) {
+                prose.append('\n');
+            }
+
+            @Override
+            public void visit(Paragraph paragraph) {
+                visitChildren(paragraph);
+                prose.append('\n');
+            }
+
+            @Override
+            public void visit(Heading heading) {
+                visitChildren(heading);
+                prose.append('\n');
+            }
+        });
+        return prose.toString();
     }
 
     private static String plain(Node node) {
