@@ -107,9 +107,9 @@ class RequestCountTest {
             thread.join(10_000);
         }
         detector.assertClean();
-        // Each waiter looks once a second, which counts on a slow machine; and some holds last for so long there that
-        // their holder looks.
-        assertThat(each).isBetween(3.0, CONTENDED + 0.8 + 2 * size * seconds / served);
+        // Each waiter looks once a second, which counts on a slow machine; some holds last for so long there that their
+        // holder looks, and some predecessors have gone before they are watched. A herd of 8 would ask 13 times.
+        assertThat(each).isBetween(3.0, CONTENDED + 2 + 2 * size * seconds / served);
     }
 
     /** They sleep: what is counted are their signs of life at the engine's interval of a second. */
