@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -104,23 +105,27 @@ public final class CardsBench {
                 Duration.ofMillis(Math.max(5_000, cards.size() * 10L)).toNanos();
         List<CompletableFuture<?>> sent = new ArrayList<>();
         ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+        ServerMeter.Load load;
+        List<ScheduledFuture<?>> writers = new ArrayList<>();
         try {
             for (int i = 0; i < cards.size(); i++) {
                 CardStore card = cards.get(i);
-                timer.scheduleAtFixedRate(
+                writers.add(timer.scheduleAtFixedRate(
                         () -> sent.add(update.of(card)),
                         periodNanos * i / cards.size(),
                         periodNanos,
-                        TimeUnit.NANOSECONDS);
+                        TimeUnit.NANOSECONDS));
             }
-            return window(meter);
+            load = window(meter);
         } finally {
+            writers.forEach(writer -> writer.cancel(false));
             timer.shutdown();
-            if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("cards are being written still");
-            }
-            CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).join();
         }
+        if (!timer.awaitTermination(10, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("cards are being written still");
+        }
+        CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).join();
+        return load;
     }
 
     private static ServerMeter.Load window(ServerMeter meter) throws IOException, InterruptedException {
