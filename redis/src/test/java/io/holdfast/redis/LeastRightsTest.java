@@ -20,11 +20,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LeastRightsTest {
 
     /** As documented for one server. */
-    private static final String SERVER = "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:*"
-            + " +evalsha +eval +script|load +time +del +type +exists +pttl +pexpire +pexpireat +get +set +incr"
-            + " +hlen +hget +hstrlen +hset +hdel +persist +hgetall"
-            + " +zadd +zrem +zremrangebyscore +zscore +zcard +zrank +zrange +zrevrange"
-            + " +publish +pubsub +subscribe +unsubscribe +ping +info +client";
+    private static final String SERVER =
+            "~lock:* ~holdfast:* &holdfast:c:* &redisson_lock__channel:* " + RedisOpeningTest.LEAST_RIGHTS;
 
     private static final String REPLICATED = SERVER + " +wait";
     private static final String CLUSTER = SERVER + " +cluster|nodes +cluster|myid +asking";
