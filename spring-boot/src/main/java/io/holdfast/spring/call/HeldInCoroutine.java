@@ -1,5 +1,7 @@
 package io.holdfast.spring.call;
 
+import static java.util.Objects.requireNonNull;
+
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -38,7 +40,7 @@ final class HeldInCoroutine extends AbstractCoroutineContextElement
     void addTo(MethodInvocation invocation) {
         @Nullable Object[] arguments = invocation.getArguments();
         int last = arguments.length - 1;
-        Continuation<Object> caller = (Continuation<Object>) java.util.Objects.requireNonNull(arguments[last]);
+        Continuation<Object> caller = (Continuation<Object>) requireNonNull(arguments[last]);
         CoroutineContext context = caller.getContext().plus(this);
         arguments[last] = new Continuation<Object>() {
             @Override
