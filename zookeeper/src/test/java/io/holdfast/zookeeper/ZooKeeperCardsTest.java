@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What the contract of cards does not say: the nodes are few, and others may use the folder. */
-@Timeout(60)
+@Timeout(120)
 class ZooKeeperCardsTest {
 
     private static final Duration KEEP = Duration.ofMinutes(1);
@@ -89,17 +89,17 @@ class ZooKeeperCardsTest {
     /** The rights to the folder of cards are checked by the servers; the locks' own folders are others. */
     @Test
     void a_client_without_the_right_to_the_folder_of_cards_has_locks_all_the_same() throws Exception {
-        try (LockClient client = LockClient.connect(servers.uri() + "/refused")) {
+        try (LockStore store = store("refused", "/refused")) {
             admin.create("/refused/~cards", null, ZooDefs.Ids.READ_ACL_UNSAFE, CreateMode.PERSISTENT);
-            try (LockStore store = store("refused", "/refused")) {
-                assertThatThrownBy(() -> get(cards(store).write("text", KEEP)))
-                        .hasCauseInstanceOf(StoreException.class)
-                        .cause()
-                        .hasMessageContaining("may use the node /refused/~cards")
-                        .extracting(error -> ((StoreException) error).outcome())
-                        .isEqualTo(StoreException.Outcome.FATAL);
+            assertThatThrownBy(() -> get(cards(store).write("text", KEEP)))
+                    .hasCauseInstanceOf(StoreException.class)
+                    .cause()
+                    .hasMessageContaining("may use the node /refused/~cards")
+                    .extracting(error -> ((StoreException) error).outcome())
+                    .isEqualTo(StoreException.Outcome.FATAL);
+            try (LockClient client = LockClient.connect(servers.uri() + "/refused")) {
+                client.acquire("a").release();
             }
-            client.acquire("a").release();
         }
     }
 

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Answers that are lost, and servers that refuse. */
-@Timeout(60)
+@Timeout(120)
 class ZooKeeperFaultTest {
 
     private static ZooKeeperEnsemble servers;
@@ -217,7 +217,7 @@ class ZooKeeperFaultTest {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(500));
             long before = received();
             LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
-            assertThat(received() - before).isLessThan(20);
+            assertThat(received() - before).isLessThan(50);
             assertThat(get(store.inspect(name)).holder()).isEqualTo("c1:1");
         } finally {
             stranger.close();
@@ -239,7 +239,7 @@ class ZooKeeperFaultTest {
 
     /** Requests, by the server's own count; pings and these questions included. */
     private static long received() {
-        return servers.counts(0).getOrDefault("zk_packets_received", -1L);
+        return servers.count(0, "zk_packets_received");
     }
 
     private AcquireRequest request(String holderId) {

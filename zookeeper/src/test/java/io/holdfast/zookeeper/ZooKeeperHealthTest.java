@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a health page shows of the session. */
-@Timeout(60)
+@Timeout(120)
 class ZooKeeperHealthTest {
 
     @Test

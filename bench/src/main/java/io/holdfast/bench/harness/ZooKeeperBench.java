@@ -129,7 +129,7 @@ final class ZooKeeperBench {
     private static long requests(ZooKeeperEnsemble servers) {
         long requests = 0;
         for (int i = 0; i < servers.size(); i++) {
-            requests += servers.counts(i).getOrDefault("zk_packets_received", 0L);
+            requests += servers.count(i, "zk_packets_received");
         }
         return requests;
     }
