@@ -27,6 +27,16 @@ public final class PageServer implements AutoCloseable {
     /** More than the streams of events that a handler opens, so that some are left for other requests. */
     private static final int THREADS = 24;
 
+    /** The longest time that a request may take to arrive, in seconds; the JDK's server reads it once, and has none. */
+    private static final String REQUEST_SECONDS_MAX = "sun.net.httpserver.maxReqTime";
+
+    static {
+        // Otherwise a few requests that are never sent to their end would take all threads.
+        if (System.getProperty(REQUEST_SECONDS_MAX) == null) {
+            System.setProperty(REQUEST_SECONDS_MAX, "5");
+        }
+    }
+
     private static final int FORBIDDEN = 403;
     private static final int BAD_REQUEST = 400;
     private static final int NO_BODY = -1;

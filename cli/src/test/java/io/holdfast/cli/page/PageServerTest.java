@@ -77,6 +77,16 @@ class PageServerTest {
     }
 
     @Test
+    void aRequestThatDoesNotArriveWholeIsEndedInTime() throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", page.getPort())) {
+            socket.setSoTimeout(20_000);
+            socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: ".getBytes(StandardCharsets.US_ASCII));
+            socket.getOutputStream().flush();
+            assertThat(socket.getInputStream().read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void eventsComeUntilTheServerEnds() throws IOException {
         try (Socket socket = new Socket(page.getHost(), page.getPort())) {
             write(socket, "GET", page.getPath() + "/events", host);
