@@ -1,6 +1,16 @@
 package io.holdfast;
 
-/** How much a client says about itself at the store, for people who look at locks: see {@link ClientCard}. */
+/**
+ * How much a client says about itself at the store, for people who look at locks: see {@link ClientCard}.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.builder()
+ *         .uri("redis://127.0.0.1:6379")
+ *         .clientName("billing")
+ *         .cards(CardDetail.THREADS)      // tools show which thread holds a lock, and which one waits
+ *         .build();
+ * }</pre>
+ */
 public enum CardDetail {
     /**
      * Nothing. Tools show the holder ids of this client, and its connections. The client sends no command for cards of its

@@ -10,6 +10,13 @@ import java.util.Optional;
  * card every few seconds. A card is for people: it may be out of date, and every client of the store can forge it, so
  * nothing may be decided by it.
  *
+ * <pre>{@code
+ * for (ClientCard card : locks.cards()) {
+ *     log.info("{} holds {} and waits for {} locks", card.title(), card.heldCount(), card.waitingCount());
+ *     card.hold("report").ifPresent(hold -> log.info("It has held the report for {}", hold.heldFor()));
+ * }
+ * }</pre>
+ *
  * <p>All texts are the writer's. Lock names are exact and may contain any character; in other texts, escapes replace
  * control characters. Escape all of them where they are shown, for example in HTML.
  *

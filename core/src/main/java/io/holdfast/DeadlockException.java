@@ -9,6 +9,15 @@ import java.util.List;
  * locks. The locks of the caller stay held; release them, for example by leaving a {@code try} block, and the other
  * thread goes on.
  *
+ * <pre>{@code
+ * try {
+ *     locks.runChecked("account:1", LockOptions.defaults(),
+ *             one -> locks.run("account:2", two -> transfer(one, two)));
+ * } catch (DeadlockException e) {      // another thread holds account:2 and waits for account:1
+ *     log.warn("Take these locks in one order, or by acquireAll: {}", e.lockNames());
+ * }
+ * }</pre>
+ *
  * <p>This is thrown only if it is certain: each thread waits without a time limit, and each lock is held by a lease that
  * is renewed without limit and that only its thread releases. These are the leases of {@link DistributedLock}, of the
  * lambda forms, and of {@link LockOptions#releasedByThread}. Any thread may release other leases, so a wait for one of

@@ -5,6 +5,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Work under a lease that returns a result.
  *
+ * <pre>{@code
+ * String order = locks.callChecked("order:42", LockOptions.defaults().waitAtMost(ofSeconds(10)), lease -> {
+ *     lease.ensureValid();
+ *     return Files.readString(file);      // callChecked throws what the work throws, here an IOException
+ * });
+ * }</pre>
+ *
  * @param <T> the result
  * @param <E> the checked exception; inferred as {@link RuntimeException} where the work throws none
  */

@@ -3,6 +3,13 @@ package io.holdfast;
 /**
  * Work under a lease.
  *
+ * <pre>{@code
+ * locks.runChecked("report", LockOptions.defaults().waitAtMost(ofSeconds(10)), lease -> {
+ *     lease.ensureValid();
+ *     Files.writeString(file, report);      // runChecked throws what the work throws, here an IOException
+ * });
+ * }</pre>
+ *
  * @param <E> the checked exception; inferred as {@link RuntimeException} where the work throws none
  */
 @FunctionalInterface

@@ -6,6 +6,14 @@ import java.util.Optional;
 /**
  * A name that this client holds or waits for. For people, tools and gauges: it may be out of date when it is read.
  *
+ * <pre>{@code
+ * for (LocalLock lock : locks.localLocks()) {
+ *     if (lock.longestWait().compareTo(ofMinutes(1)) > 0) {
+ *         log.warn("{} callers wait for the lock {}", lock.waiting(), lock.name());
+ *     }
+ * }
+ * }</pre>
+ *
  * @param name the lock name
  * @param lease this client's present lease on the name, if there is one
  * @param heldFor how long the lease has been held; zero without a lease

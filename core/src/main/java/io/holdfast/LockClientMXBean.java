@@ -5,6 +5,15 @@ import java.util.List;
 /**
  * A {@link LockClient} as JMX shows it: what it holds, and which threads wait for which lock. {@link LockManagement}
  * registers it. Reading an attribute costs no command.
+ *
+ * <pre>{@code
+ * ObjectName name = LockManagement.register(locks);
+ * MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+ * LockClientMXBean client = JMX.newMXBeanProxy(server, name, LockClientMXBean.class);
+ * for (LockClientMXBean.WaitingThread wait : client.getWaitingThreads()) {
+ *     log.info("{} has waited for {} for {} ms", wait.getThread(), wait.getLock(), wait.getWaitedMillis());
+ * }
+ * }</pre>
  */
 public interface LockClientMXBean {
 

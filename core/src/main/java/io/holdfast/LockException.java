@@ -3,7 +3,17 @@ package io.holdfast;
 import io.holdfast.spi.Names;
 import org.jspecify.annotations.Nullable;
 
-/** The superclass of all failures of a lock. A bad argument is an {@link IllegalArgumentException} instead. */
+/**
+ * The superclass of all failures of a lock. A bad argument is an {@link IllegalArgumentException} instead.
+ *
+ * <pre>{@code
+ * try {
+ *     locks.run("cache:prices", LockOptions.defaults().waitAtMost(ofSeconds(2)), lease -> cache.reload());
+ * } catch (LockException e) {      // for example, others hold the lock, or the store failed
+ *     log.warn("The cache may be old: {}", e.getMessage());
+ * }
+ * }</pre>
+ */
 public abstract sealed class LockException extends RuntimeException
         permits DeadlockException,
                 LeaseLostException,

@@ -16,6 +16,12 @@ import javax.management.ObjectName;
 /**
  * Shows clients by JMX, as {@link LockClientMXBean}, in the platform's MBean server. Thread-safe. Needs the module
  * {@code java.management}, which the rest of this package does not.
+ *
+ * <pre>{@code
+ * LockClient locks = LockClient.connect("redis://127.0.0.1:6379");
+ * ObjectName name = LockManagement.register(locks);
+ * log.info("jconsole shows the locks of this process as {}", name);      // io.holdfast:type=LockClient,id=hf-…
+ * }</pre>
  */
 public final class LockManagement {
 

@@ -7,6 +7,14 @@ import org.jspecify.annotations.Nullable;
  * Thrown when the store failed. If a method that acquires throws it, the lock was not taken, and may be free or busy.
  * {@link Lease#release(Duration)} throws it if the store did not confirm that the name stays locked. The message
  * contains the store's own words.
+ *
+ * <pre>{@code
+ * try (Lease lease = locks.acquire("report")) {
+ *     write(report);
+ * } catch (LockStoreException e) {
+ *     alerts.send("No report, because " + e.store() + " failed: " + e.getMessage());
+ * }
+ * }</pre>
  */
 public final class LockStoreException extends LockException {
 

@@ -9,6 +9,14 @@ import java.util.Optional;
  * All locks that clients hold or wait for, as their cards say it. A lock that a foreign holder has, and that no client
  * of Holdfast waits for, is not in it.
  *
+ * <pre>{@code
+ * LockPicture picture = watch.look(List.of("report"));
+ * picture.lock("report")
+ *         .flatMap(LockRow::holder)
+ *         .ifPresent(holder -> log.info("{} makes the report", holder.title()));
+ * picture.cycles().forEach(cycle -> alerts.send(cycle.steps().size() + " clients wait for each other"));
+ * }</pre>
+ *
  * @param locks in the order of {@link LockRow#BY_URGENCY}
  * @param clients the cards of all clients
  * @param cycles the deadlocks that were seen in two looks and confirmed by the store

@@ -21,6 +21,14 @@ import java.util.stream.Collectors;
  * Looks at all locks of a store, again and again. Give its client {@link io.holdfast.CardDetail#OFF}, so that it is not
  * part of the picture. Not thread-safe.
  *
+ * <pre>{@code
+ * LockClient reader = LockClient.builder().uri("redis://127.0.0.1:6379").cards(CardDetail.OFF).build();
+ * LockWatch watch = new LockWatch(reader);
+ * for (LockRow lock : watch.look().locks()) {
+ *     System.out.println(Names.printable(lock.name()) + ": " + lock.waiters() + " callers wait");
+ * }
+ * }</pre>
+ *
  * <p>A look costs a command for each client's card, and one or two for each lock of which the cards do not say enough, at
  * most a hundred of them. It does not cost the holders and waiters anything.
  */

@@ -31,6 +31,15 @@ import org.jspecify.annotations.Nullable;
  * One client's view of a store that lives in this process. Each command runs on the calling thread and its stage is
  * complete on return; the time source delivers messages.
  *
+ * <pre>{@code
+ * MemoryLockStore.Server server = new MemoryLockStore.Server(TimeSource.system());
+ * LockClient one = LockClient.builder().store(server::connect).build();
+ * LockClient two = LockClient.builder().store(server::connect).build();
+ * try (Lease lease = one.acquire("order:42")) {
+ *     assertThat(two.tryAcquire("order:42")).isEmpty();
+ * }
+ * }</pre>
+ *
  * <p>Tokens grow for as long as the {@link Server} object lives.
  */
 public final class MemoryLockStore implements LockStore {

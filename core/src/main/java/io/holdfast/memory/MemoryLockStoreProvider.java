@@ -11,6 +11,12 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Opens {@code memory:NAME}. Clients of this JVM with the same name share locks, for as long as the JVM lives.
+ *
+ * <pre>{@code
+ * try (LockClient locks = LockClient.connect("memory:tests")) {
+ *     locks.run("order:42", lease -> orders.refund(42, lease.fencingToken()));
+ * }
+ * }</pre>
  */
 public final class MemoryLockStoreProvider implements LockStoreProvider {
 

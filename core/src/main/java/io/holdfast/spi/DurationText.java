@@ -7,6 +7,12 @@ import java.time.temporal.ChronoUnit;
 /**
  * Writes durations for people, in the one form of all messages: {@code 300 ms}, {@code 2 s}, {@code 1.5 s}, {@code 1
  * min 30 s}, {@code 365 d}.
+ *
+ * <pre>{@code
+ * DurationText.of(Duration.ofMillis(1_500));               // 1.5 s
+ * DurationText.of(Duration.ofSeconds(90));                 // 1 min 30 s
+ * DurationText.rounded(Duration.ofNanos(12_345_678));      // 12 ms
+ * }</pre>
  */
 public final class DurationText {
 

@@ -10,6 +10,12 @@ import java.util.concurrent.CompletionStage;
 /**
  * The remote authority on lock names: which holder id holds each of them.
  *
+ * <pre>{@code
+ * LockClient locks = LockClient.builder()
+ *         .store(context -> new TableLockStore(database, context))      // a store of your own
+ *         .build();
+ * }</pre>
+ *
  * <p><b>What the engine relies on</b>, and what the contract suite in {@code holdfast-testkit} checks:
  *
  * <ul>

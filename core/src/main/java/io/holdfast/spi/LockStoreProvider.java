@@ -6,6 +6,17 @@ import java.util.Set;
 /**
  * Opens stores by URI. Found through {@link java.util.ServiceLoader}; an implementation has a public no-argument
  * constructor.
+ *
+ * <pre>{@code
+ * public final class TableLockStoreProvider implements LockStoreProvider {
+ *     public Set<String> schemes() {
+ *         return Set.of("table");
+ *     }
+ *     public LockStore open(URI uri, StoreContext context) {      // table:locks
+ *         return new TableLockStore(uri.getSchemeSpecificPart(), context);
+ *     }
+ * }
+ * }</pre>
  */
 public interface LockStoreProvider {
 

@@ -5,6 +5,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown when a store could not answer a command. Its message is one sentence for people, which names the server, the
  * server's words and, where there is one, the way out.
+ *
+ * <pre>{@code
+ * if (!connection.isOpen()) {
+ *     return CompletableFuture.failedFuture(new StoreException(
+ *             StoreException.Outcome.NOT_EXECUTED, "table://db1 is not connected; trying to reconnect", null));
+ * }
+ * }</pre>
  */
 public final class StoreException extends RuntimeException {
 

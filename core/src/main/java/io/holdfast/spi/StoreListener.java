@@ -3,6 +3,14 @@ package io.holdfast.spi;
 /**
  * Receives a store's messages. Every message except {@link #lost} is a hint: it may be missing, late, doubled or wrong.
  *
+ * <pre>{@code
+ * @Override
+ * public void listen(StoreListener listener) {      // of a LockStore
+ *     messages.onRelease(name -> listener.released(name));
+ *     messages.onReconnect(() -> listener.reconnected());
+ * }
+ * }</pre>
+ *
  * <p>Methods may be called on any thread, even on an I/O thread; they are short and do not block.
  */
 public interface StoreListener {

@@ -4,6 +4,13 @@ package io.holdfast.spi;
  * A clock and a timer that agree with each other: all time in Holdfast comes from here, so that the real engine runs
  * under virtual time in tests.
  *
+ * <pre>{@code
+ * TimeSource time = context.time();      // of the StoreContext
+ * TimeSource.Timer timeout = time.schedule(
+ *         Duration.ofSeconds(3).toNanos(), () -> reply.completeExceptionally(noAnswer));
+ * reply.whenComplete((answer, error) -> timeout.cancel());
+ * }</pre>
+ *
  * <p>Implementations are thread-safe.
  */
 public interface TimeSource {

@@ -13,6 +13,12 @@ import java.util.List;
 /**
  * Events in the order of their times; events of equal times are in the order of their recording.
  *
+ * <pre>{@code
+ * History history = History.read(List.of(Path.of("worker-1.history"), Path.of("worker-2.history")));
+ * Findings findings = HistoryChecker.builder().build().check(history);
+ * findings.violations().forEach(System.out::println);
+ * }</pre>
+ *
  * @param events all events
  */
 public record History(List<Event> events) {

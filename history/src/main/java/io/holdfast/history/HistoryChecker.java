@@ -7,6 +7,14 @@ import java.util.List;
  * Checks a history: mutual exclusion of valid leases as far as it was observed, growing tokens, one outcome for each
  * operation, waits and leases that end in time, registers that lose nothing.
  *
+ * <pre>{@code
+ * Findings findings = HistoryChecker.builder()
+ *         .lease(Duration.ofSeconds(30).toNanos())
+ *         .build()
+ *         .check(History.read(List.of(Path.of("worker-1.history"), Path.of("worker-2.history"))));
+ * assertThat(findings.violations()).isEmpty();
+ * }</pre>
+ *
  * <p>Each reported violation is certain: events that may only have been recorded late never count as an overlap. The
  * absence of a report proves nothing, because the checker knows only what was observed; so recorders should look at
  * validity often. Immutable.

@@ -3,6 +3,15 @@ package io.holdfast.redis;
 /**
  * How a store keeps locks at the server. Clients in different modes exclude each other on a name; clients in the mode
  * {@link #LUA} then come first.
+ *
+ * <pre>{@code
+ * LockClient one = LockClient.connect("redis://127.0.0.1:6379?mode=commands");
+ *
+ * RedisURI uri = RedisURI.create("redis://127.0.0.1:6379");      // the same in code
+ * LockClient two = LockClient.builder()
+ *         .store(RedisStores.standalone(uri).mode(RedisMode.COMMANDS)::open)
+ *         .build();
+ * }</pre>
  */
 public enum RedisMode {
     /** {@link #LUA} where the server runs scripts for this user, otherwise {@link #COMMANDS}. */

@@ -5,6 +5,15 @@ package io.holdfast.redis;
  * and later uses sharded channels, earlier versions use plain ones, and neither hears the other. Elsewhere all versions
  * use plain channels, and every setting but {@link #NONE} means the same.
  *
+ * <pre>{@code
+ * LockClient one = LockClient.connect("redis-cluster://node1,node2?namePrefix=&redissonChannels=sharded");
+ *
+ * List<RedisURI> nodes = List.of(RedisURI.create("redis://node1"), RedisURI.create("redis://node2"));
+ * LockClient two = LockClient.builder()      // the same in code
+ *         .store(RedisStores.cluster(nodes).namePrefix("").redissonChannels(RedissonChannels.SHARDED)::open)
+ *         .build();
+ * }</pre>
+ *
  * <p>The setting does not affect exclusion. A Redisson client that waits and hears nothing asks again when the lease
  * that it saw has run out. Clients of the mode {@link RedisMode#COMMANDS} listen to the same channels and always send
  * to them.

@@ -15,6 +15,12 @@ import java.util.Set;
  * Opens {@code redlock://[user:password@]host1[:port],host2[:port],host3[:port][/database][?option=value&…]}: a quorum
  * of independent single Redis servers. {@link QuorumStores} states the conditions.
  *
+ * <pre>{@code
+ * try (LockClient locks = LockClient.connect("redlock://redis1,redis2,redis3?longestLease=2m")) {
+ *     locks.run("order:42", lease -> orders.refund(42, lease.fencingToken()));
+ * }
+ * }</pre>
+ *
  * <p>User, password and database are the same for all servers. The options are those of {@code redis://}, without
  * {@code minReplicas} and {@code mode}, and these:
  *

@@ -8,6 +8,13 @@ import java.util.Optional;
  * The defaults of {@link Locked} methods. A bean of this type replaces {@link #standard()}; Spring Boot makes one from
  * the {@code holdfast.*} properties.
  *
+ * <pre>{@code
+ * @Bean
+ * LockedDefaults lockedDefaults() {
+ *     return new LockedDefaults(Optional.of(Duration.ofSeconds(3)), LockOptions.defaults().fair());
+ * }
+ * }</pre>
+ *
  * @param waitTime the longest wait; empty: no limit
  * @param options fairness and tenure of all acquisitions; the times in it are not used
  */

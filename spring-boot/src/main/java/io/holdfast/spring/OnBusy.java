@@ -1,6 +1,15 @@
 package io.holdfast.spring;
 
-/** The behavior of a method when others hold its lock for the whole wait time. Errors are always thrown. */
+/**
+ * The behavior of a method when others hold its lock for the whole wait time. Errors are always thrown.
+ *
+ * <pre>{@code
+ * @Locked(name = "report", waitTime = "0", onBusy = OnBusy.SKIP)
+ * public Optional<Report> makeReport() {      // empty if another caller makes it now
+ *     return Optional.of(reports.make());
+ * }
+ * }</pre>
+ */
 public enum OnBusy {
 
     /** Throws {@link io.holdfast.LockTimeoutException}. */

@@ -1,6 +1,15 @@
 package io.holdfast.spring;
 
-/** The behavior when the lease of a running method is lost. */
+/**
+ * The behavior when the lease of a running method is lost.
+ *
+ * <pre>{@code
+ * @Locked(name = "export", key = "#orderId", onLost = OnLost.INTERRUPT)
+ * public void export(long orderId) throws IOException, InterruptedException {
+ *     http.send(request(orderId), BodyHandlers.discarding());      // is interrupted when the lease is lost
+ * }
+ * }</pre>
+ */
 public enum OnLost {
 
     /**

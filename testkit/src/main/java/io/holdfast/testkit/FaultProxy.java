@@ -16,6 +16,17 @@ import org.jspecify.annotations.Nullable;
  * A TCP proxy in front of a server that makes the faults of networks: it cuts and refuses connections, holds or loses
  * bytes, and delays them. It does not know the protocol.
  *
+ * <pre>{@code
+ * try (RedisServer server = RedisServer.start();
+ *         FaultProxy proxy = FaultProxy.to(server.host(), server.port());
+ *         LockClient locks = LockClient.connect(proxy.uri())) {
+ *     Lease lease = locks.acquire("order:42");
+ *     proxy.refuse(true);
+ *     proxy.cutAll();                            // as if the server had gone
+ *     assertThat(lease.isValid()).isTrue();      // until its time has passed
+ * }
+ * }</pre>
+ *
  * <p>A setting applies to bytes that arrive after it; bytes that are being written at that moment still pass.
  * Thread-safe. Its threads are daemons.
  */

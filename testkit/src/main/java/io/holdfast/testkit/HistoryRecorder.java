@@ -27,6 +27,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * Records what the users of locks see, for {@link HistoryChecker}: one {@link Use} for each acquisition. Thread-safe; a
  * use belongs to one thread at a time.
+ *
+ * <pre>{@code
+ * HistoryRecorder recorder = new HistoryRecorder();
+ * HistoryRecorder.Use use = recorder.ask("order:42", null);      // on each thread that uses the lock
+ * Lease lease = locks.acquire("order:42");
+ * use.granted(lease);
+ * use.release(lease);
+ * recorder.assertInOrder(Duration.ofSeconds(30));                // when all threads have ended
+ * }</pre>
  */
 public final class HistoryRecorder {
 

@@ -31,6 +31,15 @@ import org.junit.jupiter.params.provider.ValueSource;
  * implements {@code open}, and {@code elapse} if time is virtual. A store that by design does less overrides a
  * capability method, which skips the tests of that capability. Needs JUnit and AssertJ.
  *
+ * <pre>{@code
+ * class TableLockStoreTest extends LockStoreContract {
+ *     @Override
+ *     protected LockStore open(StoreContext context) {
+ *         return new TableLockStore(database, context);
+ *     }
+ * }
+ * }</pre>
+ *
  * <p>Each test uses names of its own, so one server serves all tests. The tests wait only by {@code elapse} and expect
  * no event at an exact time, so they pass on a slow machine, too.
  *

@@ -19,6 +19,15 @@ import java.util.function.Supplier;
  * A member of a quorum in this process: the reference implementation of a member, and for tests a server that can be
  * restarted, with its data or without, and whose clock can be stepped. Thread-safe.
  *
+ * <pre>{@code
+ * QuorumStores.Builder quorum = QuorumStores.builder().bootstrap(true);
+ * for (String name : List.of("a", "b", "c")) {
+ *     MemoryQuorumNode node = new MemoryQuorumNode(name, TimeSource.system());
+ *     quorum.member(name, node::connect);
+ * }
+ * LockClient locks = LockClient.builder().store(quorum::open).build();
+ * }</pre>
+ *
  * <p>Each command runs on the calling thread and its stage is complete on return; the time source delivers messages.
  */
 public final class MemoryQuorumNode {

@@ -8,6 +8,16 @@ import java.util.concurrent.locks.ReentrantLock;
  * Watches the critical section of one lock. It records when two callers are inside at once, and when a fencing token is
  * not larger than the token before it.
  *
+ * <pre>{@code
+ * OverlapDetector detector = new OverlapDetector("order:42");
+ * locks.run("order:42", lease -> {      // on several threads
+ *     detector.enter(lease.fencingToken());
+ *     orders.refund(42);
+ *     detector.leave();
+ * });
+ * detector.assertClean();               // when all threads have ended
+ * }</pre>
+ *
  * <p>Call {@link #enter} when the lock is held and {@link #leave} before it is released. Thread-safe: all threads and
  * clients of this process share one detector for each lock name.
  */

@@ -5,7 +5,17 @@ import io.holdfast.spi.StoreListener;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Keeps the messages of a store in the order of their arrival. Thread-safe. */
+/**
+ * Keeps the messages of a store in the order of their arrival. Thread-safe.
+ *
+ * <pre>{@code
+ * RecordingListener told = new RecordingListener();
+ * store.listen(told);
+ * store.acquire(AcquireRequest.queueing("order:42", holderId, 30_000, 1_000));      // another client holds order:42
+ * other.release(new ReleaseRequest("order:42", otherHolderId, null));
+ * await().until(() -> told.messages(RecordingListener.Kind.GRANTED).size() == 1);
+ * }</pre>
+ */
 public final class RecordingListener implements StoreListener {
 
     /** The kinds of messages, with the names of the methods of {@link StoreListener}. */

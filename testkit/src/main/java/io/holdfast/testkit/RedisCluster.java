@@ -12,6 +12,17 @@ import org.jspecify.annotations.Nullable;
  * slots evenly, each with a replica. Each node is a {@link RedisServer} that a test may pause, kill and restart. When
  * {@link Builder#start} returns, every node knows every other and all slots are served.
  *
+ * <pre>{@code
+ * try (RedisCluster cluster = RedisCluster.start();
+ *         LockClient locks = LockClient.connect(cluster.uri())) {
+ *     int slot = cluster.slotOf("lock:order:42");             // the key of the lock order:42
+ *     RedisServer master = cluster.nodeOf(slot);
+ *     master.kill();
+ *     cluster.awaitMasterOtherThan(master, slot);
+ *     locks.run("order:42", lease -> orders.refund(42));      // on the replica that took over
+ * }
+ * }</pre>
+ *
  * <p>Thread-safe, but only one thread may change roles. Ends like its servers, with {@link #close} or with this JVM.
  * Needs no {@code redis-cli}.
  */

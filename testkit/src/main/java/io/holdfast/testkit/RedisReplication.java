@@ -12,6 +12,16 @@ import org.jspecify.annotations.Nullable;
  * interface, each a {@link RedisServer} that a test may pause, kill and restart. When {@link Builder#start} returns,
  * the replicas are in step and the sentinels know each other.
  *
+ * <pre>{@code
+ * try (RedisReplication servers = RedisReplication.builder().sentinels().start();
+ *         LockClient locks = LockClient.connect(servers.sentinelUri())) {
+ *     RedisServer master = servers.master();
+ *     master.kill();
+ *     servers.awaitMasterOtherThan(master);
+ *     locks.run("order:42", lease -> orders.refund(42));      // on the new master
+ * }
+ * }</pre>
+ *
  * <p>Thread-safe, but only one thread may change roles. Ends like its servers, with {@link #close} or with this JVM.
  */
 public final class RedisReplication implements AutoCloseable {

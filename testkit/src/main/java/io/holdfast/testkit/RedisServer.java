@@ -20,6 +20,16 @@ import org.jspecify.annotations.Nullable;
  * A private Redis or Valkey server: a real process on a free port of the loopback interface, without persistence. It
  * accepts commands when {@link #start} returns, ends with {@link #close} or with this JVM, and leaves no process and no
  * file. Thread-safe. Needs {@code sh}, which every Linux and macOS has, and no test library.
+ *
+ * <pre>{@code
+ * try (RedisServer server = RedisServer.start();
+ *         LockClient locks = LockClient.connect(server.uri())) {
+ *     server.pause();
+ *     assertThatThrownBy(() -> locks.acquire("order:42")).isInstanceOf(LockStoreException.class);
+ *     server.resume();
+ *     locks.run("order:42", lease -> orders.refund(42));
+ * }
+ * }</pre>
  */
 public final class RedisServer implements AutoCloseable {
 

@@ -17,6 +17,13 @@ import org.jspecify.annotations.Nullable;
  * One plain connection to a Redis server. It knows enough of the protocol (RESP 2) to look at a server without the
  * driver under test.
  *
+ * <pre>{@code
+ * try (Lease lease = locks.acquire("order:42");
+ *         RespClient redis = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(5))) {
+ *     assertThat(redis.call("EXISTS", "lock:order:42")).isEqualTo(1L);
+ * }
+ * }</pre>
+ *
  * <p>Not thread-safe. After an {@link IOException} the connection is unusable.
  */
 public final class RespClient implements AutoCloseable {

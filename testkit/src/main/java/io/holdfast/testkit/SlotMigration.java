@@ -9,6 +9,16 @@ import java.util.List;
  * one by one, then {@link #finish} makes the target the slot's master. Until then the source serves the keys that it
  * still has, and answers ASK for others.
  *
+ * <pre>{@code
+ * String key = "lock:order:42";      // of the lock order:42
+ * RedisServer from = cluster.nodeOf(key);
+ * RedisServer to = cluster.masters().stream().filter(master -> master != from).findFirst().orElseThrow();
+ * SlotMigration migration = cluster.migrate(cluster.slotOf(key), to);
+ * migration.moveKey(key);
+ * assertThat(lease.isValid()).isTrue();      // while its slot is half moved
+ * migration.finish();
+ * }</pre>
+ *
  * <p>Not thread-safe.
  */
 public final class SlotMigration {

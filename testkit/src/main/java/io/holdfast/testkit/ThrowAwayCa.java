@@ -14,6 +14,14 @@ import java.util.List;
 /**
  * A certificate authority for one test, and a server certificate that it signed, made by the JDK's keytool; all PEM
  * files.
+ *
+ * <pre>{@code
+ * ThrowAwayCa ca = new ThrowAwayCa(folder, "ip:127.0.0.1");
+ * try (RedisServer server = RedisServer.builder().args(ca.redisArguments(port, "no")).start();
+ *         LockClient locks = LockClient.connect("rediss://127.0.0.1:" + port + "?ca=" + ca.ca())) {
+ *     locks.run("order:42", lease -> orders.refund(42));
+ * }
+ * }</pre>
  */
 public final class ThrowAwayCa {
 

@@ -19,6 +19,15 @@ import java.util.stream.Collectors;
 /**
  * An ensemble of ZooKeeper servers on free ports of 127.0.0.1, each in a process of its own.
  *
+ * <pre>{@code
+ * try (ZooKeeperEnsemble servers = ZooKeeperEnsemble.start(3);
+ *         LockClient locks = LockClient.connect(servers.uri())) {
+ *     servers.kill(servers.leader().orElseThrow());
+ *     await().atMost(ofSeconds(30)).until(() -> servers.leader().isPresent());
+ *     locks.run("order:42", lease -> orders.refund(42));      // on the other two servers
+ * }
+ * }</pre>
+ *
  * <p>The testkit does not depend on ZooKeeper: the servers run from this process's class path, which must have {@code
  * org.apache.zookeeper:zookeeper} and the libraries that its server needs ({@code io.dropwizard.metrics:metrics-core}
  * and {@code org.xerial.snappy:snappy-java}). The servers end with this JVM, however the JVM ends. A tick is 200 ms, so

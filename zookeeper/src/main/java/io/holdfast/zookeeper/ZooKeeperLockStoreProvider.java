@@ -9,6 +9,12 @@ import java.util.Set;
 /**
  * Opens {@code zookeeper://[user:password@]host[:port][,host[:port]…][/folder][?option=value&…]}.
  *
+ * <pre>{@code
+ * try (LockClient locks = LockClient.connect("zookeeper://zk1,zk2,zk3/locks?sessionTimeout=10s")) {
+ *     locks.run("order:42", lease -> orders.refund(42, lease.fencingToken()));
+ * }
+ * }</pre>
+ *
  * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is made when it is missing. User and
  * password are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded.
  * Options:

@@ -15,6 +15,15 @@ import java.util.Optional;
  * Answers the requests of browsers: for the page, for its events, and for a release by force. Knows no HTTP server, and
  * does not decide who may see the page: see {@link LocalAccess}, or the security of an application. Reads the store
  * while a browser listens, every two seconds for all browsers together. Thread-safe.
+ *
+ * <pre>{@code
+ * ConsoleHandler handler = new ConsoleHandler(locks, false);      // false: the page cannot release locks
+ * ConsoleResponse page = handler.handle(new ConsoleRequest(
+ *         "GET", "", Map.of(), "http://127.0.0.1:8080", exchange.getRequestHeaders()::getFirst));
+ * page.headers().forEach(exchange.getResponseHeaders()::set);
+ * exchange.sendResponseHeaders(page.status(), 0);
+ * exchange.getResponseBody().write(page.body().getBytes(StandardCharsets.UTF_8));
+ * }</pre>
  */
 public final class ConsoleHandler implements AutoCloseable {
 

@@ -7,6 +7,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * Decides who may see a page that is served on the loopback address: browsers that know the random token in its URL. A
  * page of another site cannot read it by a name that it resolves to this address, because the host is checked.
+ *
+ * <pre>{@code
+ * LocalAccess access = new LocalAccess(8080);
+ * System.out.println(access.url());      // http://127.0.0.1:8080/ and the token
+ *
+ * Optional<String> path = access.path(exchange.getRequestURI().getPath());
+ * if (path.isEmpty() || !access.isOwnHost(exchange.getRequestHeaders().getFirst("Host"))) {
+ *     exchange.sendResponseHeaders(403, -1);
+ * }
+ * }</pre>
  */
 public final class LocalAccess {
 

@@ -29,6 +29,8 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
  * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis, and makes
  * {@code @Locked} work. Uses these beans: {@link LockListener}s, {@link LockClientCustomizer}s, and a {@link
  * LockStoreFactory}.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#settings">Settings</a>
  */
 @AutoConfiguration(
         afterName = {

@@ -9,6 +9,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Settings of distributed locks.
  *
+ * <pre>{@code
+ * holdfast:
+ *   name-prefix: "billing:lock:"
+ *   wait-time: 5s
+ *   lease-time: 20s
+ *   hand-off:
+ *     fair: true
+ * }</pre>
+ *
  * @param enabled Whether to make a LockClient. Without one, an application with locked methods does not start.
  * @param store URI of the store, for example redis://host, redlock://a,b,c, zookeeper://host or memory:name. By default
  *     the Redis of spring.data.redis.*.

@@ -24,6 +24,12 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
  * {@code problemDetail.title.} and {@code problemDetail.}, each followed by the name of the exception's class, for
  * example {@code problemDetail.io.holdfast.LockTimeoutException}.
  *
+ * <pre>{@code
+ * problemDetail.title.io.holdfast.LockTimeoutException=Busy
+ * problemDetail.io.holdfast.LockTimeoutException=Somebody else changes this order. Try again in a minute.
+ * problemDetail.io.holdfast.LockStoreException=Orders cannot be changed at the moment.
+ * }</pre>
+ *
  * <p>Spring Boot declares it in web applications, unless there is a bean of this type or {@code
  * holdfast.web.enabled=false}. It is last among the advices, so a handler of the application, even one for {@link
  * Exception}, comes first; {@code holdfast.web.order} changes that. Thread-safe.

@@ -18,7 +18,18 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Runs worker processes and faults for a while, then checks the recorded history. */
+/**
+ * Runs worker processes and faults for a while, then checks the recorded history.
+ *
+ * <pre>{@code
+ * try (TortureServers servers = TortureServers.Kind.SENTINEL.start()) {
+ *     Torture.Report report = new Torture(Worker.class, servers.uri(), folder, seed)
+ *             .with(servers)
+ *             .run(3, Duration.ofMinutes(1), System.out::println);
+ *     assertThat(report.findings().violations()).isEmpty();
+ * }
+ * }</pre>
+ */
 public final class Torture {
 
     /** Short, so that much happens within a minute. */
