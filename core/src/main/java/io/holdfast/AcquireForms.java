@@ -25,6 +25,9 @@ abstract sealed class AcquireForms permits LockClient {
     @CheckReturnValue
     public abstract Optional<Lease> tryAcquire(String name);
 
+    /** Acquires the lock as {@link #tryAcquire(String)} does, with options that have no wait time. */
+    abstract Optional<Lease> tryOnce(String name, LockOptions options);
+
     @CheckReturnValue
     public abstract CompletionStage<Lease> acquireAsync(String name, LockOptions options);
 
@@ -161,7 +164,7 @@ abstract sealed class AcquireForms permits LockClient {
      */
     public boolean tryRun(String name, Consumer<? super Lease> task) {
         requireNonNull(task, "task");
-        return run(tryAcquire(name), task);
+        return run(tryOnce(name, LockOptions.defaults().releasedByThread()), task);
     }
 
     /**
@@ -172,7 +175,7 @@ abstract sealed class AcquireForms permits LockClient {
      */
     public boolean tryRun(String name, Duration wait, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");
-        return run(tryAcquire(name, wait), task);
+        return run(tryAcquire(name, LockOptions.defaults().waitAtMost(wait).releasedByThread()), task);
     }
 
     private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {

@@ -126,7 +126,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @Override
     @CheckReturnValue
     public Optional<Lease> tryAcquire(String name) {
-        return engine.submit(name, LockOptions.defaults(), WaitMode.TRY, null).awaitUninterruptibly();
+        return tryOnce(name, LockOptions.defaults());
+    }
+
+    @Override
+    Optional<Lease> tryOnce(String name, LockOptions options) {
+        return engine.submit(name, options, WaitMode.TRY, null).awaitUninterruptibly();
     }
 
     /**

@@ -132,7 +132,8 @@ public final class LockOptions {
     /**
      * Declares that the calling thread itself releases the lease, as a {@code try} block does. When that thread then
      * waits without limit for the same name, it would wait for itself; with this option, {@code acquire} and {@code
-     * lock} throw {@link IllegalStateException} instead. The lambda forms of {@link LockClient} set it.
+     * lock} throw {@link IllegalStateException} instead. The lambda forms of {@link LockClient} that run
+     * on the calling thread set it.
      */
     public LockOptions releasedByThread() {
         return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true, ignoresDeadlocks);

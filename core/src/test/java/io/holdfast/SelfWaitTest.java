@@ -13,6 +13,10 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SelfWaitTest {
 
+    private static void refused(LockClient client) {
+        assertThatThrownBy(() -> client.acquire("a")).isInstanceOf(IllegalStateException.class);
+    }
+
     private static LockClient client() {
         return LockClient.connect("memory:self-wait");
     }
@@ -37,6 +41,9 @@ class SelfWaitTest {
                 assertThat(lease.isValid()).isTrue();
             });
             client.run("a", lease -> lease.ensureValid());
+            assertThat(client.tryRun("a", lease -> refused(client))).isTrue();
+            assertThat(client.tryRun("a", Duration.ofSeconds(1), lease -> refused(client)))
+                    .isTrue();
         }
     }
 

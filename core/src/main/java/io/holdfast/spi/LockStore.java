@@ -25,8 +25,8 @@ import java.util.concurrent.CompletionStage;
  *       repetition counts twice, touches the hold of another holder id, or shortens a hold.
  *   <li><b>Holder ids are used once.</b> The engine makes a new one for every remote acquisition ({@link HolderId}).
  *       So a store may address the client that waits under a holder id.
- *   <li><b>Messages are hints.</b> {@link StoreListener} events affect how fast a waiter proceeds, never whether it is
- *       correct: a waiter also repeats its acquire at intervals.
+ *   <li><b>Messages are hints,</b> except for those that {@link StoreListener} names. A hint affects how fast a waiter
+ *       proceeds, never whether it is correct: a waiter also repeats its acquire at intervals.
  *   <li><b>Errors are distinguished</b> by {@link StoreException.Outcome}; an error is never reported as "busy".
  * </ul>
  *

@@ -1,7 +1,8 @@
 package io.holdfast.spi;
 
 /**
- * Receives a store's messages. Every message except {@link #lost} is a hint: it may be missing, late, doubled or wrong.
+ * Receives a store's messages. Most are hints: they may be missing, late, doubled or wrong. The engine
+ * relies on {@link #lost}, on {@link #granted(PushedGrant)} and on {@link #connecting}.
  *
  * <pre>{@code
  * @Override

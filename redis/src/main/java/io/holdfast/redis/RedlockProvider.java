@@ -22,7 +22,7 @@ import java.util.Set;
  * }</pre>
  *
  * <p>User, password and database are the same for all servers. The options are those of {@code redis://}, without
- * {@code minReplicas} and {@code mode}, and these:
+ * {@code minReplicas}, {@code mode} and {@code redissonChannels}, and these:
  *
  * <ul>
  *   <li>{@code memberTimeout}: the longest wait for one member; {@code 100ms} by default

@@ -19,8 +19,9 @@ public enum OnLost {
     THROW,
 
     /**
-     * Interrupts the thread that runs the method at the moment of the loss, and then behaves like {@link #THROW}. Not
-     * for methods that return a stage or a publisher.
+     * Interrupts the thread that runs the method at the moment of the loss. Drops the result and throws {@link
+     * io.holdfast.LeaseLostException} when the method has ended; an exception of the method is suppressed in it, because
+     * it is most likely a consequence of the interrupt. Not for methods that return a stage or a publisher.
      */
     INTERRUPT,
 

@@ -217,7 +217,11 @@ public final class ZooKeeperEnsemble implements AutoCloseable {
         throw new IllegalStateException("ZooKeeper server " + server + " does not say its " + counter);
     }
 
-    /** Returns when all running servers serve clients. */
+    /**
+     * Returns when all servers serve clients.
+     *
+     * @throws IllegalStateException if one of them has ended
+     */
     public void awaitServing() {
         long end = System.nanoTime() + START_AT_MOST.toNanos();
         for (int i = 0; i < members.size(); i++) {
