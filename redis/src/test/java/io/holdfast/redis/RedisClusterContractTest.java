@@ -12,6 +12,7 @@ import io.holdfast.testkit.RedisServer.Installation;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The contract on a cluster: with plain channels, and with sharded ones where there is a server that has them. */
+@Tag("deep") // quick: CommandsClusterContractTest and RedisClusterStoreTest
 @ParameterizedClass(name = "{0}")
 @MethodSource("servers")
 class RedisClusterContractTest extends LockStoreContract {

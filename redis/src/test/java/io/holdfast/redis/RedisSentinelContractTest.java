@@ -7,8 +7,10 @@ import io.holdfast.testkit.RedisReplication;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** The contract on a master that Sentinels watch, with every hold confirmed by a replica. */
+@Tag("deep") // quick: RedisSentinelTest and ReplicatedHoldsTest
 class RedisSentinelContractTest extends LockStoreContract {
 
     private static RedisReplication servers;
