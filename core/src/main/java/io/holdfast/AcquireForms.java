@@ -122,8 +122,8 @@ abstract sealed class AcquireForms permits LockClient {
      * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
      *
      * <p>Not reentrant. Inside a transaction of the caller the lock is released before that commits: begin the
-     * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for its
-     * end.
+     * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for
+     * its end.
      *
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
      */

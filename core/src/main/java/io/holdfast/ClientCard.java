@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a client says about itself at the store: its name, the locks it holds, and the locks it waits for. A client writes its
- * card every few seconds. A card is for people: it may be out of date, and every client of the store can forge it, so
- * nothing may be decided by it.
+ * What a client says about itself at the store: its name, the locks it holds, and the locks it waits for. A client
+ * writes its card every few seconds. A card is for people: it may be out of date, and every client of the store can
+ * forge it, so nothing may be decided by it.
  *
  * <pre>{@code
  * for (ClientCard card : locks.cards()) {

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
  * Finds threads of this process that wait for each other for ever. A thread's wait is its park blocker, so nothing
  * is registered, and a lock that is free or soon will be costs no more than a fence.
  *
- * <p>Invariant (no cycle is missed): each waiter publishes its wait, then a fence, then looks. A cycle can only be closed
- * by a thread that begins to wait, as a thread that is granted a lock does not wait any more. So the last one to publish
- * sees the waits and leases of all others.
+ * <p>Invariant (no cycle is missed): each waiter publishes its wait, then a fence, then looks. A cycle can only be
+ * closed by a thread that begins to wait, as a thread that is granted a lock does not wait any more. So the last one to
+ * publish sees the waits and leases of all others.
  *
- * <p>Invariant (none is seen that is not there): the waits and leases of a cycle are read twice. A thread that was in the
- * same wait both times released nothing in between, so all leases that were read in between were held at one moment, at
- * which all these threads waited. Of several waiters that see the same cycle, one is refused.
+ * <p>Invariant (none is seen that is not there): the waits and leases of a cycle are read twice. A thread that was in
+ * the same wait both times released nothing in between, so all leases that were read in between were held at one
+ * moment, at which all these threads waited. Of several waiters that see the same cycle, one is refused.
  */
 final class DeadlockCheck {
 
     /**
-     * Taken only when a cycle was seen, and with no other lock held. Never waited for by parking: that would replace the
-     * thread's park blocker, which is the published wait.
+     * Taken only when a cycle was seen, and with no other lock held. Never waited for by parking: that would replace
+     * the thread's park blocker, which is the published wait.
      */
     static final ReentrantLock REFUSING = new ReentrantLock();
 

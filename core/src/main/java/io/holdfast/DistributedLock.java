@@ -23,8 +23,8 @@ import java.util.concurrent.locks.Lock;
  * its own. Renewal ends when the owner thread has died.
  *
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
- * if the client is closed, {@link IllegalStateException} if the thread waits without limit for a lease of its own
- * with {@link LockOptions#releasedByThread}, and {@link DeadlockException} if two threads of this process would wait for
+ * if the client is closed, {@link IllegalStateException} if the thread waits without limit for a lease of its own with
+ * {@link LockOptions#releasedByThread}, and {@link DeadlockException} if two threads of this process would wait for
  * each other for ever. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {

@@ -10,8 +10,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lock under which the events of a state machine are handled one after the other, whichever threads they come from. It is
- * the only way to the state.
+ * A lock under which the events of a state machine are handled one after the other, whichever threads they come from.
+ * It is the only way to the state.
  *
  * <p>An event that comes while the same thread handles another waits in {@link #inbox}. An effect that wakes a thread
  * or runs user code is put into {@link #outbox} and runs after the lock is released.

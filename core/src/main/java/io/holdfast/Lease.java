@@ -66,7 +66,8 @@ public interface Lease extends AutoCloseable {
     void ensureValid();
 
     /**
-     * Gives the lease this time from now on, whatever was left of it. Returns when the store has confirmed the new time.
+     * Gives the lease this time from now on, whatever was left of it. Returns when the store has confirmed the new
+     * time.
      *
      * <ul>
      *   <li>A lease of a fixed length ({@link LockOptions#leaseFor}) ends when this time has passed, here and at the

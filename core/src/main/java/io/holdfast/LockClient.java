@@ -226,8 +226,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Returns what all clients of the store say about themselves: who they are, and what they hold and wait for. Empty if
-     * the store keeps no cards. Costs a few commands, and one for each client.
+     * Returns what all clients of the store say about themselves: who they are, and what they hold and wait for. Empty
+     * if the store keeps no cards. Costs a few commands, and one for each client.
      *
      * @throws LockStoreException if the store failed
      */

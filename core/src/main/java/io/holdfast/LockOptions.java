@@ -144,8 +144,8 @@ public final class LockOptions {
     }
 
     /**
-     * Switches off the check of this wait for a deadlock, for a thread that another one may interrupt or that waits for a
-     * lock that may be released by force. Such a wait is no part of another wait's deadlock either: see {@link
+     * Switches off the check of this wait for a deadlock, for a thread that another one may interrupt or that waits for
+     * a lock that may be released by force. Such a wait is no part of another wait's deadlock either: see {@link
      * DeadlockException}. A {@link DistributedLock} is always checked.
      */
     public LockOptions ignoreDeadlocks() {

@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 /** Where the outcome of an asynchronous acquisition goes: to the caller at once, to the stage, or back to the store. */
 class AsyncOutcomesTest extends EngineFixture {
 
-    /** Neither refuses a task nor runs it, as {@code CallerRunsPolicy} after {@code shutdown()} and {@code DiscardPolicy}. */
+    /**
+     * Neither refuses a task nor runs it, as {@code CallerRunsPolicy} after {@code shutdown()} and {@code
+     * DiscardPolicy}.
+     */
     private final LockClient dropping =
             client("dropping", probe("dropping"), settings -> settings.callbackExecutor = task -> {});
 

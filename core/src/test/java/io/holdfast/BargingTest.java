@@ -8,8 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Rules 1, 6 and 7 for a lock that was left open for running threads, step by step. The head of the queue is this thread,
- * which never parks: what it would do when it wakes, the test does.
+ * Rules 1, 6 and 7 for a lock that was left open for running threads, step by step. The head of the queue is this
+ * thread, which never parks: what it would do when it wakes, the test does.
  */
 class BargingTest extends EngineFixture {
 

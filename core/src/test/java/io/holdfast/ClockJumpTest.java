@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.ProbeStore.Fate;
 import org.junit.jupiter.api.Test;
 
-/** After a suspension the wall clock has gone on and the monotonic clock has not: losses are announced within a second. */
+/**
+ * After a suspension the wall clock has gone on and the monotonic clock has not: losses are announced within a second.
+ */
 class ClockJumpTest extends EngineFixture {
 
     private final ProbeStore behind = probe("slow");

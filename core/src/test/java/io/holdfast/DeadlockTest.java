@@ -20,7 +20,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Threads of one process that would wait for each other for ever: one of them gets a sentence, where that is certain. */
+/**
+ * Threads of one process that would wait for each other for ever: one of them gets a sentence, where that is certain.
+ */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class DeadlockTest {
 

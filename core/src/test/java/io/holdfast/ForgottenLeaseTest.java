@@ -9,7 +9,10 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A lease that nobody can release any more is reported, once, and stays held: some programs mean to hold a name to their end. */
+/**
+ * A lease that nobody can release any more is reported, once, and stays held: some programs mean to hold a name to
+ * their end.
+ */
 class ForgottenLeaseTest extends EngineFixture {
 
     private static final String FORGOTTEN = "nothing in this program refers to it any more";

@@ -282,7 +282,10 @@ class HoldTest extends EngineFixture {
         assertThatWithdrawalLasts(behind, lease, 30_000);
     }
 
-    /** The grant was pushed for 3 s. A failed acquire may still be executed after it, and gives the holder its full length. */
+    /**
+     * The grant was pushed for 3 s. A failed acquire may still be executed after it, and gives the holder its full
+     * length.
+     */
     @Test
     void a_withdrawal_of_a_pushed_grant_goes_on_for_as_long_as_an_earlier_asking_may_keep_the_hold() {
         ProbeStore behind = probe("longer");

@@ -19,7 +19,9 @@ final class RecordingEffects implements Effects, NameEvents {
     final EngineSettings settings = new EngineSettings();
     final NameState state;
 
-    /** What was asked for since it was last taken, in words. Attempts and holds go by the number of their acquisition. */
+    /**
+     * What was asked for since it was last taken, in words. Attempts and holds go by the number of their acquisition.
+     */
     private final List<String> asked = new ArrayList<>();
 
     /** The attempts and holds so far, by the number of their acquisition. */

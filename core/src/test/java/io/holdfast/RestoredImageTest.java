@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two processes from one image: both clients have the same id and the same counters, and share a grant channel. Then the
- * connections of each are made anew.
+ * Two processes from one image: both clients have the same id and the same counters, and share a grant channel. Then
+ * the connections of each are made anew.
  */
 class RestoredImageTest extends EngineFixture {
 

@@ -71,7 +71,9 @@ class RetentionTest extends EngineFixture {
         now(there).release();
     }
 
-    /** Otherwise the withdrawal is executed first, and the setting finds nothing: good work was reported as unprotected. */
+    /**
+     * Otherwise the withdrawal is executed first, and the setting finds nothing: good work was reported as unprotected.
+     */
     @Test
     void a_time_that_ends_before_the_answer_is_no_loss() {
         Lease lease = now(acquire(client, "a"));

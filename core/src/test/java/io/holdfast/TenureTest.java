@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a client that passes the lock on locally knows of waiters at other clients. The lease is 3 s, a tenure 10 ms. */
+/**
+ * What a client that passes the lock on locally knows of waiters at other clients. The lease is 3 s, a tenure 10 ms.
+ */
 class TenureTest extends EngineFixture {
 
     private final LockClient other = client("two");

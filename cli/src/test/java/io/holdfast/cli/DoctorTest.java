@@ -11,7 +11,9 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
-/** {@code doctor}: each fault of a server is a finding with a severity and what to do, and errors show in the exit code. */
+/**
+ * {@code doctor}: each fault of a server is a finding with a severity and what to do, and errors show in the exit code.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class DoctorTest {
 

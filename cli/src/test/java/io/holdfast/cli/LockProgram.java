@@ -17,8 +17,8 @@ final class LockProgram {
     /**
      * Runs the program.
      *
-     * @param args URI, name of the client, names to hold, names to wait for when standard input ends; names are separated
-     *     by commas, - is none
+     * @param args URI, name of the client, names to hold, names to wait for when standard input ends; names are
+     *     separated by commas, - is none
      */
     @SuppressWarnings("MustBeClosedChecker")
     public static void main(String[] args) throws IOException, InterruptedException {

@@ -3,7 +3,9 @@ package io.holdfast.console;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Writes durations as short as a column needs: {@code 7.2s}, {@code 93s}, {@code 12m3s}, {@code 5h12m}, {@code 3d4h}. */
+/**
+ * Writes durations as short as a column needs: {@code 7.2s}, {@code 93s}, {@code 12m3s}, {@code 5h12m}, {@code 3d4h}.
+ */
 public final class Ages {
 
     private static final Duration EXACT = Duration.ofSeconds(10);

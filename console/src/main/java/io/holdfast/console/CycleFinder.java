@@ -96,7 +96,9 @@ final class CycleFinder {
         }
     }
 
-    /** Whether the client is known to hold the first lock by another thread than the only one that waits for the second. */
+    /**
+     * Whether the client is known to hold the first lock by another thread than the only one that waits for the second.
+     */
     private static boolean isOtherThread(Edge into, Edge out) {
         Optional<String> holding = into.held().thread();
         Optional<String> waiting = out.waited().thread();

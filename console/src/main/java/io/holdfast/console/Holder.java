@@ -13,8 +13,8 @@ import java.util.OptionalLong;
  * @param card the client's card
  * @param fencingToken the token of the present lease, or the smallest of the hold if only the store knows one
  * @param heldFor how long the present lease has been held; empty if no card says so
- * @param endsIn when the hold ends if it is not renewed; empty if that is unknown (a renewed lease that nobody asked the
- *     store about), or if the key has no expiry, see {@link Flag#NO_EXPIRY}
+ * @param endsIn when the hold ends if it is not renewed; empty if that is unknown (a renewed lease that nobody asked
+ *     the store about), or if the key has no expiry, see {@link Flag#NO_EXPIRY}
  * @param isRenewed whether the holder renews the lease for as long as it holds it; false if that is unknown
  * @param thread the thread that holds the lock, if the client tells
  */

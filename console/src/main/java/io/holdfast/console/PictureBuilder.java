@@ -21,8 +21,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the cards of all clients together, lock by lock. Does no I/O: {@link #unclear} names the locks of which the cards
- * do not say enough, and {@link #rows} takes the store's answers on them. For one use.
+ * Puts the cards of all clients together, lock by lock. Does no I/O: {@link #unclear} names the locks of which the
+ * cards do not say enough, and {@link #rows} takes the store's answers on them. For one use.
  */
 final class PictureBuilder {
 

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Keeps the cards of a store's clients: one text for each client, which says who it is, and what it holds and waits for.
- * Cards are for people. Anybody who may write the store can forge them, so nothing is decided by a card.
+ * Keeps the cards of a store's clients: one text for each client, which says who it is, and what it holds and waits
+ * for. Cards are for people. Anybody who may write the store can forge them, so nothing is decided by a card.
  *
  * <p>The client id is that of {@link StoreContext}. All methods are thread-safe, return at once, and report errors
  * through the returned stage.

@@ -95,8 +95,8 @@ public final class JdbcGuard {
      * @throws LeaseLostException if a lease is lost, or a later lease has been used
      * @throws IllegalStateException if a lease was released, or the connection commits after each statement
      * @throws IllegalArgumentException if there is no lease, or if two different leases have one name
-     * @throws SQLException if a statement fails; with SQL state 40001 if the isolation level of the transaction makes it
-     *     unable to see what another one has committed: repeat it
+     * @throws SQLException if a statement fails; with SQL state 40001 if the isolation level of the transaction makes
+     *     it unable to see what another one has committed: repeat it
      */
     public void check(Connection connection, Lease... leases) throws SQLException {
         check(connection, List.of(leases));
@@ -168,9 +168,10 @@ public final class JdbcGuard {
      * transaction, each connection checks the leases that the supplier returns. A lease that a later statement is the
      * first to see is checked before that statement; what was read before it is not covered.
      *
-     * <p>Connections that commit after each statement, and those that report to be read-only, check nothing. A transaction is
-     * not checked for a lease that another open transaction of the same thread and data source has checked: it would
-     * wait for the lock of its own thread. After a refusal every statement and the commit fail until the rollback.
+     * <p>Connections that commit after each statement, and those that report to be read-only, check nothing. A
+     * transaction is not checked for a lease that another open transaction of the same thread and data source has
+     * checked: it would wait for the lock of its own thread. After a refusal every statement and the commit fail until
+     * the rollback.
      *
      * @param leases returns the leases that the calling thread works under; called before each statement
      */

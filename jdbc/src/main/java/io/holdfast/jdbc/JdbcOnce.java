@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * outcome of a commit is unknown, the caller repeats the transaction with the same key: the work is done then if, and
  * only if, it was not committed before.
  *
- * <p>Correctness needs no lock; a lock saves work that the database would undo. Effects outside of the transaction happen
- * at least once: pass the key on to the system that has them.
+ * <p>Correctness needs no lock; a lock saves work that the database would undo. Effects outside of the transaction
+ * happen at least once: pass the key on to the system that has them.
  *
  * <p>Immutable and thread-safe; each setter returns a changed copy.
  */

@@ -27,9 +27,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * With the guard the database never keeps a second refund or a lost update. Without the guard the same schedule gives
  * both, which shows that the test can see them.
  *
- * <p>Both holders refund an order that is refunded at most once, and take the amount from a balance: they read first and
- * write what follows from the read. The leases are those of two clients on one store, and the old one is lost by the
- * store's own end of the hold, after the old holder's last look at it.
+ * <p>Both holders refund an order that is refunded at most once, and take the amount from a balance: they read first
+ * and write what follows from the read. The leases are those of two clients on one store, and the old one is lost by
+ * the store's own end of the hold, after the old holder's last look at it.
  */
 class StoppedHolderTest {
 

@@ -21,7 +21,8 @@ import kotlinx.coroutines.withContext
 
 /**
  * Runs [block] under the lock on [name], and returns its result. Suspends until the lock is acquired, for at most
- * [LockOptions.waitAtMost], or as long as needed without that option. No thread waits, and the block may change threads.
+ * [LockOptions.waitAtMost], or as long as needed without that option. No thread waits, and the block may change
+ * threads.
  *
  * The block runs in a scope of its own, as that of `coroutineScope` does: this function returns when the coroutines
  * that the block has started have ended, and only then releases the lock. The release is not cancelled with the

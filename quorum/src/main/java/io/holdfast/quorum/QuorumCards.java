@@ -63,7 +63,9 @@ final class QuorumCards implements CardStore {
         return one.heard().compareTo(other.heard()) <= 0 ? one : other;
     }
 
-    /** Asks all members that are there. Returns the answers once all have answered or failed; fails if none answered. */
+    /**
+     * Asks all members that are there. Returns the answers once all have answered or failed; fails if none answered.
+     */
     private <T> CompletionStage<List<T>> each(Function<CardStore, CompletionStage<T>> command) {
         List<CompletableFuture<T>> asked = new ArrayList<>();
         for (Seat seat : seats) {

@@ -172,7 +172,8 @@ public final class RedisStores {
         }
 
         /**
-         * Sets the advice in the error messages of a missing or a wrong password, such as "set spring.data.redis.password".
+         * Sets the advice in the error messages of a missing or a wrong password, such as "set
+         * spring.data.redis.password".
          */
         public Builder passwordAdvice(String advice) {
             this.passwordAdvice = Objects.requireNonNull(advice, "advice");

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Every acquire and release sends the same commands, whether the client keeps a card or not; as the server sees them. */
+/**
+ * Every acquire and release sends the same commands, whether the client keeps a card or not; as the server sees them.
+ */
 @Tag("deep") // the first card comes after five seconds
 @Timeout(60)
 class CardsCostNothingTest {
@@ -71,7 +73,9 @@ class CardsCostNothingTest {
         return lines;
     }
 
-    /** Without the ids of clients and times, what scripts do, and what every connection sends when it begins or rests. */
+    /**
+     * Without the ids of clients and times, what scripts do, and what every connection sends when it begins or rests.
+     */
     private static List<String> read(BufferedReader lines, String clientId) throws IOException {
         List<String> commands = new ArrayList<>();
         for (String line = lines.readLine(); !line.contains("the end"); line = lines.readLine()) {

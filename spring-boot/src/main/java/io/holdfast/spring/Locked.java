@@ -52,9 +52,9 @@ import org.springframework.core.annotation.AliasFor;
 public @interface Locked {
 
     /**
-     * The argument of callers for a parameter of type {@link Lease}; null serves as well. If nothing intercepts the call,
-     * this one says so: each of its methods throws {@link IllegalStateException}. In Kotlin: {@code lease: Lease =
-     * Locked.LEASE}.
+     * The argument of callers for a parameter of type {@link Lease}; null serves as well. If nothing intercepts the
+     * call, this one says so: each of its methods throws {@link IllegalStateException}. In Kotlin: {@code lease: Lease
+     * = Locked.LEASE}.
      */
     Lease LEASE = NoLease.make();
 

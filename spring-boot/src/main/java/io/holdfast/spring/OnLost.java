@@ -20,8 +20,8 @@ public enum OnLost {
 
     /**
      * Interrupts the thread that runs the method at the moment of the loss. Drops the result and throws {@link
-     * io.holdfast.LeaseLostException} when the method has ended; an exception of the method is suppressed in it, because
-     * it is most likely a consequence of the interrupt. Not for methods that return a stage or a publisher.
+     * io.holdfast.LeaseLostException} when the method has ended; an exception of the method is suppressed in it,
+     * because it is most likely a consequence of the interrupt. Not for methods that return a stage or a publisher.
      */
     INTERRUPT,
 

@@ -32,8 +32,8 @@ final class RedisInstallations {
     private RedisInstallations() {}
 
     /**
-     * Returns the bundled server, those in HOLDFAST_SERVERS and those on the PATH, each version once, in this order. With
-     * {@code -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
+     * Returns the bundled server, those in HOLDFAST_SERVERS and those on the PATH, each version once, in this order.
+     * With {@code -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
      */
     static List<Installation> all() {
         return FOUND;

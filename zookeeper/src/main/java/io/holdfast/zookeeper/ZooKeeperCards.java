@@ -14,13 +14,13 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.OpResult;
 
 /**
- * The cards of clients in ZooKeeper: two ephemeral nodes for each client, in a folder beside those of the locks. One has
- * the text; the other is empty and is written whenever the card is written or kept, so that a card that says the same as
- * before is not sent to all servers again. Both are gone when the client's session is, as its holds are, so the time for
- * which a card is to be kept does not matter.
+ * The cards of clients in ZooKeeper: two ephemeral nodes for each client, in a folder beside those of the locks. One
+ * has the text; the other is empty and is written whenever the card is written or kept, so that a card that says the
+ * same as before is not sent to all servers again. Both are gone when the client's session is, as its holds are, so the
+ * time for which a card is to be kept does not matter.
  *
- * <p>Ages are by the leader's clock, which stamps every write. A reader writes the folder to learn its time. No lock has
- * the name of the folder or the end of the names in it: {@link NodeNames} leaves no {@code ~} in them.
+ * <p>Ages are by the leader's clock, which stamps every write. A reader writes the folder to learn its time. No lock
+ * has the name of the folder or the end of the names in it: {@link NodeNames} leaves no {@code ~} in them.
  */
 final class ZooKeeperCards implements CardStore {
 

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Pairs on one thread from the first on. Order: {@code name}, {@code began} (when the process was started, on the clock that all
- * processes of the machine share), {@code seconds}.
+ * Pairs on one thread from the first on. Order: {@code name}, {@code began} (when the process was started, on the clock
+ * that all processes of the machine share), {@code seconds}.
  */
 final class ColdTask implements Task {
 

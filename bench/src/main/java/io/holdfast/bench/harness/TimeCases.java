@@ -149,7 +149,10 @@ final class TimeCases {
         }
     }
 
-    /** A JVM that was never warm: its first pair, and what it does in its first ten seconds; the size is the number of threads. */
+    /**
+     * A JVM that was never warm: its first pair, and what it does in its first ten seconds; the size is the number of
+     * threads.
+     */
     static final class Cold implements Case {
 
         @Override

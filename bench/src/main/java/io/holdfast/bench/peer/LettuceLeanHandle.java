@@ -17,9 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The limit of what a lock can cost the server that has a lease and a fencing token, keeps the order of a queue and tells waiting
- * clients of a release: two scripts that do the least of that, on plain Lettuce. It gives up where somebody waits, so it is for
- * uncontended names only.
+ * The limit of what a lock can cost the server that has a lease and a fencing token, keeps the order of a queue and
+ * tells waiting clients of a release: two scripts that do the least of that, on plain Lettuce. It gives up where
+ * somebody waits, so it is for uncontended names only.
  */
 final class LettuceLeanHandle extends Spinning {
 

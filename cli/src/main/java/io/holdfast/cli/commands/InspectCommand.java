@@ -76,7 +76,9 @@ public final class InspectCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** The first six are what the store said. The rest may be of another holder, if the lock changed hands in between. */
+    /**
+     * The first six are what the store said. The rest may be of another holder, if the lock changed hands in between.
+     */
     private static String json(LockState state, LockRow lock) {
         @Nullable Holder holder = lock.holder().orElse(null);
         return Json.text(Json.object(

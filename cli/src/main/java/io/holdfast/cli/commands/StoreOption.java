@@ -37,8 +37,8 @@ final class StoreOption {
     }
 
     /**
-     * Returns the option for another call by the same user, with a blank after it, in the words of a shell; empty if the
-     * call does not need it. A URI with a login stays out of it: what is shown ends up in tickets.
+     * Returns the option for another call by the same user, with a blank after it, in the words of a shell; empty if
+     * the call does not need it. A URI with a login stays out of it: what is shown ends up in tickets.
      */
     String forShell() {
         if (uri == null) {

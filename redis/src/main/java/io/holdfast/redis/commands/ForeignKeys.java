@@ -102,8 +102,8 @@ public final class ForeignKeys {
     }
 
     /**
-     * Deletes the lock in a key, even another library's; fails if the key is not, or not only, a lock. Deletes only what was
-     * read: a string by comparison, of a hash the fields.
+     * Deletes the lock in a key, even another library's; fails if the key is not, or not only, a lock. Deletes only
+     * what was read: a string by comparison, of a hash the fields.
      *
      * @param channel where to announce it, if the comparison can
      */

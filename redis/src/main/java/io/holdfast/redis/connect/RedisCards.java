@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The cards of clients in Redis, by plain commands in every mode. A card is a key of its own, in a cluster spread by
- * the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted set
- * finds them: client ids by the time at which their card ends. Those who write remove what has ended from it, so nothing
- * ever scans the keys of a server.
+ * the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted
+ * set finds them: client ids by the time at which their card ends. Those who write remove what has ended from it, so
+ * nothing ever scans the keys of a server.
  */
 public final class RedisCards implements CardStore {
 
@@ -142,7 +142,9 @@ public final class RedisCards implements CardStore {
         });
     }
 
-    /** Returns the server's time in milliseconds; in a cluster that of the same server for all clients, if it is there. */
+    /**
+     * Returns the server's time in milliseconds; in a cluster that of the same server for all clients, if it is there.
+     */
     private CompletionStage<Long> time() {
         List<RedisClusterAsyncCommands<String, String>> servers = connections.servers();
         return (servers.isEmpty() ? connections.commands() : servers.get(0))

@@ -130,8 +130,8 @@ public final class BatchRenewals {
     }
 
     /**
-     * Renews one hold. A chunk that does not count the waiting clients has only the lock's key, which is at one node at any
-     * time.
+     * Renews one hold. A chunk that does not count the waiting clients has only the lock's key, which is at one node at
+     * any time.
      */
     private void renewAlone(Chunk chunk, RenewAnswers answers) {
         renewal(chunk)

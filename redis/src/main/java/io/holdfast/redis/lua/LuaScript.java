@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one tells
- * waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
+ * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one
+ * tells waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
  */
 public enum LuaScript {
     ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
@@ -86,8 +86,8 @@ public enum LuaScript {
     /**
      * Returns what the server is given.
      *
-     * @param pushes whether the script itself tells others, or leaves that to its caller. A member's messages are hints, sent by
-     *     pcall: one text serves both
+     * @param pushes whether the script itself tells others, or leaves that to its caller. A member's messages are
+     *     hints, sent by pcall: one text serves both
      */
     public String text(ScriptHead head, boolean pushes) {
         return isOfMembers()

@@ -4,8 +4,8 @@ import io.holdfast.spi.TimeSource;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether clients of Redisson were seen lately: as holders, or as listeners to a release. Only then do acquires count those that
- * wait there. That is for fairness; a release is always published. Thread-safe.
+ * Whether clients of Redisson were seen lately: as holders, or as listeners to a release. Only then do acquires count
+ * those that wait there. That is for fairness; a release is always published. Thread-safe.
  */
 final class RedissonSeen {
 

@@ -10,8 +10,8 @@ import java.nio.charset.StandardCharsets;
  * prefix before it. Holdfast's internal keys of a lock are in the lock key's cluster slot:
  *
  * <ul>
- *   <li><code>prefix:kind::name</code> for a name with a tag of its own: the text between its first <code>{</code> and the
- *       next <code>}</code>, if that is not empty;
+ *   <li><code>prefix:kind::name</code> for a name with a tag of its own: the text between its first <code>{</code> and
+ *       the next <code>}</code>, if that is not empty;
  *   <li><code>prefix:kind:{name}</code> for any other name without a <code>}</code>;
  *   <li><code>prefix:kind:{tag}:name</code> with the slot's tag for the rest (<code>a}b</code>, <code>a{}b</code>), see
  *       {@link #slotTag}.
@@ -35,7 +35,9 @@ public final class RedisKeys {
         return new RedisKeys(prefix, false);
     }
 
-    /** Returns the keys in a cluster, where a script may not use keys of two slots: each slot has a counter of its own. */
+    /**
+     * Returns the keys in a cluster, where a script may not use keys of two slots: each slot has a counter of its own.
+     */
     public static RedisKeys ofCluster(String prefix) {
         return new RedisKeys(prefix, true);
     }
@@ -110,8 +112,8 @@ public final class RedisKeys {
     }
 
     /**
-     * Returns a short tag for a cluster slot: the first number, counted from zero and written in base 36, that falls into
-     * the slot.
+     * Returns a short tag for a cluster slot: the first number, counted from zero and written in base 36, that falls
+     * into the slot.
      */
     public static String slotTag(int slot) {
         return SlotTags.TAGS[slot];

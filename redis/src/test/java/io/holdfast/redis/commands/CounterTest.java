@@ -32,8 +32,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The bases of tokens, by the scripts themselves and by mode commands on one counter, under clocks that a real server does not have: the
- * scripts read the time from a key of the test's.
+ * The bases of tokens, by the scripts themselves and by mode commands on one counter, under clocks that a real server
+ * does not have: the scripts read the time from a key of the test's.
  */
 class CounterTest {
 
@@ -162,7 +162,9 @@ class CounterTest {
         assertThat((Long) master.client.call("PTTL", COUNTER)).isPositive();
     }
 
-    /** The clock is not behind by more than the outage: then a lost or an older counter goes on above all earlier bases. */
+    /**
+     * The clock is not behind by more than the outage: then a lost or an older counter goes on above all earlier bases.
+     */
     @Test
     void a_counter_that_is_lost_or_older_goes_on_above_all_bases() throws Exception {
         Master master = master();

@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A hash that ends, or becomes a string, between the command that is refused for it and the question which type it is. */
+/**
+ * A hash that ends, or becomes a string, between the command that is refused for it and the question which type it is.
+ */
 public class ForeignKeysTest {
 
     private RedisServer server;

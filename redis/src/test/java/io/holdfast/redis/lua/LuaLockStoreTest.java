@@ -244,7 +244,10 @@ public class LuaLockStoreTest {
         assertThat(a.inspect("n").remainingMillis()).isGreaterThan(20_000);
     }
 
-    /** A user may not publish: no client gets a message, but the queue keeps its order and its head finds out by its poll. */
+    /**
+     * A user may not publish: no client gets a message, but the queue keeps its order and its head finds out by its
+     * poll.
+     */
     @Test
     void withoutPublishTheHeadIsGrantedSilently() {
         server.command("ACL", "SETUSER", "quiet", "on", ">pw", "~*", "&*", "+@all", "-publish");

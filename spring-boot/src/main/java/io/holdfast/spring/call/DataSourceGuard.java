@@ -23,9 +23,9 @@ import org.springframework.util.ClassUtils;
  * Makes every transaction of a data source that a locked method surrounds begin with the check of {@link JdbcGuard}.
  *
  * <p>The connections do that, not the transaction manager. A listener of a transaction manager that throws after the
- * begin leaves the transaction open on its thread, and one that only marks it lets the method run; and the statements of
- * every library pass through a connection. The proxy of a data source has the type of the data source where that can be
- * extended.
+ * begin leaves the transaction open on its thread, and one that only marks it lets the method run; and the statements
+ * of every library pass through a connection. The proxy of a data source has the type of the data source where that can
+ * be extended.
  */
 public final class DataSourceGuard implements BeanPostProcessor, SmartInitializingSingleton {
 

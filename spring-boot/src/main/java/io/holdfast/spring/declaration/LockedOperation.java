@@ -51,7 +51,9 @@ public record LockedOperation(
         return names.stream().map(LockedName::name).toList();
     }
 
-    /** Returns the names as people read them: the constant part, a colon, and the expression or parameter of the key. */
+    /**
+     * Returns the names as people read them: the constant part, a colon, and the expression or parameter of the key.
+     */
     public List<String> describeNames() {
         return names.stream().flatMap(LockedName::describe).toList();
     }

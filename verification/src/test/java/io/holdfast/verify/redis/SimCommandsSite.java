@@ -206,8 +206,9 @@ public final class SimCommandsSite implements SimSite {
     // --- figures ---
 
     /**
-     * SET, and then what makes the token: a look at the counter, and a comparison of two steps. Clients that are in each
-     * other's way look again until a timeout has passed. The last of these may take as long as a command may, each.
+     * SET, and then what makes the token: a look at the counter, and a comparison of two steps. Clients that are in
+     * each other's way look again until a timeout has passed. The last of these may take as long as a command may,
+     * each.
      */
     @Override
     public long attemptNanosMax() {

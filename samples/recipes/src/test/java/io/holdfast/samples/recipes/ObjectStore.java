@@ -13,8 +13,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * A stand-in for S3 with one object: GET, and PUT with {@code If-Match} or {@code If-None-Match: *}. The ETag is the MD5
- * of the content, as on S3: equal contents have equal tags.
+ * A stand-in for S3 with one object: GET, and PUT with {@code If-Match} or {@code If-None-Match: *}. The ETag is the
+ * MD5 of the content, as on S3: equal contents have equal tags.
  */
 final class ObjectStore implements AutoCloseable {
 
