@@ -384,7 +384,7 @@ class RedisClusterStoreTest {
             assertThat(half.getMessage()).contains("its slots are being moved");
             assertThat(migration.remainingKeys()).doesNotContain(name);
             await().during(Duration.ofMillis(500))
-                    .atMost(Duration.ofSeconds(5))
+                    .atMost(Duration.ofSeconds(20))
                     .until(() -> Stream.of(b, c)
                             .flatMap(client -> client.messages.stream())
                             .noneMatch(message -> message.startsWith("granted")));

@@ -286,7 +286,7 @@ class RedissonWireTest {
     }
 
     private static void awaitListeners(String channel, long count) {
-        await().atMost(Duration.ofSeconds(5))
+        await().atMost(Duration.ofSeconds(20))
                 .untilAsserted(() -> assertThat(server.command("PUBSUB", "NUMSUB", channel))
                         .isEqualTo(java.util.List.of(channel, count)));
     }

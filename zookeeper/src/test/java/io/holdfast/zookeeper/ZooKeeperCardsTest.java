@@ -114,7 +114,7 @@ class ZooKeeperCardsTest {
 
     private static <T> T get(CompletionStage<T> stage) throws InterruptedException, ExecutionException {
         try {
-            return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+            return stage.toCompletableFuture().get(40, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             throw new AssertionError(e);
         }

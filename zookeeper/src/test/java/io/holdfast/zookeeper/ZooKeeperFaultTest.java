@@ -54,7 +54,7 @@ class ZooKeeperFaultTest {
     void a_create_whose_answer_was_lost_is_found_again_and_not_repeated() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
                 LockStore store =
-                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=6s", "c1");
                 LockStore healthy = open(servers.uri(), "c2")) {
             makeFolder(healthy);
             proxy.holdReplies(true);
@@ -65,7 +65,7 @@ class ZooKeeperFaultTest {
             proxy.holdReplies(false);
 
             long base = get(healthy.inspect(name)).base();
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(40))
                     .ignoreExceptions()
                     .untilAsserted(() -> assertThat(get(store.acquire(request("c1:1"))))
                             .isEqualTo(new AcquireReply.Granted(base, 0, 20_000 * 2 / 3)));
@@ -80,7 +80,7 @@ class ZooKeeperFaultTest {
     void a_create_whose_answer_was_lost_and_that_is_given_up_leaves_no_orphan() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
                 LockStore store =
-                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=6s", "c1");
                 LockStore healthy = open(servers.uri(), "c2")) {
             makeFolder(healthy);
             proxy.holdReplies(true);
@@ -89,7 +89,7 @@ class ZooKeeperFaultTest {
             proxy.cutAll();
             failure(lost);
             proxy.holdReplies(false);
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(40))
                     .ignoreExceptions()
                     .untilAsserted(
                             () -> assertThat(get(store.abandon(name, "c1:1"))).isTrue());
@@ -102,7 +102,7 @@ class ZooKeeperFaultTest {
     void a_release_and_requeue_whose_answer_was_lost_is_found_out() throws Exception {
         try (FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
                 LockStore store =
-                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s", "c1");
+                        open("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=6s", "c1");
                 LockStore healthy = open(servers.uri(), "c2")) {
             assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
             assertThat(get(healthy.acquire(request("c2:1")))).isInstanceOf(AcquireReply.Busy.class);
@@ -112,7 +112,7 @@ class ZooKeeperFaultTest {
             proxy.cutAll();
             failure(lost);
             proxy.holdReplies(false);
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(40))
                     .ignoreExceptions()
                     .untilAsserted(
                             () -> assertThat(get(store.abandon(name, "c1:1"))).isFalse());
@@ -123,7 +123,7 @@ class ZooKeeperFaultTest {
 
     @Test
     void a_server_that_hangs_is_an_unknown_outcome_in_time() throws Exception {
-        try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=2s", "c1")) {
+        try (LockStore store = open(servers.uri() + "?sessionTimeout=20s&timeout=6s", "c1")) {
             get(store.inspect(name));
             servers.pause(0);
             try {
@@ -131,7 +131,7 @@ class ZooKeeperFaultTest {
             } finally {
                 servers.resume(0);
             }
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(40))
                     .ignoreExceptions()
                     .untilAsserted(
                             () -> assertThat(get(store.abandon(name, "c1:1"))).isTrue());
@@ -251,7 +251,7 @@ class ZooKeeperFaultTest {
     }
 
     private static <T> T get(CompletionStage<T> stage) throws Exception {
-        return stage.toCompletableFuture().get(20, TimeUnit.SECONDS);
+        return stage.toCompletableFuture().get(40, TimeUnit.SECONDS);
     }
 
     private static StoreException failure(CompletionStage<?> stage) {

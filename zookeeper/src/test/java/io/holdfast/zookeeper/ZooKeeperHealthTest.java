@@ -24,7 +24,7 @@ class ZooKeeperHealthTest {
                 FaultProxy proxy = FaultProxy.to("127.0.0.1", servers.port(0));
                 LockStore store = new ZooKeeperLockStoreProvider()
                         .open(
-                                URI.create("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=2s"),
+                                URI.create("zookeeper://127.0.0.1:" + proxy.port() + "?sessionTimeout=20s&timeout=6s"),
                                 new StoreContext("c1", TimeSource.system()))) {
             StoreHealth connected = health(store);
             assertThat(connected.usable()).isTrue();
@@ -36,7 +36,7 @@ class ZooKeeperHealthTest {
 
             proxy.holdReplies(true);
             proxy.cutAll();
-            await().atMost(Duration.ofSeconds(20)).untilAsserted(() -> {
+            await().atMost(Duration.ofSeconds(40)).untilAsserted(() -> {
                 StoreHealth cut = health(store);
                 assertThat(cut.usable()).isFalse();
                 assertThat(cut.details())
@@ -46,7 +46,7 @@ class ZooKeeperHealthTest {
             });
             proxy.holdReplies(false);
             proxy.cutAll();
-            await().atMost(Duration.ofSeconds(20))
+            await().atMost(Duration.ofSeconds(40))
                     .untilAsserted(() -> assertThat(health(store)).isEqualTo(connected));
         }
     }

@@ -94,7 +94,7 @@ class PeersTest {
         Lease lease = holdfast.acquire("lost");
         lease.onLost(told::countDown);
         server.command("FLUSHALL");
-        assertThat(told.await(5, SECONDS)).isTrue();
+        assertThat(told.await(20, SECONDS)).isTrue();
         assertThat(lease.isValid()).isFalse();
         assertThatThrownBy(lease::release).isInstanceOf(LeaseLostException.class);
     }
@@ -171,18 +171,18 @@ class PeersTest {
     @Test
     void locksOfRedissonAndSpringBelongToAThread() throws Exception {
         Lease lease = holdfast.acquire("thread");
-        CompletableFuture.runAsync(lease::release, THREADS).get(5, SECONDS);
+        CompletableFuture.runAsync(lease::release, THREADS).get(20, SECONDS);
         lock4j.lock("lock4j-thread");
         CompletableFuture.runAsync(() -> lock4j.unlock("lock4j-thread"), THREADS)
-                .get(5, SECONDS);
+                .get(20, SECONDS);
         RLock ofRedisson = redisson.getLock("thread");
         ofRedisson.lock();
         assertThatThrownBy(() ->
-                        CompletableFuture.runAsync(ofRedisson::unlock, THREADS).get(5, SECONDS))
+                        CompletableFuture.runAsync(ofRedisson::unlock, THREADS).get(20, SECONDS))
                 .hasCauseInstanceOf(IllegalMonitorStateException.class);
         spring.obtain("thread").lock();
         assertThatThrownBy(() -> CompletableFuture.runAsync(spring.obtain("thread")::unlock, THREADS)
-                        .get(5, SECONDS))
+                        .get(20, SECONDS))
                 .hasCauseInstanceOf(IllegalStateException.class);
     }
 
