@@ -5,6 +5,11 @@ import java.util.Locale;
 
 /**
  * Writes durations as short as a column needs: {@code 7.2s}, {@code 93s}, {@code 12m3s}, {@code 5h12m}, {@code 3d4h}.
+ *
+ * <pre>{@code
+ * Ages.of(Duration.ofMillis(7_200));      // 7.2s
+ * Ages.of(Duration.ofHours(76));          // 3d4h
+ * }</pre>
  */
 public final class Ages {
 

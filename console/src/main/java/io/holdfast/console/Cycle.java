@@ -8,6 +8,8 @@ import java.util.List;
  * Clients that wait for each other's locks: each step's client waits for the lock that the next step's client holds,
  * and the last one for that of the first. Such a cycle ends when a lease or a wait ends, or when an operator helps. It
  * also ends if another caller of one of these clients releases its lock: cards do not tell callers apart.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/seeing-locks.md#deadlocks">Deadlocks</a>
  */
 public record Cycle(List<Step> steps) {
 

@@ -1,6 +1,11 @@
 package io.holdfast.console;
 
-/** What an operator should know of a lock first. */
+/**
+ * What an operator should know of a lock first.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#top-all-locks-live">
+ *     top: all locks, live</a>
+ */
 public enum Flag {
     /** The holder's client has not been heard of for more than three periods, while its hold still lasts. */
     DEAD("DEAD"),

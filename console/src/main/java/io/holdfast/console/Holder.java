@@ -17,6 +17,8 @@ import java.util.OptionalLong;
  *     the store about), or if the key has no expiry, see {@link Flag#NO_EXPIRY}
  * @param isRenewed whether the holder renews the lease for as long as it holds it; false if that is unknown
  * @param thread the thread that holds the lock, if the client tells
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#inspect-who-holds-a-lock">
+ *     inspect: who holds a lock?</a>
  */
 public record Holder(
         String id,

@@ -17,6 +17,9 @@ import java.util.Set;
  * @param queue the clients of the waiters, the longest wait first
  * @param acquiredPerSecond how many leases were handed out a second, over the last period of each client
  * @param handedOnPerSecond how many of them without a command, within a client
+ * @see <a
+ *     href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#ls-which-locks-are-held-or-waited-for">
+ *     ls: which locks are held or waited for?</a>
  */
 public record LockRow(
         String name,

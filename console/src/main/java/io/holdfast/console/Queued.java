@@ -11,5 +11,7 @@ import java.util.Optional;
  * @param waiters how many callers wait
  * @param waited how long the first of them has waited
  * @param thread the first thread that waits, if the client tells
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#inspect-who-holds-a-lock">
+ *     inspect: who holds a lock?</a>
  */
 public record Queued(ClientCard client, int waiters, Duration waited, Optional<String> thread) {}

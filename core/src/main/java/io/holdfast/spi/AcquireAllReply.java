@@ -5,6 +5,11 @@ import java.util.List;
 /**
  * The store's answer to an attempt to take several names by one command.
  *
+ * <pre>{@code
+ * return AcquireAllReply.busy("order:42");                          // nothing was taken
+ * return AcquireAllReply.taken(List.of(new Granted(base, 0)));      // the only name asked for was
+ * }</pre>
+ *
  * @param granted one grant for each request, in the order of the requests; empty if nothing was taken
  * @param busy if nothing was taken: one of the names that are held or have a queue; otherwise empty
  * @param remainingMillis how long the hold on that name lasts if it is not renewed; {@link

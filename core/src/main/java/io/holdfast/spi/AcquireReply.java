@@ -1,6 +1,16 @@
 package io.holdfast.spi;
 
-/** The store's answer to an acquire. */
+/**
+ * The store's answer to an acquire.
+ *
+ * <pre>{@code
+ * store.acquire(request).thenAccept(reply -> {
+ *     if (reply instanceof AcquireReply.Busy busy) {
+ *         log.info("{} has the lock for {} ms more", busy.holder(), busy.remainingMillis());
+ *     }
+ * });
+ * }</pre>
+ */
 public sealed interface AcquireReply {
 
     /**

@@ -3,6 +3,10 @@ package io.holdfast.spi;
 /**
  * An attempt to take a name.
  *
+ * <pre>{@code
+ * store.acquire(AcquireRequest.once("order:42", HolderId.of(clientId, 1), 30_000));
+ * }</pre>
+ *
  * @param name the lock name
  * @param holderId unique for this acquisition; the same for every repetition of it
  * @param leaseMillis how long the hold lasts from the execution on, if this command grants it

@@ -11,6 +11,11 @@ import java.util.concurrent.CompletionStage;
  *
  * <p>The client id is that of {@link StoreContext}. All methods are thread-safe, return at once, and report errors
  * through the returned stage.
+ *
+ * <pre>{@code
+ * cards.write(text, Duration.ofMinutes(1))
+ *         .thenAccept(clients -> log.info("{} clients have a card", clients));
+ * }</pre>
  */
 public interface CardStore {
 

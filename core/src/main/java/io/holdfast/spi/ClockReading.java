@@ -4,6 +4,11 @@ package io.holdfast.spi;
  * A reading of both clocks of this machine at one instant. The monotonic clock stands still while the machine is
  * suspended, and the wall clock may be set; together they bound how long ago the instant was.
  *
+ * <pre>{@code
+ * ClockReading sent = ClockReading.now(time);
+ * store.acquire(request).thenAccept(reply -> log.info("asked {} ns ago at most", sent.mostAgeNanos(time)));
+ * }</pre>
+ *
  * @param nanos the monotonic clock
  * @param wallMillis the wall clock
  */

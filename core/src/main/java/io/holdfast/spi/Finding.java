@@ -5,6 +5,13 @@ import static java.util.Objects.requireNonNull;
 /**
  * One thing that a store found out about itself, for people who set it up or look for a fault.
  *
+ * <pre>{@code
+ * return Finding.warning(
+ *         "eviction",
+ *         "The server may evict locks when its memory is full (maxmemory-policy allkeys-lru)",
+ *         "Set maxmemory-policy to noeviction");
+ * }</pre>
+ *
  * @param severity how much it matters
  * @param subject what it is about, in a word or two, for example {@code eviction}
  * @param text what was found, as a sentence without a full stop; may contain texts of a server, which are not escaped

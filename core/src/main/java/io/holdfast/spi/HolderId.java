@@ -3,6 +3,12 @@ package io.holdfast.spi;
 /**
  * The form of a holder id: {@code <client id>:<number>}. A store may address the client behind a holder id, for example
  * with a grant. Another holder of a name (another library, a hand-written lock) may have any text as its id.
+ *
+ * <pre>{@code
+ * String holderId = HolderId.of("hf-a", 7);      // hf-a:7
+ * HolderId.client(holderId);                     // hf-a
+ * HolderId.number(holderId);                     // 7
+ * }</pre>
  */
 public final class HolderId {
 

@@ -1,6 +1,12 @@
 package io.holdfast.spi;
 
-/** Shows lock names and holders in messages. A name may be any text, even one that a stranger chose. */
+/**
+ * Shows lock names and holders in messages. A name may be any text, even one that a stranger chose.
+ *
+ * <pre>{@code
+ * log.warn("The lock {} has no expiry", Names.printable(name));
+ * }</pre>
+ */
 public final class Names {
 
     private Names() {}

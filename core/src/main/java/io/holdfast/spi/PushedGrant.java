@@ -9,6 +9,11 @@ package io.holdfast.spi;
  * after that stamp it granted; and the receiver knows when it sent that request. So the grant was not earlier than the
  * sending plus this time.
  *
+ * <pre>{@code
+ * listener.granted(new PushedGrant(
+ *         name, holderId, base, waiting, leaseMillis, repetition, sinceAskingMillis, PushedGrant.ALWAYS));
+ * }</pre>
+ *
  * @param name the lock name
  * @param holderId the id that holds now
  * @param base the base of the hold's fencing tokens

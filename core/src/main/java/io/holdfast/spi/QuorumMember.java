@@ -15,14 +15,17 @@ import org.jspecify.annotations.Nullable;
  * <p><b>What the quorum relies on:</b>
  *
  * <ul>
- *   <li><b>Atomic.</b> Each command is one step at the member. <li><b>Late and twice is harmless.</b> As for a {@link
- *   LockStore}. Each round of an acquisition has an id of its own, {@code <client id>:<number>~<round>}.
+ *   <li><b>Atomic.</b> Each command is one step at the member.
+ *   <li><b>Late and twice is harmless.</b> As for a {@link LockStore}. Each round of an acquisition has an id of its
+ *       own, {@code <client id>:<number>~<round>}.
  *   <li><b>Every vote names its voter</b> ({@link Standing}): a member that has lost its data has another birth.
  *   <li><b>Errors</b> are {@link StoreException}s. A member may answer late or never: the quorum has a much shorter
- *   time limit of its own.
+ *       time limit of its own.
  * </ul>
  *
  * <p>All methods are thread-safe and return at once. Stages may complete on any thread.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/stores/redlock.md">RedLock</a>
  */
 public interface QuorumMember extends AutoCloseable {
 

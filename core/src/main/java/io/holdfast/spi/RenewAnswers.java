@@ -8,6 +8,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * Receives the answers to renewals that were sent together, on any thread. It is short, does not block and does not
  * throw.
+ *
+ * <pre>{@code
+ * store.renewAll(requests, (index, reply, error) -> {
+ *     if (reply instanceof RenewReply.Gone) {
+ *         lost(requests.get(index).name());
+ *     }
+ * });
+ * }</pre>
  */
 @FunctionalInterface
 public interface RenewAnswers {

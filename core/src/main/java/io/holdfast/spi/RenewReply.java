@@ -1,6 +1,16 @@
 package io.holdfast.spi;
 
-/** The store's answer to a renewal. */
+/**
+ * The store's answer to a renewal.
+ *
+ * <pre>{@code
+ * store.renew(request).thenAccept(reply -> {
+ *     if (reply instanceof RenewReply.Gone) {
+ *         lost(request.name());
+ *     }
+ * });
+ * }</pre>
+ */
 public sealed interface RenewReply {
 
     /**

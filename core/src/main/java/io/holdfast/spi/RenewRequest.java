@@ -3,6 +3,10 @@ package io.holdfast.spi;
 /**
  * A renewal of one hold.
  *
+ * <pre>{@code
+ * store.renew(RenewRequest.extend("order:42", holderId, 30_000, 0));      // at least 30 s from now on
+ * }</pre>
+ *
  * @param name the lock name
  * @param holderId the id that holds
  * @param leaseMillis the time that the hold shall have left from the execution on; zero: a {@link #look}

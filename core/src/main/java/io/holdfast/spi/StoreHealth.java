@@ -7,6 +7,10 @@ import java.util.Map;
 /**
  * Whether a store can grant locks now, and the state of its parts, for health pages and people.
  *
+ * <pre>{@code
+ * return new StoreHealth(connected, Map.of("connected", connected));
+ * }</pre>
+ *
  * @param usable whether it can
  * @param details names in lower camel case with strings, numbers, booleans and lists of these, without secrets
  */

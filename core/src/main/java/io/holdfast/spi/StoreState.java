@@ -5,6 +5,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a store knows about a name.
  *
+ * <pre>{@code
+ * store.inspect("order:42").thenAccept(state -> {
+ *     if (state.holder() != null) {
+ *         log.info("{} holds it for {} ms more", state.holder(), state.remainingMillis());
+ *     }
+ * });
+ * }</pre>
+ *
  * @param holder the holder, as the store shows it: a holder id, or a description of another holder; null if the name is
  *     free
  * @param remainingMillis the time left if the hold is not renewed; {@link AcquireReply.Busy#NO_EXPIRY} if it has no

@@ -9,6 +9,12 @@ package io.holdfast.spi;
  * whatever becomes of the locks (the description of the package {@code io.holdfast.quorum} has the argument). A member
  * outside this JVM does the same in one atomic step of its own.
  *
+ * <pre>{@code
+ * TokenRegister register = new TokenRegister(0, "").write(5, "hf-a:1");
+ * register.admits(5, "hf-b:1");      // false: hf-a:1 has written this number
+ * register.admits(6, "hf-b:1");      // true
+ * }</pre>
+ *
  * @param token the largest number accepted; zero if none was
  * @param id the id that wrote it; empty if none did
  */

@@ -17,6 +17,8 @@ import java.util.Map;
  * @param kind the kind of event
  * @param who an operation, as {@code <process>/<number>}, or a process
  * @param details the details that {@link Kind} names
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#2-checker-of-histories">
+ *     Checker of histories</a>
  */
 public record Event(long nanos, Kind kind, String who, Map<String, String> details) {
 

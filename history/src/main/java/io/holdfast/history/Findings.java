@@ -18,6 +18,8 @@ import java.util.List;
  * @param overtakes the largest number of operations that were granted before one that had asked earlier
  * @param longestWaitNanos the longest wait that ended with a grant
  * @param violations the violations, each a sentence; empty if there are none
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#2-checker-of-histories">
+ *     Checker of histories</a>
  */
 public record Findings(
         long operations,

@@ -26,6 +26,9 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
  * bean. The only class of this package that knows the other rooms.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#attributes-of-locked">
+ *     Attributes of @Locked</a>
  */
 @Configuration(proxyBeanMethods = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)

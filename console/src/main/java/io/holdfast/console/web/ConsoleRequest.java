@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param parameters the parameters of the query, decoded
  * @param origin the scheme, host and port by which the browser reached the page: {@code http://127.0.0.1:8080}
  * @param header returns the value of a header, or null if the request has none of this name
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/seeing-locks.md#a-page-for-browsers">
+ *     A page for browsers</a>
  */
 public record ConsoleRequest(
         String method,

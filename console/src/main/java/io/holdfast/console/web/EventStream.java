@@ -2,7 +2,12 @@ package io.holdfast.console.web;
 
 import org.jspecify.annotations.Nullable;
 
-/** Server-sent events for one browser. The store is read while at least one stream is open. */
+/**
+ * Server-sent events for one browser. The store is read while at least one stream is open.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/seeing-locks.md#a-page-for-browsers">
+ *     A page for browsers</a>
+ */
 public interface EventStream extends AutoCloseable {
 
     /**

@@ -11,6 +11,8 @@ import org.springframework.context.annotation.Bean;
 /**
  * Makes the {@link LockTester}, if there is a client. It is ordered after the client, unlike {@link
  * HoldfastTestAutoConfiguration}.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#tests">Tests</a>
  */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @ConditionalOnSingleCandidate(LockClient.class)

@@ -12,6 +12,8 @@ import org.springframework.context.annotation.Bean;
 /**
  * Replaces the application's store by one in memory. With {@code holdfast.test.enabled=false} a test keeps the
  * application's own store.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#tests">Tests</a>
  */
 @AutoConfiguration(before = HoldfastAutoConfiguration.class)
 @ConditionalOnProperty(prefix = "holdfast.test", name = "enabled", matchIfMissing = true)

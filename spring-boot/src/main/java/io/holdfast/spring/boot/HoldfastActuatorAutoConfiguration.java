@@ -35,6 +35,8 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter
 /**
  * The actuator endpoints and the health contributor {@code locks}; {@code management.health.locks.enabled=false}
  * switches the latter off.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#observability">Observability</a>
  */
 @AutoConfiguration(after = HoldfastAutoConfiguration.class)
 @ConditionalOnBean(LockClient.class)

@@ -16,7 +16,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
-/** Guards the data sources, if {@code holdfast.guard.enabled} is true. A {@link JdbcGuard} bean replaces ours. */
+/**
+ * Guards the data sources, if {@code holdfast.guard.enabled} is true. A {@link JdbcGuard} bean replaces ours.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#the-guard-in-the-database">
+ *     The guard in the database</a>
+ */
 @AutoConfiguration
 @ConditionalOnProperty(prefix = "holdfast.guard", name = "enabled")
 @EnableConfigurationProperties(HoldfastGuardProperties.class)

@@ -10,6 +10,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     database. Needs holdfast-jdbc and the guard's table.
  * @param table Name of the guard's table.
  * @param epoch Number that counts before the tokens. Raise it in all processes when the locks move to another store.
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#the-guard-in-the-database">
+ *     The guard in the database</a>
  */
 @ConfigurationProperties("holdfast.guard")
 public record HoldfastGuardProperties(

@@ -12,7 +12,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 
-/** Registers the meters, if there is a registry. */
+/**
+ * Registers the meters, if there is a registry.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/metrics.md#meters-micrometer">Meters</a>
+ */
 @AutoConfiguration(
         before = HoldfastAutoConfiguration.class,
         afterName = {

@@ -10,7 +10,11 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.web.ErrorResponse;
 
-/** Answers HTTP requests that fail for a lock, in Spring MVC and WebFlux. */
+/**
+ * Answers HTTP requests that fail for a lock, in Spring MVC and WebFlux.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/spring.md#http">HTTP</a>
+ */
 @AutoConfiguration
 @ConditionalOnWebApplication
 @ConditionalOnClass(ErrorResponse.class)

@@ -11,6 +11,7 @@ import java.util.Random;
  *     it. Then everything is in order when {@link #make} returns: no server that was the master still takes itself for
  *     the master
  * @param making begins the fault and ends it
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#3-torture">Torture</a>
  */
 public record TortureFault(String name, boolean losesData, Making making) {
 

@@ -4,7 +4,11 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The lock under torture, in one worker process. Thread-safe. */
+/**
+ * The lock under torture, in one worker process. Thread-safe.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#3-torture">Torture</a>
+ */
 public interface TortureLock {
 
     /**

@@ -3,7 +3,11 @@ package io.holdfast.testkit.torture;
 import java.util.List;
 import java.util.Locale;
 
-/** The servers of a torture, and their faults. */
+/**
+ * The servers of a torture, and their faults.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#3-torture">Torture</a>
+ */
 public interface TortureServers extends AutoCloseable {
 
     /** The kinds of servers. */

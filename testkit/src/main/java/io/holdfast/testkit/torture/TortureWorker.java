@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A process of the torture: threads that use the locks at random and record what they see. It reads its settings from
  * standard input, one line, and ends when standard input is closed.
+ *
+ * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/verification.md#3-torture">Torture</a>
  */
 public final class TortureWorker {
 

@@ -1,0 +1,91 @@
+package io.holdfast.verify.docs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** A reader of a public type's Javadoc finds an example there, or a link to a page that has one. */
+class JavadocExamplesTest {
+
+    private static final Pattern EXPORTS = Pattern.compile("exports ([a-z.]+);");
+    private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([a-z.]+);");
+    private static final Pattern PUBLIC_TYPE =
+            Pattern.compile("(?m)^public (?:\\w+ |non-sealed )*(?:class|interface|enum|record|@interface) (\\w+)");
+    private static final Pattern EXAMPLE = Pattern.compile("<pre>|/blob/main/docs/");
+    private static final Pattern LINK = Pattern.compile("/blob/main/([^\"#]+)#?([^\"]*)\">");
+
+    /** Public packages of the jars without a descriptor. */
+    private static final Set<String> OTHERS = Set.of(
+            "io.holdfast.zookeeper",
+            "io.holdfast.spring",
+            "io.holdfast.spring.boot",
+            "io.holdfast.spring.web",
+            "io.holdfast.spring.integration",
+            "io.holdfast.spring.shedlock",
+            "io.holdfast.spring.test");
+
+    private static final List<Path> SOURCES = Pages.files(".java").stream()
+            .filter(file -> file.toString().contains("src/main/java/"))
+            .toList();
+
+    @Test
+    void everyPublicTypeHasAnExampleOrALinkToOne() {
+        Set<String> packages = SOURCES.stream()
+                .filter(file -> file.endsWith("module-info.java"))
+                .flatMap(file -> EXPORTS.matcher(Pages.text(file)).results())
+                .map(found -> found.group(1))
+                .collect(Collectors.toSet());
+        packages.addAll(OTHERS);
+        List<String> types = SOURCES.stream()
+                .map(Pages::text)
+                .filter(text -> isIn(packages, text) && PUBLIC_TYPE.matcher(text).find())
+                .toList();
+        assertThat(types).hasSizeGreaterThan(100);
+        assertThat(types.stream().filter(text -> !hasExample(text)).map(JavadocExamplesTest::name))
+                .isEmpty();
+    }
+
+    @Test
+    void linksToPagesLeadSomewhere() {
+        List<MatchResult> links = SOURCES.stream()
+                .flatMap(file -> LINK.matcher(Pages.text(file)).results())
+                .toList();
+        assertThat(links).hasSizeGreaterThan(10);
+        for (MatchResult link : links) {
+            Path page = Path.of(link.group(1));
+            assertThat(Pages.ROOT.resolve(page)).exists();
+            if (!link.group(2).isEmpty()) {
+                assertThat(Pages.anchors(page)).contains(link.group(2));
+            }
+        }
+    }
+
+    @Test
+    void aTypeWithoutOneIsFound() {
+        assertThat(hasExample("/** A. */\npublic final class A {\n/** <pre>x</pre> */ int b;")).isFalse();
+        assertThat(hasExample("/** A. <pre>x</pre> */\n@Deprecated\npublic final class A {")).isTrue();
+    }
+
+    private static boolean isIn(Set<String> packages, String text) {
+        Matcher found = PACKAGE.matcher(text);
+        return found.find() && packages.contains(found.group(1));
+    }
+
+    private static boolean hasExample(String text) {
+        Matcher type = PUBLIC_TYPE.matcher(text);
+        return type.find() && EXAMPLE.matcher(text.substring(0, type.start())).find();
+    }
+
+    private static String name(String text) {
+        Matcher type = PUBLIC_TYPE.matcher(text);
+        Matcher in = PACKAGE.matcher(text);
+        return type.find() && in.find() ? in.group(1) + "." + type.group(1) : text;
+    }
+}
