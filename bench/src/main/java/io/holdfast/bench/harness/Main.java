@@ -121,10 +121,11 @@ public final class Main {
                         + profile.window().toMillis() + " ms after "
                         + profile.warmUp().toMillis() + " ms of warm-up ("
                         + profile.firstWarmUp().toMillis() + " ms and more the first time).",
-                Runtime.getRuntime().availableProcessors() + " processors, " + System.getProperty("os.name") + " "
-                        + System.getProperty("os.arch") + ", Java " + Runtime.version() + ", " + server.installation()
-                        + " on the loopback interface, nothing persisted.",
-                "Load average before " + loadBefore + ", after " + load() + " (this run's own load included after).");
+                "The machine had " + Runtime.getRuntime().availableProcessors() + " processors, "
+                        + System.getProperty("os.name") + " " + System.getProperty("os.arch") + ", Java "
+                        + Runtime.version() + ", and " + server.installation()
+                        + " on the loopback interface without persistence.",
+                "The load average was " + loadBefore + " before, and " + load() + " after (which includes this run).");
     }
 
     private static String load() {
