@@ -46,6 +46,16 @@ class ExecTest {
     }
 
     @Test
+    void isKnownAtTheServerByItsCommand() {
+        try (CliProcess exec = exec("named", "/bin/sh", "-c", "echo running; read line")) {
+            exec.awaitOut("running");
+            assertThat(String.valueOf(redis.command("CLIENT", "LIST"))).contains("exec_sh@");
+            exec.type("go on\n");
+            assertThat(exec.exitCode()).isZero();
+        }
+    }
+
+    @Test
     void tellsTheCommandItsLock() {
         try (CliProcess exec = exec("environment", "sh", "-c", "echo $HOLDFAST_LOCK $HOLDFAST_TOKEN")) {
             assertThat(exec.exitCode()).isZero();

@@ -51,6 +51,9 @@ import picocli.CommandLine.Parameters;
         })
 public final class ExecCommand implements Callable<Integer> {
 
+    /** The longest name that a client may have. */
+    private static final int CLIENT_NAME_MAX = 100;
+
     private final Io io;
     private final List<String> args;
     private final AtomicBoolean lossTold = new AtomicBoolean();
@@ -138,8 +141,15 @@ public final class ExecCommand implements Callable<Integer> {
     }
 
     private LockClient connect() {
-        LockClient.Builder builder = store.client();
+        LockClient.Builder builder = store.client().clientName(clientName());
         return withOptionNames(() -> builder.leaseTime(lease)).build();
+    }
+
+    /** Tools show the command, which an operator knows, as the holder. */
+    private String clientName() {
+        String program = command.get(0);
+        String shown = "exec " + program.substring(program.lastIndexOf('/') + 1);
+        return shown.length() <= CLIENT_NAME_MAX ? shown : "exec";
     }
 
     private int acquireAndRun(Supervisor supervisor, LockClient client) throws IOException, InterruptedException {
