@@ -133,7 +133,10 @@ public enum Peer {
 
     /** Returns the key in Redis whose expiry ends the lock. */
     public String key(String name) {
-        return label.startsWith("spring") ? SpringHandle.REGISTRY + ":" + name : name;
+        if (label.startsWith("spring")) {
+            return SpringHandle.REGISTRY + ":" + name;
+        }
+        return this == HOLDFAST ? "lock:" + name : name;
     }
 
     public static Peer of(String label) {

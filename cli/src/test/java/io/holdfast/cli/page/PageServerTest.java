@@ -8,6 +8,7 @@ import io.holdfast.console.web.ConsoleHandler;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -78,7 +79,7 @@ class PageServerTest {
 
     @Test
     void aRequestThatDoesNotArriveWholeIsEndedInTime() throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", page.getPort())) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), page.getPort())) {
             socket.setSoTimeout(20_000);
             socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: ".getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();

@@ -45,7 +45,8 @@ class JavadocExamplesTest {
         packages.addAll(OTHERS);
         List<String> types = SOURCES.stream()
                 .map(Pages::text)
-                .filter(text -> isIn(packages, text) && PUBLIC_TYPE.matcher(text).find())
+                .filter(text ->
+                        isIn(packages, text) && PUBLIC_TYPE.matcher(text).find())
                 .toList();
         assertThat(types).hasSizeGreaterThan(100);
         assertThat(types.stream().filter(text -> !hasExample(text)).map(JavadocExamplesTest::name))
@@ -69,8 +70,10 @@ class JavadocExamplesTest {
 
     @Test
     void aTypeWithoutOneIsFound() {
-        assertThat(hasExample("/** A. */\npublic final class A {\n/** <pre>x</pre> */ int b;")).isFalse();
-        assertThat(hasExample("/** A. <pre>x</pre> */\n@Deprecated\npublic final class A {")).isTrue();
+        assertThat(hasExample("/** A. */\npublic final class A {\n/** <pre>x</pre> */ int b;"))
+                .isFalse();
+        assertThat(hasExample("/** A. <pre>x</pre> */\n@Deprecated\npublic final class A {"))
+                .isTrue();
     }
 
     private static boolean isIn(Set<String> packages, String text) {
