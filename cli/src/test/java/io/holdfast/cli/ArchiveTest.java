@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.testkit.RedisServer;
 import java.nio.file.Files;
@@ -87,6 +88,23 @@ class ArchiveTest {
                 + "; COMP_WORDS=(holdfast ins); COMP_CWORD=1; _complete_holdfast; echo \"${COMPREPLY[@]}\"";
         assertThat(run(Map.of(), "bash", "-n", completion.toString())).isEqualTo(new Result(0, "", ""));
         assertThat(run(Map.of(), "bash", "-c", complete).out()).isEqualTo("inspect\n");
+    }
+
+    /** At a terminal, as zsh completes nothing elsewhere. */
+    @Test
+    void zshCompletesCommandsToo() throws Exception {
+        assumeTrue(run(Map.of(), "sh", "-c", "command -v zsh").exitCode() == 0, "there is no zsh");
+        String type = String.join(
+                "\n",
+                "zmodload zsh/zpty",
+                "zpty shell zsh -f -i",
+                "zpty -w shell \"source " + home.resolve("completion/holdfast") + "; echo rea''dy\"",
+                "zpty -r -m shell before '*ready*'",
+                "zpty -w -n shell $'holdfast ins\\t'",
+                "zpty -r -m shell typed '*pect*'",
+                "print -r -- $typed");
+        Map<String, String> environment = Map.of("HOME", folder.toString());
+        assertThat(run(environment, "timeout", "60", "zsh", "-fc", type).out()).containsPattern("holdfast ins.*pect");
     }
 
     @Test
