@@ -58,12 +58,12 @@ class ZooKeeperStoreTest {
                             .atMost(Duration.ofSeconds(60))
                             .until(() -> InProcess.run("ls", "--store", store)
                                     .out()
-                                    .matches("(?s).*\nreport +\\S+ \\(pid " + holder.pid()
+                                    .matches("(?s).*\nreport +exec sh@\\S+ \\(pid " + holder.pid()
                                             + "\\) +\\S+ +renewed +1 .*"));
                     InProcess seen = InProcess.run("inspect", "--store", store, "report");
                     assertThat(seen.out())
-                            .containsPattern("held by +\\S+@\\S+ \\(pid " + holder.pid() + "\\), for ")
-                            .containsPattern("\\S+@\\S+ \\(pid " + waiter.pid() + "\\): 1 for ");
+                            .containsPattern("held by +exec sh@\\S+ \\(pid " + holder.pid() + "\\), for ")
+                            .containsPattern("exec sh@\\S+ \\(pid " + waiter.pid() + "\\): 1 for ");
                 }
             }
         }
