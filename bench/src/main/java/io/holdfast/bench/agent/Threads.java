@@ -41,7 +41,7 @@ final class Threads {
             thread.join(60_000);
             if (thread.isAlive()) {
                 throw new IllegalStateException(
-                        "a thread still waits for its lock after a minute: " + List.of(thread.getStackTrace()));
+                        "a thread still waits for its lock after a minute\n" + List.of(thread.getStackTrace()));
             }
         }
         Throwable failure = failures.peek();

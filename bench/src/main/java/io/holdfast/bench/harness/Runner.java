@@ -100,8 +100,8 @@ public final class Runner {
             throw e;
         } catch (Exception e) {
             String said = String.valueOf(e.getMessage());
-            String cause = said.lines().findFirst().orElse("").split(": \\[", 2)[0]; // without a stack on one line
-            results.note(question.id() + " " + size + " " + peer + " failed: " + cause);
+            results.note(question.id() + " " + size + " " + peer + " failed: "
+                    + said.lines().findFirst().orElse(""));
             progress(question.id() + " " + size + " " + peer + " FAILED: " + said);
             bench.forget(peer);
         }
