@@ -27,7 +27,7 @@ public final class PageServer implements AutoCloseable {
     /** More than the streams of events that a handler opens, so that some are left for other requests. */
     private static final int THREADS = 24;
 
-    /** The longest time that a request may take to arrive, in seconds; the JDK's server reads it once, and has none. */
+    /** The JDK's setting of the seconds that a request may take to arrive. Without it there is no limit. */
     private static final String REQUEST_SECONDS_MAX = "sun.net.httpserver.maxReqTime";
 
     static {
