@@ -5,6 +5,7 @@ import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Enabled;
 import jdk.jfr.Event;
+import jdk.jfr.FlightRecorder;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
@@ -23,23 +24,35 @@ final class FlightRecording implements Recorder {
 
     private static final String CATEGORY = "Holdfast";
 
-    private final AcquireEvent acquire = new AcquireEvent();
-    private final HoldEvent hold = new HoldEvent();
-    private final LeaseLostEvent leaseLost = new LeaseLostEvent();
-    private final HandOffEvent handOff = new HandOffEvent();
-    private final RenewalEvent renewal = new RenewalEvent();
-    private final StoreErrorEvent storeError = new StoreErrorEvent();
-    private final ReconnectEvent reconnect = new ReconnectEvent();
-    private final ClockJumpEvent clockJump = new ClockJumpEvent();
+    /** Loaded only after {@link #isOn}: the first class of an event makes the JVM read all its own, in 50 ms. */
+    private static final class Asked {
+        static final AcquireEvent ACQUIRE = new AcquireEvent();
+        static final HoldEvent HOLD = new HoldEvent();
+        static final LeaseLostEvent LEASE_LOST = new LeaseLostEvent();
+        static final HandOffEvent HAND_OFF = new HandOffEvent();
+        static final RenewalEvent RENEWAL = new RenewalEvent();
+        static final StoreErrorEvent STORE_ERROR = new StoreErrorEvent();
+        static final ReconnectEvent RECONNECT = new ReconnectEvent();
+        static final ClockJumpEvent CLOCK_JUMP = new ClockJumpEvent();
+    }
+
+    FlightRecording() {
+        isOn(); // fails here where jdk.jfr is absent
+    }
+
+    /** Returns whether a recording runs now, or has run before. */
+    private static boolean isOn() {
+        return FlightRecorder.isInitialized();
+    }
 
     @Override
     public boolean recordsAcquires() {
-        return acquire.isEnabled();
+        return isOn() && Asked.ACQUIRE.isEnabled();
     }
 
     @Override
     public @Nullable Acquire beginAcquire() {
-        if (!acquire.isEnabled()) {
+        if (!isOn() || !Asked.ACQUIRE.isEnabled()) {
             return null;
         }
         AcquireEvent event = new AcquireEvent();
@@ -50,7 +63,7 @@ final class FlightRecording implements Recorder {
     @Override
     public Recorder.@Nullable Hold beginHold(
             String client, String name, long fencingToken, @Nullable Thread acquiredBy) {
-        if (!hold.isEnabled()) {
+        if (!isOn() || !Asked.HOLD.isEnabled()) {
             return null;
         }
         HoldEvent event = new HoldEvent();
@@ -64,7 +77,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void lost(String client, String name, long fencingToken, Duration held, String why) {
-        if (leaseLost.isEnabled()) {
+        if (isOn() && Asked.LEASE_LOST.isEnabled()) {
             LeaseLostEvent event = new LeaseLostEvent();
             event.client = client;
             event.name = name;
@@ -77,7 +90,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void handedOn(String client, String name, long fencingToken, long waitedNanos, int waiting) {
-        if (handOff.isEnabled()) {
+        if (isOn() && Asked.HAND_OFF.isEnabled()) {
             HandOffEvent event = new HandOffEvent();
             event.client = client;
             event.name = name;
@@ -90,7 +103,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void renewed(String client, int locks, int failed, Duration took) {
-        if (renewal.isEnabled()) {
+        if (isOn() && Asked.RENEWAL.isEnabled()) {
             RenewalEvent event = new RenewalEvent();
             event.client = client;
             event.locks = locks;
@@ -102,7 +115,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void storeFailed(String client, String command, String name, String outcome, String message) {
-        if (storeError.isEnabled()) {
+        if (isOn() && Asked.STORE_ERROR.isEnabled()) {
             StoreErrorEvent event = new StoreErrorEvent();
             event.client = client;
             event.command = command;
@@ -115,7 +128,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void reconnected(String client, String store) {
-        if (reconnect.isEnabled()) {
+        if (isOn() && Asked.RECONNECT.isEnabled()) {
             ReconnectEvent event = new ReconnectEvent();
             event.client = client;
             event.store = store;
@@ -125,7 +138,7 @@ final class FlightRecording implements Recorder {
 
     @Override
     public void clockJumped(String client, Duration by) {
-        if (clockJump.isEnabled()) {
+        if (isOn() && Asked.CLOCK_JUMP.isEnabled()) {
             ClockJumpEvent event = new ClockJumpEvent();
             event.client = client;
             event.by = by.toNanos();

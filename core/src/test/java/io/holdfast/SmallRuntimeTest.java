@@ -60,6 +60,17 @@ class SmallRuntimeTest {
         assertThat(run()).contains("jdk.jfr true", "java.management true", "records true", "lost true");
     }
 
+    /** Preparing the first event takes the JVM 50 ms, which a program that records nothing does not pay. */
+    @Test
+    void prepares_no_event_without_a_recording() throws Exception {
+        assertThat(run("-Xlog:class+load"))
+                .contains("records true", "lost true")
+                .anyMatch(line -> line.contains("io.holdfast.FlightRecording "))
+                .noneMatch(line -> line.contains("io.holdfast.FlightRecording$"));
+        assertThat(run("-Xlog:class+load", "-XX:StartFlightRecording"))
+                .anyMatch(line -> line.contains("io.holdfast.FlightRecording$AcquireEvent "));
+    }
+
     /** The core as a module reads the recorder's module if that is there, and brings it not. */
     @Test
     void records_as_a_module_too() throws Exception {
