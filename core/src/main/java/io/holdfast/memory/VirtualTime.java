@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * VirtualTime time = new VirtualTime();
  * MemoryLockStore.Server server = new MemoryLockStore.Server(time);
  * LockClient locks = LockClient.builder()
- *         .store(server.connect(new StoreContext("one", time)))
+ *         .store(server::connect)
  *         .timeSource(time)
  *         .build();
  * Lease lease = locks.tryAcquire("report", LockOptions.defaults().leaseFor(ofSeconds(10))).orElseThrow();
