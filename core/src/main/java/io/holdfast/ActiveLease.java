@@ -84,8 +84,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** The number of the lease on its hold. A char, as in {@link Hold}: an int would make each lease larger. */
     private final char handOff;
 
-    /** Where the caller asked for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
-    final @Nullable Throwable acquisition;
+    /** Null unless the client was asked to remember anything of it. */
+    final @Nullable Origin origin;
 
     /** Whether it was reported as forgotten. */
     private boolean reportedForgotten; // by the engine's lock
@@ -118,7 +118,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         boolean declared = waiter.owner == null && waiter.options.isReleasedByThread();
         this.releaser = declared ? waiter.thread() : waiter.owner;
         this.takenBy = declared ? -waiter.threadId() : waiter.threadId();
-        this.acquisition = waiter.acquisition;
+        this.origin = waiter.origin();
     }
 
     /** Returns the user's handle while there is one, so that an observer does not need to know this class. */

@@ -74,7 +74,8 @@ final class CardCollector {
                 left == ActiveLease.NO_LIMIT ? Optional.empty() : Optional.of(Duration.ofNanos(left + sinceNow)),
                 waiters,
                 first == null ? Duration.ZERO : since(first.arrivedNanos),
-                thread(lease.owner()));
+                thread(lease.owner()),
+                Optional.ofNullable(lease.origin).map(Origin::traceParent));
     }
 
     private Optional<String> thread(@Nullable Thread thread) {

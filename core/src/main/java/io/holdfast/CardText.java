@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +40,9 @@ final class CardText {
 
     /** Longer than any id that a client gives itself. */
     private static final int CLIENT_ID_MAX = 100;
+
+    /** Version, trace id, parent id and flags, as the W3C's recommendation "Trace Context" has them. */
+    private static final Pattern TRACE_PARENT = Pattern.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}");
 
     private CardText() {}
 
@@ -84,7 +88,8 @@ final class CardText {
                             .orElse(""),
                     lock.waiters(),
                     lock.waiters() == 0 ? 0 : lock.longestWait().toMillis() - earlierMillis,
-                    lock.thread().orElse(""));
+                    lock.thread().orElse(""),
+                    lock.traceParent().orElse(""));
         }
         for (Activity lock : card.busiest()) {
             line(
@@ -100,13 +105,18 @@ final class CardText {
         return text.toString();
     }
 
+    /** Writes a line without the empty fields at its end. */
     private static void line(StringBuilder text, int charsMax, Object... fields) {
         int start = text.length();
-        for (Object field : fields) {
-            if (text.length() > start) {
+        int length = fields.length;
+        while (fields[length - 1].equals("")) {
+            length--;
+        }
+        for (int i = 0; i < length; i++) {
+            if (i > 0) {
                 text.append('\t');
             }
-            escape(text, field.toString());
+            escape(text, fields[i].toString());
         }
         text.append('\n');
         if (text.length() > charsMax) {
@@ -175,6 +185,10 @@ final class CardText {
                 List.copyOf(busiest));
     }
 
+    static boolean isTraceParent(String text) {
+        return TRACE_PARENT.matcher(text).matches();
+    }
+
     private static boolean isClientId(String id) {
         return !id.isEmpty()
                 && id.length() <= CLIENT_ID_MAX
@@ -199,7 +213,8 @@ final class CardText {
                 remaining,
                 waiters,
                 waiters == 0 ? Duration.ZERO : longest,
-                line.optional());
+                line.optional(),
+                line.optional().filter(CardText::isTraceParent));
     }
 
     private static WaitedLock waiting(Fields line, long since) {
@@ -257,6 +272,9 @@ final class CardText {
         }
 
         Optional<String> optional() {
+            if (next >= fields.length) {
+                return Optional.empty();
+            }
             String field = shown();
             return field.isEmpty() ? Optional.empty() : Optional.of(field);
         }

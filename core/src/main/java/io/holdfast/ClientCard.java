@@ -54,6 +54,8 @@ public record ClientCard(
      * @param waiters how many callers of this client wait for the lock
      * @param longestWait how long the first of them has waited; zero if none waits
      * @param thread the thread that holds it, if the client tells
+     * @param traceParent the trace in which it was acquired, in the form of the W3C's header {@code traceparent}, if
+     *     the client has a {@link LockTracer}
      */
     public record HeldLock(
             String name,
@@ -63,7 +65,14 @@ public record ClientCard(
             Optional<Duration> remaining,
             int waiters,
             Duration longestWait,
-            Optional<String> thread) {}
+            Optional<String> thread,
+            Optional<String> traceParent) {
+
+        /** Returns the id of that trace: 32 hexadecimal digits. */
+        public Optional<String> traceId() {
+            return traceParent.map(text -> text.substring(3, 35));
+        }
+    }
 
     /**
      * A lock that callers of the client wait for while another client holds it.

@@ -53,6 +53,7 @@ final class Engine {
     final ForeignHolders foreignHolders;
     final AcquisitionNumbers numbers;
     final Cards cards;
+    final Traces traces;
 
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
@@ -73,6 +74,7 @@ final class Engine {
         this.longWaits = new LongWaits(names.values(), settings.time);
         store.listen(new Messages());
         this.cards = new Cards(this.store, settings, names.values());
+        this.traces = new Traces(cards, callbacks, settings);
     }
 
     /** Starts an acquisition for the calling thread to wait for. */
@@ -101,6 +103,7 @@ final class Engine {
     }
 
     private Waiter submit(String name, Waiter waiter) {
+        waiter.followed = traces.begin(name);
         do {
             ensureOpen();
         } while (!engine(name).submit(waiter));

@@ -51,6 +51,9 @@ final class EngineSettings {
     @Nullable
     LockListener listener;
 
+    @Nullable
+    LockTracer tracer;
+
     /** If empty, each client gets an id of its own. Two clients with one id would be one owner at the store. */
     String clientId = "";
 
@@ -113,6 +116,7 @@ final class EngineSettings {
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
         copy.listener = listener;
+        copy.tracer = tracer;
         copy.clientId = clientId;
         copy.clientName = clientName;
         copy.host = host;

@@ -71,15 +71,16 @@ final class Incidents {
 
     /** Logs a lease that is renewed without end although nothing in this program refers to the user's part of it. */
     void forgotten(ActiveLease lease) {
+        Throwable place = lease.origin == null ? null : lease.origin.place();
         forgotten.log(
                 () -> lease.describe() + " is held and renewed, but nothing in this program refers to it any more,"
                         + " so nothing will release it (expected: release() or try-with-resources; a program that means"
                         + " to hold the lock to its end keeps the lease in a field"
-                        + (lease.acquisition == null
+                        + (place == null
                                 ? "; the system property " + EngineSettings.TRACE_LEASES
                                         + "=true adds where the lease was acquired)"
                                 : ")"),
-                lease.acquisition);
+                place);
     }
 
     private String present(@Nullable StoreState state) {

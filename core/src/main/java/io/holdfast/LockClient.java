@@ -427,6 +427,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
+        /** Sets a tracer that follows the client's acquisitions. */
+        public Builder tracer(LockTracer tracer) {
+            settings.tracer = requireNonNull(tracer, "tracer");
+            return this;
+        }
+
         /** Sets the source of all time, for tests; {@link TimeSource#system()} by default. */
         public Builder timeSource(TimeSource time) {
             settings.time = requireNonNull(time, "time");

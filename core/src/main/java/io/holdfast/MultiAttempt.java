@@ -30,7 +30,9 @@ final class MultiAttempt {
     /** Returns one waiter for each name; empty if this client uses one of the names, and then nothing was sent. */
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
-            Reservation one = engine.engine(name).reserve(waiters.get());
+            Waiter waiter = waiters.get();
+            waiter.followed = engine.traces.begin(name);
+            Reservation one = engine.engine(name).reserve(waiter);
             if (one == null) {
                 made.forEach(before -> notTaken(before, false));
                 return List.of();

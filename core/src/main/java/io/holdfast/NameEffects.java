@@ -188,6 +188,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         engine.cards.acquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
         engine.observers.acquired(this, waiter, lease, state().waiting());
+        engine.traces.ended(this, waiter, null, lease);
     }
 
     @Override
@@ -203,7 +204,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         if (!waiter.untold) {
             engine.cards.notAcquired(name);
-            engine.observers.notAcquired(this, waiter, LockListener.Outcome.valueOf(outcome.name()), message);
+            LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
+            engine.observers.notAcquired(this, waiter, how, message);
+            engine.traces.ended(this, waiter, how, null);
         }
     }
 

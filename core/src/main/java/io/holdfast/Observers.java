@@ -26,6 +26,7 @@ final class Observers {
     private final TimeSource time;
     private final String clientId;
     private final boolean hasListener;
+    private final boolean hasTracer;
 
     /**
      * The leases whose end is to be recorded. Not a field of the lease: a client may hold very many of them.
@@ -40,26 +41,26 @@ final class Observers {
         this.time = settings.time;
         this.clientId = settings.clientId;
         this.hasListener = settings.listener != null;
+        this.hasTracer = settings.tracer != null;
     }
 
     // --- under the lock of a name ---
 
     /** A waiter has begun to wait. */
     void waits(Waiter waiter, NameState state) {
-        if (waiter.recording != null) {
-            ActiveLease out = state.tenure.lease();
-            waiter.recording.waitsFor(
-                    out != null ? out.hold.holderId() : state.contention().holder());
+        ActiveLease out = state.tenure.lease();
+        if (out != null) {
+            waiter.waitsFor(out);
+        } else {
+            waiter.waitsFor(state.contention().holder());
         }
     }
 
     /** The store has named the holder of the lock that the waiters of this state want. */
     void heldBy(String holder, NameState state) {
-        if (recorder.recordsAcquires()) {
+        if (hasTracer || recorder.recordsAcquires()) {
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                if (waiter.recording != null) {
-                    waiter.recording.waitsFor(holder);
-                }
+                waiter.waitsFor(holder);
             }
         }
     }

@@ -87,12 +87,14 @@ final class Waiter {
     /** The wait as an event of the flight recorder; null if waits are not recorded. Published with the outcome. */
     final Recorder.@Nullable Acquire recording = Recorder.INSTANCE.beginAcquire(); // by the engine's lock
 
+    /** The wait as the user's tracer follows it; null without one. Set before the waiter is submitted. */
+    Traces.@Nullable Followed followed;
+
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
 
     /** The place where the caller asks for the lease; null unless {@link EngineSettings#tracesLeases} is set. */
-    @Nullable
-    Throwable acquisition; // by the engine's lock
+    private @Nullable Throwable acquisition; // by the engine's lock
 
     /** The caller's lease: a handle, or the engine's own lease if a thread owns it. */
     private @Nullable Lease lease; // by the engine's lock; published with the outcome
@@ -149,6 +151,34 @@ final class Waiter {
         if (owner == null && engine.settings().tracesLeases) {
             acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
         }
+    }
+
+    /** Says who holds the lock, as far as this client knows it. Under the engine's lock. */
+    void waitsFor(@Nullable String holder) {
+        if (recording != null) {
+            recording.waitsFor(holder);
+        }
+        // A single attempt is no wait, so nobody asks whose trace it met.
+        if (followed != null && holder != null && !makesOneAttempt()) {
+            followed.waitsFor(holder);
+        }
+    }
+
+    /** Says which lease of this client the caller waits for the end of. Under the engine's lock. */
+    void waitsFor(ActiveLease lease) {
+        if (recording != null) {
+            recording.waitsFor(lease.hold.holderId());
+        }
+        if (followed != null) {
+            followed.waitsFor(lease);
+        }
+    }
+
+    /** Returns where the lease comes from; null if nothing was to be remembered. */
+    @Nullable
+    Origin origin() {
+        String trace = followed == null ? null : followed.traceParent;
+        return acquisition == null && trace == null ? null : new Origin(acquisition, trace);
     }
 
     /** Makes the lease that this waiter is granted. */

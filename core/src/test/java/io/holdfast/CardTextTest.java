@@ -7,6 +7,7 @@ import io.holdfast.spi.StoredCard;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ class CardTextTest {
 
     private static final long SEED = 20_261_123;
     private static final String CONTROL = "\u0000\u0007\u001b[31m\u202e\r";
+
+    private static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
     private static @Nullable ClientCard read(String text) {
         return CardText.read(new StoredCard("hf-a", text, Duration.ofSeconds(1), Duration.ZERO));
@@ -38,7 +41,8 @@ class CardTextTest {
                         Optional.of(Duration.ofSeconds(9)),
                         2,
                         Duration.ofSeconds(1),
-                        Optional.of("worker-1"))),
+                        Optional.of("worker-1"),
+                        Optional.of(TRACE))),
                 1,
                 List.of(new ClientCard.WaitedLock(
                         "b", Duration.ofSeconds(2), 1, Optional.of("hf-b:7"), Optional.empty())),
@@ -84,6 +88,7 @@ class CardTextTest {
             times.add(lock.longestWait());
             lock.remaining().ifPresent(times::add);
             assertThat(lock.waiters()).isNotNegative();
+            assertThat(lock.traceId().orElse("0".repeat(32))).matches("[0-9a-f]{32}");
         });
         card.waiting().forEach(lock -> times.add(lock.waited()));
         card.busiest().forEach(lock -> times.add(lock.waited()));
@@ -117,6 +122,17 @@ class CardTextTest {
                         card.waiting().get(0).holder().orElseThrow()))
                 .allSatisfy(shown -> assertThat(shown.chars()).noneMatch(Character::isISOControl));
         assertThat(card.application()).contains("\\u001b");
+    }
+
+    @Test
+    void a_trace_is_read_only_in_its_form() {
+        String valid = CardText.write(card(), 0);
+        assertThat(read(valid).hold("a").orElseThrow().traceParent()).contains(TRACE);
+        assertThat(read(valid).hold("a").orElseThrow().traceId()).contains("4bf92f3577b34da6a3ce929d0e0e4736");
+        for (String other : List.of("", "x", TRACE.toUpperCase(Locale.ROOT), TRACE + "-00", TRACE.substring(1))) {
+            assertThat(read(valid.replace(TRACE, other)).hold("a").orElseThrow().traceParent())
+                    .isEmpty();
+        }
     }
 
     @Test

@@ -32,9 +32,10 @@ class InspectJsonTest {
     @Test
     void aFreeLock() {
         assertThat(json("free"))
-                .isEqualTo("{\"name\":\"free\",\"locked\":false,\"holder\":null,\"remainingMillis\":0,"
-                        + "\"fencingToken\":null,\"waitingClients\":0,\"holderTitle\":null,\"heldMillis\":null,"
-                        + "\"renewed\":false,\"thread\":null,\"flags\":[],\"waiters\":0,\"queue\":[]}");
+                .isEqualTo(
+                        "{\"name\":\"free\",\"locked\":false,\"holder\":null,\"remainingMillis\":0,"
+                                + "\"fencingToken\":null,\"waitingClients\":0,\"holderTitle\":null,\"heldMillis\":null,"
+                                + "\"renewed\":false,\"thread\":null,\"traceId\":null,\"flags\":[],\"waiters\":0,\"queue\":[]}");
     }
 
     @Test

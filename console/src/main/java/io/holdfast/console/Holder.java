@@ -17,6 +17,7 @@ import java.util.OptionalLong;
  *     the store about), or if the key has no expiry, see {@link Flag#NO_EXPIRY}
  * @param isRenewed whether the holder renews the lease for as long as it holds it; false if that is unknown
  * @param thread the thread that holds the lock, if the client tells
+ * @param traceId the id of the trace in which the lock was acquired, if the client tells
  * @see <a href="https://github.com/holdfast-lock/holdfast/blob/main/docs/command-line.md#inspect-who-holds-a-lock">
  *     inspect: who holds a lock?</a>
  */
@@ -28,4 +29,5 @@ public record Holder(
         Optional<Duration> heldFor,
         Optional<Duration> endsIn,
         boolean isRenewed,
-        Optional<String> thread) {}
+        Optional<String> thread,
+        Optional<String> traceId) {}

@@ -139,6 +139,7 @@ final class PictureBuilder {
                 Optional.empty(),
                 state.remaining(),
                 false,
+                Optional.empty(),
                 Optional.empty());
     }
 
@@ -153,7 +154,8 @@ final class PictureBuilder {
                 Optional.of(lock.heldFor()),
                 lock.remaining().isPresent() ? lock.remaining() : left,
                 lock.remaining().isEmpty(),
-                lock.thread());
+                lock.thread(),
+                lock.traceId());
     }
 
     private Set<Flag> flags(@Nullable Holder holder, @Nullable LockState state, boolean inCycle) {

@@ -87,6 +87,7 @@ class PictureBuilderTest {
         assertThat(row.flags()).containsExactly(Flag.NOT_RENEWED);
         assertThat(row.holder().orElseThrow().endsIn()).contains(ofSeconds(3));
         assertThat(row.holder().orElseThrow().thread()).contains("main");
+        assertThat(row.holder().orElseThrow().traceId()).contains("4bf92f3577b34da6a3ce929d0e0e4736");
     }
 
     @Test

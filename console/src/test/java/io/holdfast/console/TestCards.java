@@ -44,7 +44,8 @@ final class TestCards {
                 Optional.ofNullable(remaining),
                 waiters,
                 waiters == 0 ? Duration.ZERO : Duration.ofSeconds(2),
-                Optional.ofNullable(thread)));
+                Optional.ofNullable(thread),
+                Optional.of("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")));
         return this;
     }
 

@@ -95,6 +95,7 @@ public final class InspectCommand implements Callable<Integer> {
                                 : holder.heldFor().map(Duration::toMillis).orElse(null),
                 "renewed", holder != null && holder.isRenewed(),
                 "thread", holder == null ? null : holder.thread().orElse(null),
+                "traceId", holder == null ? null : holder.traceId().orElse(null),
                 "flags", LockJson.flags(lock),
                 "waiters", lock.waiters(),
                 "queue", LockJson.queue(lock)));

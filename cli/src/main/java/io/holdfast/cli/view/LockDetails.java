@@ -47,6 +47,7 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
                 holder.title()
                         + holder.heldFor().map(held -> ", for " + Ages.of(held)).orElse(""));
         holder.thread().ifPresent(thread -> field(lines, "thread", thread));
+        holder.traceId().ifPresent(trace -> field(lines, "trace", trace));
         if (!holder.title().equals(holder.id())) {
             field(lines, "id", holder.id());
         }

@@ -171,6 +171,7 @@ class TopModelTest {
                 Optional.of(Duration.ofSeconds(heldSeconds)),
                 Optional.empty(),
                 true,
+                Optional.empty(),
                 Optional.empty());
         return new LockRow(
                 name,

@@ -63,7 +63,8 @@ public final class LockJson {
                 "heldMillis", millis(holder.heldFor().orElse(null)),
                 "endsInMillis", millis(holder.endsIn().orElse(null)),
                 "renewed", holder.isRenewed(),
-                "thread", holder.thread().orElse(null));
+                "thread", holder.thread().orElse(null),
+                "traceId", holder.traceId().orElse(null));
     }
 
     private static Map<String, @Nullable Object> of(Queued queued) {

@@ -1,0 +1,152 @@
+package io.holdfast;
+
+import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.spi.HolderId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the user's {@link LockTracer} how waits end, and which trace held the lock meanwhile. Reads the holder's card
+ * for that while a caller waits, because a holder that ends its work may end its process and remove its card.
+ */
+final class Traces {
+
+    /** For how long a card that was read is good for all waits. */
+    private static final long CARD_NANOS = Duration.ofSeconds(1).toNanos();
+
+    /** How many cards are remembered; each may have 32 KB. */
+    private static final int CARDS_MAX = 100;
+
+    /** Who held the lock, as far as it is known. */
+    private record Holder(Optional<String> title, Optional<String> traceParent) {}
+
+    private static final CompletionStage<Holder> NOBODY =
+            CompletableFuture.completedStage(new Holder(Optional.empty(), Optional.empty()));
+
+    private record Reading(long atNanos, CompletionStage<Optional<ClientCard>> card) {}
+
+    private final @Nullable LockTracer tracer;
+    private final long shortestNanos;
+    private final Cards cards;
+    private final Callbacks callbacks;
+    private final EngineSettings settings;
+    private final ConcurrentMap<String, Reading> read = new ConcurrentHashMap<>();
+
+    /** An acquisition that the tracer follows. */
+    final class Followed {
+
+        private final String name;
+        private final LockTracer.Acquisition told;
+        final @Nullable String traceParent;
+        private @Nullable String holderId; // by the engine's lock
+        private CompletionStage<Holder> holder = NOBODY; // by the engine's lock
+
+        private Followed(String name, LockTracer.Acquisition told) {
+            String trace = told.traceParent();
+            this.name = name;
+            this.told = told;
+            this.traceParent = trace != null && CardText.isTraceParent(trace) ? trace : null;
+        }
+
+        /** The caller waits for the end of a lease of this client. */
+        void waitsFor(ActiveLease lease) {
+            holderId = lease.hold.holderId();
+            Optional<String> trace = Optional.ofNullable(lease.origin).map(Origin::traceParent);
+            holder = CompletableFuture.completedStage(new Holder(Optional.of("this client"), trace));
+        }
+
+        /** The store has named the holder, perhaps the same as before. */
+        void waitsFor(String id) {
+            if (!id.equals(holderId)) {
+                holderId = id;
+                holder = CompletableFuture.completedStage(new Holder(Optional.of(Quoted.holder(id)), Optional.empty()));
+            }
+            lookForTrace();
+        }
+
+        /** Reads the holder's card, unless its trace is known by then: it may be on a later card than before. */
+        private void lookForTrace() {
+            String id = holderId;
+            if (id != null && !HolderId.client(id).equals(settings.clientId)) {
+                holder = holder.thenCompose(known ->
+                        known.traceParent().isPresent() ? CompletableFuture.completedStage(known) : read(id, known));
+            }
+        }
+
+        private CompletionStage<Holder> read(String id, Holder known) {
+            return cardOf(id)
+                    .thenApply(card -> new Holder(
+                            card.map(ClientCard::title).or(known::title),
+                            card.flatMap(found -> found.hold(name))
+                                    .filter(hold -> hold.holderId().equals(id))
+                                    .flatMap(HeldLock::traceParent)));
+        }
+    }
+
+    Traces(Cards cards, Callbacks callbacks, EngineSettings settings) {
+        this.tracer = settings.tracer;
+        this.shortestNanos = tracer == null ? 0 : tracer.shortestWait().toNanos();
+        this.cards = cards;
+        this.callbacks = callbacks;
+        this.settings = settings;
+    }
+
+    /** Lets the tracer follow an acquisition. Called by the thread that asks, without a lock. */
+    @Nullable
+    Followed begin(String name) {
+        if (tracer == null) {
+            return null;
+        }
+        try {
+            LockTracer.Acquisition told = tracer.begin(name);
+            return told == null ? null : new Followed(name, told);
+        } catch (Throwable e) {
+            Log.LOG.log(System.Logger.Level.ERROR, "A tracer failed; it does not follow this acquisition", e);
+            return null;
+        }
+    }
+
+    /** A wait has ended. */
+    void ended(EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease) {
+        Followed followed = waiter.followed;
+        long end = lease == null ? settings.time.nanoTime() : lease.grantedNanos;
+        long waitedNanos = end - waiter.arrivedNanos;
+        if (followed == null || waitedNanos < shortestNanos) {
+            return;
+        }
+        followed.lookForTrace();
+        long token = lease == null ? 0 : lease.fencingToken();
+        Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
+        CompletionStage<Holder> last = followed.holder;
+        at.later(() -> last.thenAccept(holder -> callbacks.execute(() -> followed.told.ended(new LockTracer.Wait(
+                followed.name,
+                began,
+                Duration.ofNanos(waitedNanos),
+                Optional.ofNullable(failure),
+                token,
+                holder.title(),
+                holder.traceParent())))));
+    }
+
+    /** Returns the card of the client of a holder id, perhaps as it was a second ago. Does not fail. */
+    private CompletionStage<Optional<ClientCard>> cardOf(String holder) {
+        String client = HolderId.client(holder);
+        long now = settings.time.nanoTime();
+        Reading known = read.get(client);
+        if (known != null && now - known.atNanos() < CARD_NANOS) {
+            return known.card();
+        }
+        if (read.size() >= CARDS_MAX) {
+            read.clear();
+        }
+        CompletionStage<Optional<ClientCard>> card = cards.ofHolder(holder);
+        read.put(client, new Reading(now, card));
+        return card;
+    }
+}
