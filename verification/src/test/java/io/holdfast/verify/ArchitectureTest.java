@@ -37,6 +37,7 @@ import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
+import io.holdfast.opentelemetry.HoldfastTracing;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
 import io.holdfast.redis.commands.CompareProbe;
@@ -68,6 +69,7 @@ class ArchitectureTest {
     private static final String REDIS = "io.holdfast.redis";
     private static final String ZOOKEEPER = "io.holdfast.zookeeper";
     private static final String MICROMETER = "io.holdfast.micrometer";
+    private static final String OPENTELEMETRY = "io.holdfast.opentelemetry";
     private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
 
@@ -115,6 +117,7 @@ class ArchitectureTest {
                 redis("", QUORUM, "member", "commands", "lua", "connect", "server"),
                 new Room(ZOOKEEPER, ZOOKEEPER, SPI, "org.apache.curator..", "org.apache.zookeeper.."),
                 new Room(MICROMETER, MICROMETER, API, SPI, "io.micrometer.core.instrument.."),
+                new Room(OPENTELEMETRY, OPENTELEMETRY, API, "io.opentelemetry.api..", "io.opentelemetry.context.."),
                 new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CONSOLE + ".json", CONSOLE + ".json", CONSOLE, API),
                 new Room(CONSOLE + ".web", CONSOLE + ".web", CONSOLE + ".json", CONSOLE, API, SPI),
@@ -171,6 +174,7 @@ class ArchitectureTest {
             "io.holdfast.quorum.QuorumStores",
             "io.holdfast.jdbc.JdbcGuard",
             "io.holdfast.micrometer.HoldfastMetrics",
+            "io.holdfast.opentelemetry.HoldfastTracing",
             "io.holdfast.testkit.RedisServer",
             "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
@@ -310,6 +314,7 @@ class ArchitectureTest {
         private RedisStores redis;
         private ZooKeeperLockStoreProvider zooKeeper;
         private HoldfastMetrics micrometer;
+        private HoldfastTracing openTelemetry;
         private Io console;
         private Json json;
         private Kill process;
