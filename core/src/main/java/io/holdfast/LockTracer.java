@@ -24,7 +24,7 @@ public interface LockTracer {
     /**
      * Called when a caller begins to acquire a lock, on the caller's thread, for each acquisition. Must not block.
      *
-     * @return what is told about this acquisition; null to leave it out
+     * @return the object that hears how this acquisition ends; null to leave it out
      */
     @Nullable
     Acquisition begin(String name);

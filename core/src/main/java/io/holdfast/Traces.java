@@ -42,15 +42,15 @@ final class Traces {
     final class Followed {
 
         private final String name;
-        private final LockTracer.Acquisition told;
+        private final LockTracer.Acquisition acquisition;
         final @Nullable String traceParent;
         private @Nullable String holderId; // by the engine's lock
         private CompletionStage<Holder> holder = NOBODY; // by the engine's lock
 
-        private Followed(String name, LockTracer.Acquisition told) {
-            String trace = told.traceParent();
+        private Followed(String name, LockTracer.Acquisition acquisition) {
+            String trace = acquisition.traceParent();
             this.name = name;
-            this.told = told;
+            this.acquisition = acquisition;
             this.traceParent = trace != null && CardText.isTraceParent(trace) ? trace : null;
         }
 
@@ -104,8 +104,8 @@ final class Traces {
             return null;
         }
         try {
-            LockTracer.Acquisition told = tracer.begin(name);
-            return told == null ? null : new Followed(name, told);
+            LockTracer.Acquisition acquisition = tracer.begin(name);
+            return acquisition == null ? null : new Followed(name, acquisition);
         } catch (Throwable e) {
             Log.LOG.log(System.Logger.Level.ERROR, "A tracer failed; it does not follow this acquisition", e);
             return null;
@@ -124,7 +124,7 @@ final class Traces {
         long token = lease == null ? 0 : lease.fencingToken();
         Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
         CompletionStage<Holder> last = followed.holder;
-        at.later(() -> last.thenAccept(holder -> callbacks.execute(() -> followed.told.ended(new LockTracer.Wait(
+        at.later(() -> last.thenAccept(holder -> callbacks.execute(() -> followed.acquisition.ended(new LockTracer.Wait(
                 followed.name,
                 began,
                 Duration.ofNanos(waitedNanos),

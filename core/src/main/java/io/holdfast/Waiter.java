@@ -153,7 +153,7 @@ final class Waiter {
         }
     }
 
-    /** Says who holds the lock, as far as this client knows it. Under the engine's lock. */
+    /** Notes the holder, as far as this client knows it. Under the engine's lock. */
     void waitsFor(@Nullable String holder) {
         if (recording != null) {
             recording.waitsFor(holder);
@@ -164,7 +164,7 @@ final class Waiter {
         }
     }
 
-    /** Says which lease of this client the caller waits for the end of. Under the engine's lock. */
+    /** Notes the lease of this client that is in the way. Under the engine's lock. */
     void waitsFor(ActiveLease lease) {
         if (recording != null) {
             recording.waitsFor(lease.hold.holderId());

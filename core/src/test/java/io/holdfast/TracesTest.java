@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a tracer is told, and the trace of a holder on its client's card. */
+/** What a tracer hears, and the trace of a holder on its client's card. */
 class TracesTest extends EngineFixture {
 
     private static final String HOLDERS = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
