@@ -66,6 +66,14 @@ class TracesTest extends EngineFixture {
         });
     }
 
+    /** Returns a lease on "a" that is on its client's card, with the trace in which it was acquired. */
+    private Lease heldInATrace() {
+        trace = HOLDERS;
+        Lease lease = holding.tryAcquire("a").orElseThrow();
+        advance(2 * PERIOD);
+        return lease;
+    }
+
     @Override
     CardDetail cards() {
         return CardDetail.NAMES;
@@ -73,9 +81,7 @@ class TracesTest extends EngineFixture {
 
     @Test
     void a_wait_for_another_client_leads_to_the_trace_in_which_that_acquired() {
-        trace = HOLDERS;
-        Lease lease = holding.tryAcquire("a").orElseThrow();
-        advance(2 * PERIOD);
+        Lease lease = heldInATrace();
         trace = WAITERS;
         Instant began = Instant.ofEpochMilli(time.wallMillis());
         CompletableFuture<Lease> wait = acquire(waiting, "a");
@@ -115,9 +121,7 @@ class TracesTest extends EngineFixture {
 
     @Test
     void a_card_is_read_once_for_many_waits() {
-        trace = HOLDERS;
-        Lease lease = holding.tryAcquire("a").orElseThrow();
-        advance(2 * PERIOD);
+        Lease lease = heldInATrace();
         List<CompletableFuture<Lease>> waits = new ArrayList<>();
         int before = cardsRead;
         for (int i = 0; i < 50; i++) {
@@ -134,9 +138,7 @@ class TracesTest extends EngineFixture {
 
     @Test
     void a_wait_that_timed_out_leads_there_too() {
-        trace = HOLDERS;
-        Lease lease = holding.tryAcquire("a").orElseThrow();
-        advance(2 * PERIOD);
+        Lease lease = heldInATrace();
         trace = null;
         CompletableFuture<Lease> wait = acquire(waiting, "a", DEFAULTS.waitAtMost(ofMillis(300)));
         advance(300);
@@ -206,8 +208,12 @@ class TracesTest extends EngineFixture {
 
     @Test
     void several_names_by_one_command_have_the_trace_of_their_caller() throws Exception {
+        ProbeStore together = probe("hf-t");
+        together.together = true;
+        LockClient client = client("hf-t", together, settings -> settings.tracer = tracer);
         trace = HOLDERS;
-        MultiLease leases = holding.tryAcquireAll(List.of("a", "b"), DEFAULTS).orElseThrow();
+        MultiLease leases = client.tryAcquireAll(List.of("a", "b"), DEFAULTS).orElseThrow();
+        assertThat(together.commands).anyMatch(command -> command.contains("together"));
         advance(2 * PERIOD);
         assertThat(waiting.inspect("b")
                         .holderCard()
