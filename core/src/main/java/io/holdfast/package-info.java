@@ -38,8 +38,8 @@
  * <p>The reply comes back as an event of the state, {@code NameState.onAcquired}. Around that path: {@code
  * RenewalTimer} knows which hold is due when, {@code Upkeep} has the rules of renewal, and {@code Compensation}
  * withdraws holds and queue places that nobody wants any more until the store confirms. {@code Observers} reports each
- * event to the listener and to the flight recorder, {@code Traces} each wait to a tracer. Waiters, leases and holds know
- * their name only as {@code NameEvents}.
+ * event to the listener and to the flight recorder, {@code Traces} each wait to a tracer. Waiters, leases and holds
+ * know their name only as {@code NameEvents}.
  */
 @NullMarked
 package io.holdfast;
