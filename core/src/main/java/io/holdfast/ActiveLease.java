@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *   HELD → LOST        by the engine (deadline, store, close), or by the caller that finds the deadline passed
  * </pre>
  *
- * <p>Invariant: {@code isValid()} ⇒ state is HELD and neither the hold's deadline nor the lease's own limit has passed.
+ * <p>Invariant: {@code isValid()} ⇒ HELD and neither the hold's deadline nor the lease's own limit has passed.
  * Each call reads the clock, so validity ends in time even if no thread of the client runs.
  *
  * <p>Invariant: from the delivery of a lease on, the engine refers strongly to its handle only through the user's loss
@@ -33,11 +33,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
-    enum State {
-        HELD,
-        RELEASED,
-        LOST
-    }
+    /** RELEASED or LOST; no end yet is HELD. */
+    private sealed interface End permits Released, Lost {}
+
+    /**
+     * The owner released it.
+     *
+     * @param answer the engine's answer, given when the store confirmed the release or the lock was passed on: true if
+     *     the hold was gone already; a {@link LockStoreException} if the name was to stay locked and the store did not
+     *     confirm that
+     */
+    private record Released(CompletableFuture<Boolean> answer) implements End {}
+
+    private record Lost(String why) implements End {}
 
     /** What an owner thread has taken. Not in the lease, so that a lost lease does not keep its thread reachable. */
     static final class Holds {
@@ -47,8 +55,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     static final long NO_LIMIT = Long.MAX_VALUE;
 
-    private static final AtomicReferenceFieldUpdater<ActiveLease, State> STATE =
-            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, State.class, "state");
+    private static final AtomicReferenceFieldUpdater<ActiveLease, End> END =
+            AtomicReferenceFieldUpdater.newUpdater(ActiveLease.class, End.class, "end");
 
     @SuppressWarnings("rawtypes")
     private static final AtomicReferenceFieldUpdater<ActiveLease, Queue> LOSS_CALLBACKS =
@@ -90,16 +98,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** Whether it was reported as forgotten. */
     private boolean reportedForgotten; // by the engine's lock
 
-    private volatile String lostWhy = "";
-    private volatile State state = State.HELD; // changed through STATE only
+    private volatile @Nullable End end; // set once, through END
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
-
-    /**
-     * The engine's answer to the release, given when the store confirmed it or the lock was passed on: true if the hold
-     * was gone already; a {@link LockStoreException} if the name was to stay locked and the store did not confirm that.
-     * The releasing thread sets it before it calls the engine.
-     */
-    private @Nullable CompletableFuture<Boolean> released;
 
     /** Makes the lease that a waiter is granted; {@code handle} is null if a thread owns the lease. */
     ActiveLease(
@@ -132,7 +132,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      * end of its own is reported as lost when it ends.
      */
     boolean noticeForgotten() {
-        if (reportedForgotten || owner() != null || !renewed || hasLimit() || state != State.HELD) {
+        if (reportedForgotten || owner() != null || !renewed || hasLimit() || hasEnded()) {
             return false;
         }
         // Not get(): during the marking of a collector it would keep the handle until the next collection.
@@ -199,7 +199,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public boolean isValid() {
-        if (state != State.HELD) {
+        if (hasEnded()) {
             return false;
         }
         if (!isOver()) {
@@ -208,7 +208,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         hold.engine.onLeaseOver(this);
         // A renewal that counted between the reads of deadline and clock means that the lease is not over, and never
         // was.
-        return state == State.HELD && !isOver();
+        return isHeldNow();
     }
 
     @Override
@@ -231,7 +231,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         if (isValid()) {
             return;
         }
-        if (state == State.RELEASED) {
+        if (isReleased()) {
             throw new IllegalStateException("The lease on " + Quoted.name(name()) + " was released");
         }
         throw lostException();
@@ -278,7 +278,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         requireNonNull(callback, "callback");
         lossCallbacks().add(callback);
         isValid();
-        if (state == State.LOST) {
+        if (end instanceof Lost) {
             runLossCallbacks();
         }
     }
@@ -313,7 +313,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Begins the release. */
     LeaseEnding end(Duration holdAtLeast) {
-        return new LeaseEnding(this, tryRelease(holdAtLeast.toNanos()) ? released : null);
+        return new LeaseEnding(this, tryRelease(holdAtLeast.toNanos()));
     }
 
     /** Releases a lease that its owner never received. */
@@ -332,15 +332,15 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** As {@link #isValid()}, but without an event for the engine: for observers of a simulation. */
     boolean isHeldNow() {
-        return state == State.HELD && !isOver();
+        return !hasEnded() && !isOver();
     }
 
     boolean hasEnded() {
-        return state != State.HELD;
+        return end != null;
     }
 
     boolean isReleased() {
-        return state == State.RELEASED;
+        return end instanceof Released;
     }
 
     /** Returns whether its time has passed, by the clocks alone. */
@@ -359,11 +359,10 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Called by the engine: HELD → LOST. Returns false if the lease had ended before. */
     boolean lose(String why) {
-        lostWhy = why;
         if (owner() != null) {
             holds().lostWhy = why;
         }
-        return STATE.compareAndSet(this, State.HELD, State.LOST);
+        return END.compareAndSet(this, null, new Lost(why));
     }
 
     void runLossCallbacks() {
@@ -378,34 +377,38 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Called by the engine, once, after the owner released. */
     void end(boolean wasGone) {
-        if (released != null) {
-            released.complete(wasGone);
+        if (end instanceof Released released) {
+            released.answer.complete(wasGone);
         }
     }
 
     /** Called by the engine instead of {@link #end(boolean)}: the store did not confirm what the release asked for. */
     void endFailed(LockStoreException why) {
-        if (released != null) {
-            released.completeExceptionally(why);
+        if (end instanceof Released released) {
+            released.answer.completeExceptionally(why);
         }
     }
 
-    private boolean tryRelease(long holdAtLeastNanos) {
-        if (!isValid() || !STATE.compareAndSet(this, State.HELD, State.RELEASED)) {
-            return false;
+    /** Returns the engine's answer; null if the lease had ended before. */
+    private @Nullable CompletableFuture<Boolean> tryRelease(long holdAtLeastNanos) {
+        if (!isValid()) {
+            return null;
         }
-        released = new CompletableFuture<>();
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        if (!END.compareAndSet(this, null, new Released(answer))) {
+            return null;
+        }
         long endNanos = grantedNanos + holdAtLeastNanos;
         if (holdAtLeastNanos > 0 && endNanos - hold.engine.time().nanoTime() > 0) {
             hold.engine.onRetained(this, endNanos);
         } else {
             hold.engine.onReleased(this);
         }
-        return true;
+        return answer;
     }
 
     LeaseLostException lostException() {
-        return lostException(lostWhy);
+        return lostException(end instanceof Lost lost ? lost.why : "");
     }
 
     LeaseLostException lostException(String why) {
@@ -420,16 +423,19 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** For people and logs. Changes nothing: a lease whose time has passed ends at the next {@link #isValid}. */
     @Override
     public String toString() {
-        String now = switch (state) {
-            case HELD ->
-                isOver()
-                        ? "over"
-                        : "held, valid for "
-                                + DurationText.rounded(Duration.ofNanos(leftNanos()))
-                                + (renewed ? " unless renewed" : "");
-            case RELEASED -> "released";
-            case LOST -> "lost: " + lostWhy;
-        };
-        return "Lease[" + Quoted.name(name()) + ", token " + fencingToken() + ", " + now + "]";
+        return "Lease[" + Quoted.name(name()) + ", token " + fencingToken() + ", " + stateText() + "]";
+    }
+
+    private String stateText() {
+        if (end instanceof Lost lost) {
+            return "lost: " + lost.why;
+        }
+        if (isReleased()) {
+            return "released";
+        }
+        return isOver()
+                ? "over"
+                : "held, valid for " + DurationText.rounded(Duration.ofNanos(leftNanos()))
+                        + (renewed ? " unless renewed" : "");
     }
 }

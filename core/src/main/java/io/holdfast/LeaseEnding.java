@@ -12,7 +12,7 @@ final class LeaseEnding {
 
     private final ActiveLease lease;
 
-    /** As {@link ActiveLease#released}; null if the lease had ended before the call. */
+    /** The engine's answer to the release; null if the lease had ended before the call. */
     private final @Nullable CompletableFuture<Boolean> answer;
 
     LeaseEnding(ActiveLease lease, @Nullable CompletableFuture<Boolean> answer) {

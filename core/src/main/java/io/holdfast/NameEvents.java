@@ -35,7 +35,7 @@ interface NameEvents {
     /** A waiter whose wait would never end gives up, unless it has had another outcome before. */
     void onDeadlock(Waiter waiter, DeadlockException why);
 
-    /** The owner released: the lease is in state RELEASED. */
+    /** The owner released: the lease is RELEASED. */
     void onReleased(ActiveLease lease);
 
     /** The owner released, and the name is to stay locked until this time. */

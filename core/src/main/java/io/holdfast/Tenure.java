@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariants: {@code lease != null ⇒ hold != null}; with a hold but no lease, either the length for the next lease
  * is being set, or the lock is open and a waiter was woken to claim it; at most one lease of this client is valid, as
- * the next is made only after the state of the last one has left HELD.
+ * the next is made only after the last one has ended.
  */
 final class Tenure {
 
@@ -59,7 +59,7 @@ final class Tenure {
 
     // --- events from owners and waiters ---
 
-    /** The owner released: the lease is in state RELEASED. */
+    /** The owner released: the lease is RELEASED. */
     void onReleased(ActiveLease ended) {
         Hold held = takeBack(ended);
         Waiter next = state.firstWaiter();
