@@ -89,7 +89,8 @@ final class KeyedStore implements LockStore {
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
         // Refuses none: no hold has a name that was refused.
-        below.renewAll(requests.stream().map(this::keyed).toList(), answers);
+        below.renewAll(
+                keys.areNames() ? requests : requests.stream().map(this::keyed).toList(), answers);
     }
 
     @Override
