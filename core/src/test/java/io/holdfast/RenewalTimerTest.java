@@ -41,6 +41,22 @@ class RenewalTimerTest extends EngineFixture {
         assertThat(batches).hasSize(10).allSatisfy(batch -> assertThat(batch).hasSize(10));
     }
 
+    @Test
+    void holds_taken_at_any_time_are_renewed_at_two_times_in_a_period_at_most() {
+        List<List<String>> batches = new ArrayList<>();
+        LockClient many = clientWith(batches, "");
+        for (int i = 0; i < 40; i++) {
+            now(acquire(many, "n" + i));
+            advance(25);
+        }
+        advance(5_000);
+        batches.clear();
+        advance(3_000);
+
+        assertThat(batches).as("in three periods").hasSizeLessThanOrEqualTo(6);
+        assertThat(batches.stream().flatMap(List::stream)).hasSize(120);
+    }
+
     /** Some clients hold very many locks, and an object for each of them adds up. */
     @Test
     void holds_that_were_renewed_together_share_one_deadline_until_one_is_renewed_without_the_others() {
