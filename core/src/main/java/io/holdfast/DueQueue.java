@@ -52,11 +52,21 @@ final class DueQueue {
         settle(hold, dueNanos, at);
     }
 
+    /** Takes out the first; only if there is one. */
+    Hold takeFirst() {
+        Hold first = requireNonNull(heap[0]);
+        // Its place is known: to read it from the hold would be a wait for memory.
+        remove(first, 0);
+        return first;
+    }
+
     void remove(Hold hold) {
-        int hole = hold.dueIndex;
-        if (hole < 0) {
-            return;
+        if (hold.dueIndex >= 0) {
+            remove(hold, hold.dueIndex);
         }
+    }
+
+    private void remove(Hold hold, int hole) {
         hold.dueIndex = -1;
         size--;
         Hold last = requireNonNull(heap[size]);

@@ -116,6 +116,11 @@ final class Hold {
         return base >= 1 && base <= BASE_MAX;
     }
 
+    /** Reads from the beginning and the end of the object: see {@link NameEvents#prefetch}. */
+    int prefetch() {
+        return (int) (base + renewAtNanos) + dueIndex;
+    }
+
     String holderId() {
         return HolderId.of(engine.settings().clientId, acquisition);
     }

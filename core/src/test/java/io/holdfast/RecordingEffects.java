@@ -252,6 +252,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public int prefetch() {
+        return 0;
+    }
+
+    @Override
     public @Nullable RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped) {
         throw new UnsupportedOperationException();
     }
