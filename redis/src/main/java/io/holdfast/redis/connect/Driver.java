@@ -8,6 +8,8 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.SslOptions;
 import io.lettuce.core.TimeoutOptions;
+import io.lettuce.core.event.Event;
+import io.lettuce.core.event.EventBus;
 import io.lettuce.core.protocol.ConnectionWatchdog;
 import io.lettuce.core.pubsub.PubSubCommandHandler;
 import io.lettuce.core.resource.ClientResources;
@@ -35,6 +37,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 
 /**
  * Sets up the driver as the store needs it: its threads, its options, and the set of its open channels.
@@ -80,6 +83,9 @@ public final class Driver {
             builder.threadFactoryProvider(THREADS)
                     .eventLoopGroupProvider(ownLoops)
                     .computationThreadPoolSize(2);
+            if (settings.topology() != RedisSettings.Topology.CLUSTER) {
+                builder.eventBus(new NoEvents());
+            }
         } else {
             // The built resources do not shut down what the builder was given.
             ownLoops = null;
@@ -175,6 +181,21 @@ public final class Driver {
         if (ownLoops != null) {
             var unusedToo = ownLoops.shutdown(0, 1, TimeUnit.SECONDS);
         }
+    }
+
+    /**
+     * Drops the driver's events. Only the connections to a cluster look at them, and the driver's own bus loads much of
+     * Reactor before the first lock.
+     */
+    private static final class NoEvents implements EventBus {
+
+        @Override
+        public Flux<Event> get() {
+            return Flux.never();
+        }
+
+        @Override
+        public void publish(Event event) {}
     }
 
     private final class Customizer implements NettyCustomizer {
