@@ -125,6 +125,7 @@ final class RedisOpening {
         connections.servers().forEach(this::checkServer);
         Publishing publishing = publishing(keys);
         Scripts scripts = new Scripts(
+                LuaScript.OF_STORES,
                 connections,
                 new ScriptHead(publishing, keys.clientChannels(), settings.topology() == Topology.CLUSTER),
                 commandErrors,
@@ -215,7 +216,7 @@ final class RedisOpening {
         steps.load(LuaScript.OF_STORES, scripts, connections.servers());
         String choice = "using Lua scripts (mode lua), "
                 + (settings.mode() == RedisMode.LUA ? "as configured" : "because the server runs them for this user");
-        Log.LOG.log(System.Logger.Level.INFO, settings.describe() + ": " + choice);
+        Log.LOG.log(System.Logger.Level.DEBUG, settings.describe() + ": " + choice);
         findings.add(Finding.ok("mode", choice));
         findings.addAll(scripts.allowed().findings());
         return null;

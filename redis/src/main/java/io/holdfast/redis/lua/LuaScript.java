@@ -8,6 +8,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -50,33 +53,20 @@ public enum LuaScript {
     public static final List<LuaScript> OF_MEMBERS =
             Stream.of(values()).filter(LuaScript::isOfMembers).toList();
 
-    private static final String PUSH = read("push");
-    private static final String SILENT = read("silent");
-
     /** What short paths end with in their names. */
     private static final String SHORT = "-short";
 
     /** The place of a short path at which it publishes a release. */
     private static final String RELEASED = "RELEASED";
 
-    /** What comes before the functions that tell other clients: the short path and what it needs. */
-    private final String early;
+    /** The texts of resources, each read when the first script needs it. */
+    private static final Map<String, String> TEXTS = new ConcurrentHashMap<>();
 
-    private final String text;
+    private final List<String> resources;
 
     /** @param resources in their order; those up to a short path come first of all */
     LuaScript(String... resources) {
-        StringBuilder first = new StringBuilder();
-        StringBuilder joined = new StringBuilder();
-        for (String resource : resources) {
-            joined.append(adapted(read(resource))).append('\n');
-            if (resource.endsWith(SHORT)) {
-                first.append(joined);
-                joined.setLength(0);
-            }
-        }
-        this.early = first.toString();
-        this.text = joined.toString();
+        this.resources = List.of(resources);
     }
 
     private boolean isOfMembers() {
@@ -90,12 +80,22 @@ public enum LuaScript {
      *     hints, sent by pcall: one text serves both
      */
     public String text(ScriptHead head, boolean pushes) {
-        return isOfMembers()
-                ? text
-                : early.replace(RELEASED, pushes ? head.release() : "0")
-                        + (pushes ? head.text() + PUSH : SILENT)
-                        + "\n"
-                        + text;
+        if (isOfMembers()) {
+            return joined(resources);
+        }
+        // What comes before the functions that tell other clients: the short path and what it needs.
+        int early = 0;
+        for (int i = 0; i < resources.size(); i++) {
+            early = resources.get(i).endsWith(SHORT) ? i + 1 : early;
+        }
+        return joined(resources.subList(0, early)).replace(RELEASED, pushes ? head.release() : "0")
+                + (pushes ? head.text() + read("push") : read("silent"))
+                + "\n"
+                + joined(resources.subList(early, resources.size()));
+    }
+
+    private String joined(List<String> some) {
+        return some.stream().map(resource -> adapted(read(resource)) + '\n').collect(Collectors.joining());
     }
 
     /** Returns what the server calls it. Takes time: to be kept. */
@@ -112,6 +112,10 @@ public enum LuaScript {
     }
 
     private static String read(String resource) {
+        return TEXTS.computeIfAbsent(resource, LuaScript::load);
+    }
+
+    private static String load(String resource) {
         try (InputStream in = LuaScript.class.getResourceAsStream(resource + ".lua")) {
             if (in == null) {
                 throw new IllegalStateException(resource + ".lua is missing from the jar");

@@ -36,6 +36,7 @@ public final class Scripts {
 
     private static final long RETRY_FIRST_NANOS = 5_000_000;
 
+    private final List<LuaScript> scripts;
     private final RedisConnections connections;
     private final ScriptHead head;
     private final RedisErrors errors;
@@ -46,7 +47,14 @@ public final class Scripts {
 
     private volatile boolean closed;
 
-    public Scripts(RedisConnections connections, ScriptHead head, RedisErrors errors, TimeSource time) {
+    /** @param scripts which will be run */
+    public Scripts(
+            List<LuaScript> scripts,
+            RedisConnections connections,
+            ScriptHead head,
+            RedisErrors errors,
+            TimeSource time) {
+        this.scripts = scripts;
         this.connections = connections;
         this.head = head;
         this.errors = errors;
@@ -63,7 +71,7 @@ public final class Scripts {
 
     private Map<LuaScript, String> digests(Allowed found) {
         Map<LuaScript, String> digests = new EnumMap<>(LuaScript.class);
-        for (LuaScript script : LuaScript.values()) {
+        for (LuaScript script : scripts) {
             digests.put(script, script.digest(head, found.pushes()));
         }
         return digests;

@@ -61,6 +61,7 @@ public final class MemberOpening {
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(messages::resubscribed));
         Scripts scripts = new Scripts(
+                LuaScript.OF_MEMBERS,
                 connections,
                 new ScriptHead(Publishing.PLAIN, keys.clientChannels(), false),
                 commandErrors,
