@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -38,7 +39,8 @@ public final class TestClient implements AutoCloseable, StoreListener {
     final String id;
     public final LockStore store;
     public final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
-    private final AtomicInteger numbers = new AtomicInteger();
+    /** As after a reconnect, numbers begin anywhere: these have letters in the holder id. */
+    private final AtomicInteger numbers = new AtomicInteger(13_370);
 
     /** Opens a store whose keys are the names, unless the URI has a prefix: most tests look at the keys. */
     public TestClient(String uri) {
@@ -75,7 +77,7 @@ public final class TestClient implements AutoCloseable, StoreListener {
     }
 
     public String newHolder() {
-        return id + ":" + numbers.incrementAndGet();
+        return HolderId.of(id, numbers.incrementAndGet());
     }
 
     public AcquireRequest request(String name, String holder, long leaseMillis, boolean queue) {

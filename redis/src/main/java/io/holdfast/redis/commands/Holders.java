@@ -15,7 +15,7 @@ public final class Holders {
     /** A hash with more fields is no lock, and is not read as a whole. */
     static final int FIELDS_MAX = 64;
 
-    private static final Pattern OURS = Pattern.compile("hf-[A-Za-z0-9_-]+:\\d+(~[A-Za-z0-9]+)?");
+    private static final Pattern OURS = Pattern.compile("hf-[A-Za-z0-9_-]+:[0-9a-z]+(~[A-Za-z0-9]+)?");
     private static final Pattern REDISSONS = Pattern.compile("[0-9a-fA-F]+(-[0-9a-fA-F]+){4}:\\d+(:write)?");
 
     private Holders() {}
@@ -32,7 +32,7 @@ public final class Holders {
 
     /** Whether a field of a hash belongs to a lock: a hold, or a field beside it. */
     static boolean isLocks(String field) {
-        return isHold(field) || field.equals("~seq") || field.equals("mode");
+        return isHold(field) || field.equals("mode");
     }
 
     /** Returns the text to show for a string that holds. */
