@@ -202,6 +202,9 @@ class RestrictedServiceTest {
             assertThat(Pattern.compile("redis\\.p?call\\([^']").matcher(text).find())
                     .as("computed command in %s", script)
                     .isFalse();
+            assertThat(Pattern.compile("(?<![.\\w])p?call\\(").matcher(text).find())
+                    .as("a call of %s that the check would not see", script)
+                    .isFalse();
             Matcher matcher = call.matcher(text);
             int calls = 0;
             while (matcher.find()) {

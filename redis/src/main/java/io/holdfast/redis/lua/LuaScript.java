@@ -10,22 +10,27 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The scripts, each a resource beside this class whose head says what it takes and answers. Each in two forms: one
- * tells waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
+ * The scripts, each a resource beside this class whose head says what it takes and answers. Each of a store's in two
+ * forms: one tells waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
  */
 public enum LuaScript {
     ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
     ACQUIRE_ALL("clock", "counter", "acquire-all"),
     RENEW("clock", "renew-short", "renew"),
-    /** The same with its keys written out, so that it is good for one hold. */
+    /** The same with its calls and keys written out, so that it is good for one hold. */
     RENEW_ONE("clock", "renew-short", "renew") {
         @Override
         String adapted(String text) {
-            return text.replace("KEYS[i]", "KEYS[1]").replace("KEYS[holds + i]", "KEYS[2]");
+            return SHORT_CALL
+                    .matcher(text)
+                    .replaceAll("redis.$1(")
+                    .replace("keys[i]", "KEYS[1]")
+                    .replace("keys[holds + i]", "KEYS[2]");
         }
     },
     RELEASE("release-short", "clock", "counter", "common", "release"),
@@ -52,6 +57,9 @@ public enum LuaScript {
     /** The scripts of a quorum's member. */
     public static final List<LuaScript> OF_MEMBERS =
             Stream.of(values()).filter(LuaScript::isOfMembers).toList();
+
+    /** A call by a local variable. */
+    private static final Pattern SHORT_CALL = Pattern.compile("(?<![.\\w])(p?call)\\(");
 
     /** What short paths end with in their names. */
     private static final String SHORT = "-short";

@@ -1,6 +1,6 @@
 -- Renews holds, all in the same way. Nearly all renewals end here and count nobody, before the functions of the other
--- texts are built. Loaded without common.lua: it grants nothing. For one hold in a command, KEYS[1] and KEYS[2] are
--- written out when it is loaded, for services that check that.
+-- texts are built. Loaded without common.lua: it grants nothing. For one hold in a command, redis.call, KEYS[1] and
+-- KEYS[2] are written out when it is loaded, for services that check that.
 --
 -- KEYS    lock of each hold; then, if the waiting clients are counted, the queue of each
 -- ARGV[1] lease in ms; 0: a look, which promises and changes nothing
