@@ -25,7 +25,7 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
         if (!digests) {
             missing.add(Finding.warning(
                     "rights",
-                    "the server refuses EVALSHA, so each command sends the text of its script, up to 9 KB",
+                    "the server refuses EVALSHA, so each command sends the text of its script, up to 20 KB",
                     "allow +evalsha"));
         }
         if (!pushes) {
