@@ -8,7 +8,8 @@ import java.util.function.Supplier;
 /** Retries a connect whose refusal the driver swallowed. */
 final class Handshakes {
 
-    private static final int TRIES_MAX = 8;
+    /** A new JVM is so slow at first that it may lose the answer several times in a row. */
+    private static final int TRIES_MAX = 20;
 
     private Handshakes() {}
 

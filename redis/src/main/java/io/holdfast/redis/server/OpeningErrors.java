@@ -75,6 +75,15 @@ public final class OpeningErrors {
         if (find(TimeoutException.class, error) != null || find(RedisCommandTimeoutException.class, error) != null) {
             return noAnswer(error);
         }
+        if (find(IllegalStateException.class, error) != null) {
+            // Of the driver, which found no handler in a channel that was closed before it looked.
+            return new StoreException(
+                    NOT_EXECUTED,
+                    server
+                            + " hung up at once, and what it said was lost (it may be full: raise its maxclients, or close"
+                            + " connections)",
+                    error);
+        }
         if (says(NO_SUCH_MASTER, error)) {
             return new StoreException(
                     NOT_EXECUTED,
