@@ -241,7 +241,7 @@ final class Contender {
         CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return created.thenCompose(stat -> {
             if (stat == null) {
-                return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
+                return Folder.make(now, folder.path()).thenCompose(there -> attempt(request, attempts - 1));
             }
             return looked.thenCompose(line -> {
                 if (!node.isIn(now, line)) {
