@@ -58,7 +58,12 @@ final class ZooKeeperLockStore implements LockStore {
         this.time = context.time();
         this.clocks = clocks;
         this.errors = new ZooKeeperErrors(settings);
-        this.session = new CurrentSession(connector, errors, this::newSession, new SessionEvents());
+        this.session = new CurrentSession(
+                connector,
+                errors,
+                this::newSession,
+                () -> listener.reconnected(),
+                id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
         this.pauses = new PauseDetector(time, session::timeoutMillis);
         this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
     }
@@ -304,18 +309,6 @@ final class ZooKeeperLockStore implements LockStore {
             throw errors.unreachable(millis);
         } catch (ExecutionException e) {
             throw errors.of(e);
-        }
-    }
-
-    private final class SessionEvents implements CurrentSession.Listener {
-        @Override
-        public void reconnected() {
-            listener.reconnected();
-        }
-
-        @Override
-        public void sessionOver(long id) {
-            contenders.values().forEach(contender -> contender.sessionOver(id));
         }
     }
 
