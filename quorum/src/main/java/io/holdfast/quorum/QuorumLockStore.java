@@ -52,7 +52,6 @@ final class QuorumLockStore implements LockStore {
     private final ClaimRounds rounds;
     private final QuorumRenewal renewal;
     private final ProposalClock proposals;
-    private final String clientId;
     private final AtomicLong claims = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
@@ -65,11 +64,10 @@ final class QuorumLockStore implements LockStore {
 
     private volatile boolean closed;
 
-    QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups, String clientId) {
+    QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups) {
         this.members = members;
         this.examinations = examinations;
         this.wakeups = wakeups;
-        this.clientId = clientId;
         this.compensation = new QuorumCompensation(members);
         this.rounds = new ClaimRounds(members, compensation);
         this.renewal = new QuorumRenewal(members, rounds, this::gone);
@@ -310,7 +308,7 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public String toString() {
-        return describe() + " for " + clientId;
+        return describe();
     }
 
     /** Returns how many votes are being given back; for tests. */

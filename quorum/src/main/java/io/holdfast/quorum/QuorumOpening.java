@@ -97,7 +97,7 @@ final class QuorumOpening {
                 examinations.examine(seat.index);
             }
         }
-        return new QuorumLockStore(members, examinations, wakeups, context.clientId());
+        return new QuorumLockStore(members, examinations, wakeups);
     }
 
     private boolean hopesForBootstrap(List<@Nullable Identity> identities) {
