@@ -60,16 +60,6 @@ final class Acquisition {
         attempt(1);
     }
 
-    /** Ends it without a start: its id holds already. A caller that waits for the outcome handles the hold. */
-    void foundHeld(QuorumHold hold) {
-        done(new AcquireReply.Granted(hold.base(), 0, 0));
-    }
-
-    /** Ends it without a start: it is not asked for. */
-    void drop() {
-        done(NOT_ASKED_FOR);
-    }
-
     /** Nobody waits for it any more: it makes no further tries. */
     void unwanted() {
         unwanted = true;
@@ -164,7 +154,8 @@ final class Acquisition {
         fail(error);
     }
 
-    private void done(AcquireReply reply) {
+    /** Ends it with a reply, even without a start. */
+    void done(AcquireReply reply) {
         store.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }

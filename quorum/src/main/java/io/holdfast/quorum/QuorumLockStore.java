@@ -121,7 +121,7 @@ final class QuorumLockStore implements LockStore {
             return acquisition.outcome;
         }
         if (acquisition.isUnwanted()) {
-            acquisition.drop();
+            acquisition.done(Acquisition.NOT_ASKED_FOR);
             return acquisition.outcome;
         }
         QuorumHold hold = holds.get(request.holderId());
@@ -132,7 +132,8 @@ final class QuorumLockStore implements LockStore {
             acquisition.start();
             return acquisition.outcome;
         }
-        acquisition.foundHeld(hold);
+        // A caller that waits for the outcome handles the hold.
+        acquisition.done(new AcquireReply.Granted(hold.base(), 0, 0));
         return acquireAgain(request, hold);
     }
 
@@ -195,7 +196,7 @@ final class QuorumLockStore implements LockStore {
                 return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
             }
             if (next != null) {
-                next.drop();
+                next.done(Acquisition.NOT_ASKED_FOR);
             }
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
                 return CompletableFuture.failedFuture(new StoreException(
