@@ -123,7 +123,7 @@ final class QuorumOpening {
     }
 
     private void awaitMajority(List<CompletableFuture<QuorumMember>> opening) {
-        int majority = Majority.of(opening.size());
+        int majority = Members.majority(opening.size());
         CompletableFuture<Boolean> enough = new CompletableFuture<>();
         AtomicInteger successes = new AtomicInteger();
         for (CompletionStage<QuorumMember> each : opening) {

@@ -51,7 +51,7 @@ final class Replies<R> {
     }
 
     int majority() {
-        return Majority.of(answers.length);
+        return Members.majority(answers.length);
     }
 
     int pending() {

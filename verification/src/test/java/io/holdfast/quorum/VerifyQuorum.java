@@ -56,7 +56,7 @@ public final class VerifyQuorum {
 
     /** How many of so many members are a majority. */
     public static int majority(int members) {
-        return Majority.of(members);
+        return Members.majority(members);
     }
 
     /** The store's agreement on one token. */
