@@ -23,7 +23,7 @@ final class PauseDetector {
     private final StoppableTimer timer;
     private final ReentrantLock lock = new ReentrantLock();
     private ClockReading armed; // by lock; when the timer was set
-    private long knownNanos; // by lock; the session's timeout, zero before the first one
+    private volatile long knownNanos; // written by lock; the session's timeout, zero before the first one
     private long pauseNanos; // by lock; how long the last pause was, zero if there was none
     private long pauseEndNanos; // by lock
 
@@ -84,13 +84,7 @@ final class PauseDetector {
     }
 
     private void next() {
-        long nanos;
-        lock.lock();
-        try {
-            nanos = knownNanos == 0 ? FIRST_NANOS : knownNanos / 32;
-        } finally {
-            lock.unlock();
-        }
-        timer.set(nanos, this::beat);
+        long known = knownNanos;
+        timer.set(known == 0 ? FIRST_NANOS : known / 32, this::beat);
     }
 }
