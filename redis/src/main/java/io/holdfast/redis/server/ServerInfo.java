@@ -25,7 +25,7 @@ public final class ServerInfo {
     }
 
     /** Returns a field, or an empty string. */
-    String field(String name) {
+    public String field(String name) {
         return fields.getOrDefault(name, "");
     }
 
