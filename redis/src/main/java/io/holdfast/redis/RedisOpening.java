@@ -243,7 +243,7 @@ final class RedisOpening {
             throw errors.noReplicasInModeCommands(why);
         }
         DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, context.time(), settings.timeout(), commandErrors);
+                connections::dedicated, connections::server, context.time(), commandErrors);
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(

@@ -92,7 +92,7 @@ class ReleaseRaceTest {
         Duration timeout = Duration.ofSeconds(5);
         RedisErrors errors = new RedisErrors("test", timeout);
         DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), timeout, errors);
+                connections::dedicated, connections::server, TimeSource.system(), errors);
         CompareProbe.Finding found = await(new CompareProbe(
                         connections,
                         dedicated,

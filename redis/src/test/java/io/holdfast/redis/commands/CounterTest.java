@@ -77,7 +77,7 @@ class CounterTest {
             connections = new ServerConnections(settings, TimeSource.system());
             connections.connect(() -> {}).toCompletableFuture().get(10, TimeUnit.SECONDS);
             dedicated = new DedicatedConnections(
-                    connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+                    connections::dedicated, connections::server, TimeSource.system(), errors);
             CompareWays ways = new CompareWays(
                     new NativeWays(connections),
                     dedicated,

@@ -56,7 +56,6 @@ public class WatchWayTest {
                 connector,
                 connections::server,
                 TimeSource.system(),
-                settings.timeout(),
                 new RedisErrors(settings.describe(), settings.timeout()));
     }
 
