@@ -190,17 +190,11 @@ public final class DedicatedConnections {
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> connect(ServerId server, String key) {
-        // Not the driver's own kind of future, whose exceptionallyCompose never completes.
-        CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
-        connector.apply(key).whenComplete((connection, error) -> {
+        return connector.apply(key).whenComplete((connection, error) -> {
             if (error != null) {
                 gone(server);
-                connecting.completeExceptionally(error);
-            } else {
-                connecting.complete(connection);
             }
         });
-        return connecting;
     }
 
     private void giveBack(ServerId server, Idle idle, boolean usable) {
