@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +50,7 @@ final class ZooKeeperLockStore implements LockStore {
     private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile StoreListener listener = new NobodyListens();
+    private volatile @Nullable StoreListener listener;
 
     /** Makes a store that is not connected yet. */
     ZooKeeperLockStore(
@@ -62,7 +63,7 @@ final class ZooKeeperLockStore implements LockStore {
                 connector,
                 errors,
                 this::newSession,
-                () -> listener.reconnected(),
+                () -> tell(StoreListener::reconnected),
                 id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
         this.pauses = new PauseDetector(time, session::timeoutMillis);
         this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
@@ -211,7 +212,7 @@ final class ZooKeeperLockStore implements LockStore {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            listener = new NobodyListens();
+            listener = null;
             contenders.values().forEach(Contender::stop);
             pauses.stop();
             session.close();
@@ -260,8 +261,12 @@ final class ZooKeeperLockStore implements LockStore {
         return session.reconnections();
     }
 
-    StoreListener listener() {
-        return listener;
+    /** Sends a message to the engine, unless it does not listen yet, or no longer. */
+    void tell(Consumer<StoreListener> message) {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            message.accept(receiver);
+        }
     }
 
     /** Returns what an error means for the command. */
@@ -310,20 +315,5 @@ final class ZooKeeperLockStore implements LockStore {
         } catch (ExecutionException e) {
             throw errors.of(e);
         }
-    }
-
-    /** Listens until the engine does, and after the end. */
-    private static final class NobodyListens implements StoreListener {
-        @Override
-        public void granted(String name, String holderId) {}
-
-        @Override
-        public void contended(String name, String holderId) {}
-
-        @Override
-        public void released(String name) {}
-
-        @Override
-        public void reconnected() {}
     }
 }
