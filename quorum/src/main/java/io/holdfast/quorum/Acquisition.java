@@ -26,7 +26,7 @@ final class Acquisition {
 
     private static final int TRIES = 3;
 
-    /** The pause after the first split; doubled for each further one. */
+    /** Half of the bound of the first random pause; the bound doubles with each further split. */
     private static final long PAUSE_NANOS = 4_000_000;
 
     /** After so many refusals something is wrong with the members' registers. */

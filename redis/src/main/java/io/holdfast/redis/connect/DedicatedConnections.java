@@ -21,7 +21,8 @@ import java.util.function.Function;
  * for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
  *
  * <p>A connection on which a command failed is closed: it may still watch keys, or have an open transaction. A
- * connection that was idle from one beat to the next is closed, too, unless it is the last one.
+ * connection that was idle from one beat to the next is closed, too, unless it is the last one and all
+ * are to one server.
  */
 public final class DedicatedConnections {
 
