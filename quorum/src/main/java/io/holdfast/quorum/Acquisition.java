@@ -32,7 +32,10 @@ final class Acquisition {
     /** After so many refusals something is wrong with the members' registers. */
     private static final int COMMITS_MAX = 20;
 
-    /** When the engine asks again after split votes. It waits for as long as it takes the present hold to last. */
+    /**
+     * When the engine asks again after split votes. The engine waits for as long as a busy reply says that the hold
+     * lasts, so this is short.
+     */
     private static final long SPLIT_MILLIS = 30;
 
     /** The same while some members have no vote: a hold may be hidden behind them. */

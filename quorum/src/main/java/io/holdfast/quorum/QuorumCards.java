@@ -31,7 +31,7 @@ final class QuorumCards implements CardStore {
                 .thenApply(clients -> clients.stream().max(Integer::compare).orElse(1));
     }
 
-    /** Kept at all members that answer, or to be written anew. */
+    /** Returns true if every member that answered still has the card; otherwise it is written anew. */
     @Override
     public CompletionStage<Boolean> keep(Duration keep) {
         return each(cards -> cards.keep(keep)).thenApply(kept -> !kept.contains(false));

@@ -256,7 +256,7 @@ final class RedisOpening {
                             : Finding.warning(
                                     "mode",
                                     choice + "; so there is no fair queue at the server",
-                                    "allow this user +evalsha +eval, or set mode=commands to say that this is meant"));
+                                    "allow this user +evalsha +eval, or set mode=commands if this is intended"));
             return opened;
         } catch (ExecutionException e) {
             throw commandErrors.of(e);
