@@ -165,8 +165,8 @@ public final class QuorumStores {
                         + " (expected: 3, 5, 7 or 9 independent servers; less than 3 cannot lose any)");
             }
             if (number % 2 == 0) {
-                throw new IllegalArgumentException("quorum members: " + number + " (expected: an odd number; "
-                        + number + " servers tolerate no more failures than " + (number - 1) + " do)");
+                throw new IllegalArgumentException("quorum members: " + number + " (expected: an odd number; " + number
+                        + " servers tolerate no more failures than " + (number - 1) + " do)");
             }
         }
     }

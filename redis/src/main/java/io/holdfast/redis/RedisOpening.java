@@ -242,8 +242,8 @@ final class RedisOpening {
         if (settings.minReplicas() > 0) {
             throw errors.noReplicasInModeCommands(why);
         }
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, context.time(), commandErrors);
+        DedicatedConnections dedicated =
+                new DedicatedConnections(connections::dedicated, connections::server, context.time(), commandErrors);
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(

@@ -91,8 +91,8 @@ class ReleaseRaceTest {
     private static Map<String, ConditionalDelete> ways(ServerConnections connections) throws Exception {
         Duration timeout = Duration.ofSeconds(5);
         RedisErrors errors = new RedisErrors("test", timeout);
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), errors);
+        DedicatedConnections dedicated =
+                new DedicatedConnections(connections::dedicated, connections::server, TimeSource.system(), errors);
         CompareProbe.Finding found = await(new CompareProbe(
                         connections,
                         dedicated,

@@ -39,8 +39,7 @@ public final class NativeWays {
 
     /** {@code DELEX key IFEQ value}. Without the condition it would be a DEL. */
     public ConditionalDelete delex() {
-        return (key, expected) ->
-                delete(NewCommand.DELEX, args(key).add("IFEQ").addValue(expected));
+        return (key, expected) -> delete(NewCommand.DELEX, args(key).add("IFEQ").addValue(expected));
     }
 
     /** {@code SET key value IFEQ expected PX millis}. Without PX the key would never expire. */
