@@ -26,13 +26,16 @@ final class Acquisition {
 
     private static final int TRIES = 3;
 
-    /** The pause after the first split; doubled for each further one. */
+    /** Half of the bound of the first random pause; the bound doubles with each further split. */
     private static final long PAUSE_NANOS = 4_000_000;
 
     /** After so many refusals something is wrong with the members' registers. */
     private static final int COMMITS_MAX = 20;
 
-    /** When the engine asks again after split votes. It waits for as long as it takes the present hold to last. */
+    /**
+     * When the engine asks again after split votes. The engine waits for as long as a busy reply says that the hold
+     * lasts, so this is short.
+     */
     private static final long SPLIT_MILLIS = 30;
 
     /** The same while some members have no vote: a hold may be hidden behind them. */
@@ -58,16 +61,6 @@ final class Acquisition {
 
     void start() {
         attempt(1);
-    }
-
-    /** Ends it without a start: its id holds already. A caller that waits for the outcome handles the hold. */
-    void foundHeld(QuorumHold hold) {
-        done(new AcquireReply.Granted(hold.base(), 0, 0));
-    }
-
-    /** Ends it without a start: it is not asked for. */
-    void drop() {
-        done(NOT_ASKED_FOR);
     }
 
     /** Nobody waits for it any more: it makes no further tries. */
@@ -164,7 +157,8 @@ final class Acquisition {
         fail(error);
     }
 
-    private void done(AcquireReply reply) {
+    /** Ends it with a reply, even without a start. */
+    void done(AcquireReply reply) {
         store.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }

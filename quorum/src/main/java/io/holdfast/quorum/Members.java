@@ -13,4 +13,9 @@ record Members(String description, List<Seat> seats, TimeSource time, QuorumSett
     Members {
         seats = List.copyOf(seats);
     }
+
+    /** Returns how many of so many members are more than half of them. */
+    static int majority(int members) {
+        return members / 2 + 1;
+    }
 }

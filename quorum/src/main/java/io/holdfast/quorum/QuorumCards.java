@@ -12,7 +12,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * The cards of clients at the members of a quorum. Each member has one, and of several the newest counts: cards are for
@@ -32,7 +31,7 @@ final class QuorumCards implements CardStore {
                 .thenApply(clients -> clients.stream().max(Integer::compare).orElse(1));
     }
 
-    /** Kept at all members that answer, or to be written anew. */
+    /** Returns true if every member that answered still has the card; otherwise it is written anew. */
     @Override
     public CompletionStage<Boolean> keep(Duration keep) {
         return each(cards -> cards.keep(keep)).thenApply(kept -> !kept.contains(false));
@@ -71,7 +70,7 @@ final class QuorumCards implements CardStore {
         for (Seat seat : seats) {
             QuorumMember member = seat.member();
             if (member != null) {
-                member.cards().ifPresent(cards -> asked.add(begun(() -> command.apply(cards))));
+                member.cards().ifPresent(cards -> asked.add(command.apply(cards).toCompletableFuture()));
             }
         }
         return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new)).handle((done, error) -> {
@@ -86,13 +85,5 @@ final class QuorumCards implements CardStore {
             }
             return answers;
         });
-    }
-
-    private static <T> CompletableFuture<T> begun(Supplier<CompletionStage<T>> command) {
-        try {
-            return command.get().toCompletableFuture();
-        } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(e);
-        }
     }
 }

@@ -52,7 +52,6 @@ final class QuorumLockStore implements LockStore {
     private final ClaimRounds rounds;
     private final QuorumRenewal renewal;
     private final ProposalClock proposals;
-    private final String clientId;
     private final AtomicLong claims = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
@@ -65,11 +64,10 @@ final class QuorumLockStore implements LockStore {
 
     private volatile boolean closed;
 
-    QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups, String clientId) {
+    QuorumLockStore(Members members, Examinations examinations, Wakeups wakeups) {
         this.members = members;
         this.examinations = examinations;
         this.wakeups = wakeups;
-        this.clientId = clientId;
         this.compensation = new QuorumCompensation(members);
         this.rounds = new ClaimRounds(members, compensation);
         this.renewal = new QuorumRenewal(members, rounds, this::gone);
@@ -123,7 +121,7 @@ final class QuorumLockStore implements LockStore {
             return acquisition.outcome;
         }
         if (acquisition.isUnwanted()) {
-            acquisition.drop();
+            acquisition.done(Acquisition.NOT_ASKED_FOR);
             return acquisition.outcome;
         }
         QuorumHold hold = holds.get(request.holderId());
@@ -134,7 +132,8 @@ final class QuorumLockStore implements LockStore {
             acquisition.start();
             return acquisition.outcome;
         }
-        acquisition.foundHeld(hold);
+        // A caller that waits for the outcome handles the hold.
+        acquisition.done(new AcquireReply.Granted(hold.base(), 0, 0));
         return acquireAgain(request, hold);
     }
 
@@ -197,7 +196,7 @@ final class QuorumLockStore implements LockStore {
                 return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
             }
             if (next != null) {
-                next.drop();
+                next.done(Acquisition.NOT_ASKED_FOR);
             }
             if (ended.ending() == Verdicts.Ending.UNKNOWN) {
                 return CompletableFuture.failedFuture(new StoreException(
@@ -310,7 +309,7 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public String toString() {
-        return describe() + " for " + clientId;
+        return describe();
     }
 
     /** Returns how many votes are being given back; for tests. */

@@ -97,7 +97,7 @@ final class QuorumOpening {
                 examinations.examine(seat.index);
             }
         }
-        return new QuorumLockStore(members, examinations, wakeups, context.clientId());
+        return new QuorumLockStore(members, examinations, wakeups);
     }
 
     private boolean hopesForBootstrap(List<@Nullable Identity> identities) {
@@ -123,7 +123,7 @@ final class QuorumOpening {
     }
 
     private void awaitMajority(List<CompletableFuture<QuorumMember>> opening) {
-        int majority = Majority.of(opening.size());
+        int majority = Members.majority(opening.size());
         CompletableFuture<Boolean> enough = new CompletableFuture<>();
         AtomicInteger successes = new AtomicInteger();
         for (CompletionStage<QuorumMember> each : opening) {

@@ -72,7 +72,7 @@ public final class QuorumStores {
          *
          * @param description its address, without secrets; different for each member
          * @param opener connects; may block, and throws {@link StoreException} if the member cannot be reached: then it
-         *     is called once more in the background
+         *     is called again every second in the background, until it succeeds or the store is closed
          */
         public Builder member(String description, Function<StoreContext, QuorumMember> opener) {
             candidates.add(new QuorumOpening.Candidate(requireNonNull(description), requireNonNull(opener)));
@@ -140,7 +140,7 @@ public final class QuorumStores {
 
         /**
          * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about
-         * a second more for it. The client goes on connecting in the background to members that cannot be reached.
+         * a second more for it (with {@link #bootstrap}, up to 30 s). The client goes on connecting in the background to members that cannot be reached.
          *
          * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two
          *     members are the same server
@@ -165,8 +165,8 @@ public final class QuorumStores {
                         + " (expected: 3, 5, 7 or 9 independent servers; less than 3 cannot lose any)");
             }
             if (number % 2 == 0) {
-                throw new IllegalArgumentException("quorum members: " + number + " (expected: an odd number; the "
-                        + number + "th cannot make up for a failure that " + (number - 1) + " could not)");
+                throw new IllegalArgumentException("quorum members: " + number + " (expected: an odd number; " + number
+                        + " servers tolerate no more failures than " + (number - 1) + " do)");
             }
         }
     }

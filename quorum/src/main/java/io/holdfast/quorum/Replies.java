@@ -3,7 +3,6 @@ package io.holdfast.quorum;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
@@ -52,7 +51,7 @@ final class Replies<R> {
     }
 
     int majority() {
-        return Majority.of(answers.length);
+        return Members.majority(answers.length);
     }
 
     int pending() {
@@ -152,10 +151,5 @@ final class Replies<R> {
     @SuppressWarnings("unchecked")
     private @Nullable R answer(int member) {
         return (R) answers[member];
-    }
-
-    @Override
-    public String toString() {
-        return Arrays.toString(answers);
     }
 }

@@ -36,7 +36,7 @@ record TokenRound(int members, long candidate, int accepted, int refused, long h
 
     /** Returns whether a majority has written the candidate, so that it is the token. */
     boolean isCommitted() {
-        return Integer.bitCount(accepted) >= Majority.of(members);
+        return Integer.bitCount(accepted) >= Members.majority(members);
     }
 
     /** Returns whether a refusal came before a majority: there is a larger number, so waiting is of no use. */

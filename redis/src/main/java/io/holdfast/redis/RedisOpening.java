@@ -242,8 +242,8 @@ final class RedisOpening {
         if (settings.minReplicas() > 0) {
             throw errors.noReplicasInModeCommands(why);
         }
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, context.time(), settings.timeout(), commandErrors);
+        DedicatedConnections dedicated =
+                new DedicatedConnections(connections::dedicated, connections::server, context.time(), commandErrors);
         CompareProbe compare = new CompareProbe(connections, dedicated, commandErrors, probed(keys));
         try {
             CommandsOpening opened = new CommandsOpening(
@@ -256,7 +256,7 @@ final class RedisOpening {
                             : Finding.warning(
                                     "mode",
                                     choice + "; so there is no fair queue at the server",
-                                    "allow this user +evalsha +eval, or set mode=commands to say that this is meant"));
+                                    "allow this user +evalsha +eval, or set mode=commands if this is intended"));
             return opened;
         } catch (ExecutionException e) {
             throw commandErrors.of(e);
@@ -310,7 +310,7 @@ final class RedisOpening {
     }
 
     /**
-     * Returns keys of different slots, where one server serves them all. They are so many that a proxy in front of
+     * Returns locks, then their queues, of different slots where one server serves them all. They are so many that a proxy in front of
      * several servers would hardly have put all of them on one.
      */
     private String[] batch(RedisKeys keys) {
@@ -318,11 +318,12 @@ final class RedisOpening {
             String[] one = probed(keys);
             return new String[] {one[0], one[1]};
         }
-        List<String> batch = new ArrayList<>();
+        String[] batch = new String[2 * BATCHED_NAMES];
         for (int i = 0; i < BATCHED_NAMES; i++) {
             String[] one = keys.probe(i + context.clientId());
-            batch.addAll(List.of(one[0], one[1]));
+            batch[i] = one[0];
+            batch[BATCHED_NAMES + i] = one[1];
         }
-        return batch.toArray(new String[0]);
+        return batch;
     }
 }

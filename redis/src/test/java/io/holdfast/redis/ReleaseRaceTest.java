@@ -68,7 +68,7 @@ class ReleaseRaceTest {
                     }
                     results.put(way.getKey(), result);
                 }
-                ConditionalDelete naively = (key, expected, channel) -> naive(delayed, key, expected);
+                ConditionalDelete naively = (key, expected) -> naive(delayed, key, expected);
                 Result naive = race(direct, naively, 4);
                 for (int longest = 8; longest <= 128 && naive.foreignDeletes() == 0; longest *= 2) {
                     naive = race(direct, naively, longest);
@@ -91,8 +91,8 @@ class ReleaseRaceTest {
     private static Map<String, ConditionalDelete> ways(ServerConnections connections) throws Exception {
         Duration timeout = Duration.ofSeconds(5);
         RedisErrors errors = new RedisErrors("test", timeout);
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, TimeSource.system(), timeout, errors);
+        DedicatedConnections dedicated =
+                new DedicatedConnections(connections::dedicated, connections::server, TimeSource.system(), errors);
         CompareProbe.Finding found = await(new CompareProbe(
                         connections,
                         dedicated,
@@ -162,7 +162,7 @@ class ReleaseRaceTest {
         var commands = other.commands();
         assertThat(await(commands.set(key, "first", SetArgs.Builder.nx().px(leaseMillis))))
                 .isEqualTo("OK");
-        CompletionStage<ConditionalDelete.Deletion> release = way.delete(key, "first", "channel");
+        CompletionStage<ConditionalDelete.Deletion> release = way.delete(key, "first");
         while (await(commands.set(key, "second", SetArgs.Builder.nx().px(60_000))) == null) {
             Thread.onSpinWait();
         }

@@ -17,7 +17,6 @@ public final class VerifyQuorum {
     private final QuorumLockStore store;
 
     public VerifyQuorum(
-            String clientId,
             List<? extends QuorumMember> members,
             TimeSource time,
             LongUnaryOperator random,
@@ -41,7 +40,7 @@ public final class VerifyQuorum {
             seat.occupy(member);
             examinations.examine(seat.index);
         }
-        store = new QuorumLockStore(all, examinations, wakeups, clientId);
+        store = new QuorumLockStore(all, examinations, wakeups);
     }
 
     public LockStore store() {
@@ -57,7 +56,7 @@ public final class VerifyQuorum {
 
     /** How many of so many members are a majority. */
     public static int majority(int members) {
-        return Majority.of(members);
+        return Members.majority(members);
     }
 
     /** The store's agreement on one token. */

@@ -98,7 +98,7 @@ final class Contender {
     /** The session is over, and all its nodes are, or will be soon. */
     void sessionOver(long id) {
         if (hold.isIn(id)) {
-            store.listener().lost(folder.name(), holderId);
+            store.tell(listener -> listener.lost(folder.name(), holderId));
         }
         turns.addTask(() -> node.sessionOver(id));
     }
@@ -126,7 +126,7 @@ final class Contender {
 
     private void deletedByOthers() {
         finish();
-        store.listener().lost(folder.name(), holderId);
+        store.tell(listener -> listener.lost(folder.name(), holderId));
     }
 
     private CompletableFuture<Boolean> endIfOver() {
@@ -241,7 +241,7 @@ final class Contender {
         CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return created.thenCompose(stat -> {
             if (stat == null) {
-                return folder.make(now).thenCompose(there -> attempt(request, attempts - 1));
+                return Folder.make(now, folder.path()).thenCompose(there -> attempt(request, attempts - 1));
             }
             return looked.thenCompose(line -> {
                 if (!node.isIn(now, line)) {

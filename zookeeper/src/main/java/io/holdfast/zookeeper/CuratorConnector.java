@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +35,7 @@ final class CuratorConnector implements Connector {
                 .maxCloseWaitMs(closeMillis)
                 .zkClientConfig(config(settings));
         if (settings.login() != null) {
-            builder.authorization("digest", ZooKeeperSettings.bytes(settings.login()));
+            builder.authorization("digest", settings.login().getBytes(StandardCharsets.UTF_8));
         }
         curator = builder.build();
     }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 
@@ -15,23 +16,14 @@ import org.jspecify.annotations.Nullable;
  */
 final class CurrentSession {
 
-    /** What follows from changes of the connection. */
-    interface Listener {
-
-        /** Messages may have been missed: the connection was lost and is back. */
-        void reconnected();
-
-        /** The nodes of this session must not be relied on any more. */
-        void sessionOver(long id);
-    }
-
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
     static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;
     private final Connector connector;
     private final Function<Handle, Session> sessions;
-    private final Listener listener;
+    private final Runnable reconnected;
+    private final LongConsumer sessionOver;
     private final ReentrantLock adopting = new ReentrantLock();
     private volatile @Nullable Session session; // written by lock
     private volatile boolean connected;
@@ -42,12 +34,22 @@ final class CurrentSession {
 
     private volatile boolean closed;
 
-    /** @param sessions makes a session of a handle on which one is established */
-    CurrentSession(Connector connector, ZooKeeperErrors errors, Function<Handle, Session> sessions, Listener listener) {
+    /**
+     * @param sessions makes a session of a handle on which one is established
+     * @param reconnected called when messages may have been missed: the connection was lost and is back
+     * @param sessionOver receives the id of a session whose nodes must not be relied on any more
+     */
+    CurrentSession(
+            Connector connector,
+            ZooKeeperErrors errors,
+            Function<Handle, Session> sessions,
+            Runnable reconnected,
+            LongConsumer sessionOver) {
         this.connector = connector;
         this.errors = errors;
         this.sessions = sessions;
-        this.listener = listener;
+        this.reconnected = reconnected;
+        this.sessionOver = sessionOver;
         connector.listen(this::changed);
     }
 
@@ -125,7 +127,7 @@ final class CurrentSession {
                 reconnections.incrementAndGet();
                 adopt();
                 if (state == ConnectionState.RECONNECTED) {
-                    listener.reconnected();
+                    reconnected.run();
                 }
             }
             // Nothing ends by this: promises count from confirmed writes.
@@ -137,7 +139,7 @@ final class CurrentSession {
                 if (ended != null && ended.isOver()) {
                     connected = false;
                     over = true;
-                    listener.sessionOver(ended.id());
+                    sessionOver.accept(ended.id());
                 }
             }
         }
@@ -167,7 +169,7 @@ final class CurrentSession {
             over = false;
             connected = true;
             if (before != null && before.id() != handle.sessionId()) {
-                listener.sessionOver(before.id());
+                sessionOver.accept(before.id());
             }
         } catch (Exception e) {
             // The connection has gone again; there will be another event.

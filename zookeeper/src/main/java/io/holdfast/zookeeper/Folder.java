@@ -74,11 +74,7 @@ record Folder(String name, String path) {
                 .thenCompose(newest -> line);
     }
 
-    /** Makes the folder, as a container: the servers remove it some time after its last child has gone. */
-    CompletableFuture<Boolean> make(Session session) {
-        return make(session, path, MAKE_ATTEMPTS);
-    }
-
+    /** Makes a folder, as a container: the servers remove it some time after its last child has gone. */
     static CompletableFuture<Boolean> make(Session session, String path) {
         return make(session, path, MAKE_ATTEMPTS);
     }

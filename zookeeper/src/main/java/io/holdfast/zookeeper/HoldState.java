@@ -105,7 +105,7 @@ final class HoldState {
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
         heldIn = now.id();
         successors.begin(now, node.path(), 0);
-        store.listener().granted(folder.name(), holderId);
+        store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
     /** Returns the write that was made when the node became the first, once; null if it is too old. */

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Says whether this process has run without a long pause: then a timer was late, by either clock, as a machine that is
- * suspended stops the monotonic one. While the process runs, ZooKeeper's own thread sends its pings. That cannot be
+ * Detects long pauses of this process. A pause makes a timer late by at least one of the two clocks; the monotonic clock
+ * stops while the machine is suspended. While the process runs, ZooKeeper's own thread sends its pings. That cannot be
  * seen in another way, not even by the connection: after a pause of up to a whole session it stands, if anything waited
  * in the socket.
  */
@@ -23,7 +23,7 @@ final class PauseDetector {
     private final StoppableTimer timer;
     private final ReentrantLock lock = new ReentrantLock();
     private ClockReading armed; // by lock; when the timer was set
-    private long knownNanos; // by lock; the session's timeout, zero before the first one
+    private volatile long knownNanos; // written by lock; the session's timeout, zero before the first one
     private long pauseNanos; // by lock; how long the last pause was, zero if there was none
     private long pauseEndNanos; // by lock
 
@@ -84,13 +84,7 @@ final class PauseDetector {
     }
 
     private void next() {
-        long nanos;
-        lock.lock();
-        try {
-            nanos = knownNanos == 0 ? FIRST_NANOS : knownNanos / 32;
-        } finally {
-            lock.unlock();
-        }
-        timer.set(nanos, this::beat);
+        long known = knownNanos;
+        timer.set(known == 0 ? FIRST_NANOS : known / 32, this::beat);
     }
 }

@@ -30,7 +30,10 @@ final class SerialQueue {
         CompletionStage<Boolean> done = add(work);
         done.whenComplete((value, error) -> {
             if (error != null) {
-                LOG.log(System.Logger.Level.DEBUG, "could not act on an event; the next poll or renewal will", error);
+                LOG.log(
+                        System.Logger.Level.DEBUG,
+                        "handling an event failed; the next poll or renewal makes up for it",
+                        error);
             }
         });
     }

@@ -156,7 +156,7 @@ final class SuccessorWatch {
         seenWaiters = true;
         newest = line.number(waiting);
         if (begun) {
-            store.listener().contended(folder.name(), holderId);
+            store.tell(listener -> listener.contended(folder.name(), holderId));
         }
         if (lookedAtWaiters) {
             watchNeighbours(now);

@@ -132,7 +132,7 @@ final class ZooKeeperCards implements CardStore {
                 Optional::empty);
     }
 
-    /** Two leaders have two clocks. */
+    /** Returns the age, at least zero: two leaders may have stamped the two times. */
     private static Duration age(long now, long then) {
         return Duration.ofMillis(Math.max(0, now - then));
     }

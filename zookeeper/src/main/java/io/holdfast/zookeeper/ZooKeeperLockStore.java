@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -49,7 +50,7 @@ final class ZooKeeperLockStore implements LockStore {
     private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile StoreListener listener = new NobodyListens();
+    private volatile @Nullable StoreListener listener;
 
     /** Makes a store that is not connected yet. */
     ZooKeeperLockStore(
@@ -58,7 +59,12 @@ final class ZooKeeperLockStore implements LockStore {
         this.time = context.time();
         this.clocks = clocks;
         this.errors = new ZooKeeperErrors(settings);
-        this.session = new CurrentSession(connector, errors, this::newSession, new SessionEvents());
+        this.session = new CurrentSession(
+                connector,
+                errors,
+                this::newSession,
+                () -> tell(StoreListener::reconnected),
+                id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
         this.pauses = new PauseDetector(time, session::timeoutMillis);
         this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
     }
@@ -206,7 +212,7 @@ final class ZooKeeperLockStore implements LockStore {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            listener = new NobodyListens();
+            listener = null;
             contenders.values().forEach(Contender::stop);
             pauses.stop();
             session.close();
@@ -255,8 +261,12 @@ final class ZooKeeperLockStore implements LockStore {
         return session.reconnections();
     }
 
-    StoreListener listener() {
-        return listener;
+    /** Sends a message to the engine, unless it does not listen yet, or no longer. */
+    void tell(Consumer<StoreListener> message) {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            message.accept(receiver);
+        }
     }
 
     /** Returns what an error means for the command. */
@@ -305,32 +315,5 @@ final class ZooKeeperLockStore implements LockStore {
         } catch (ExecutionException e) {
             throw errors.of(e);
         }
-    }
-
-    private final class SessionEvents implements CurrentSession.Listener {
-        @Override
-        public void reconnected() {
-            listener.reconnected();
-        }
-
-        @Override
-        public void sessionOver(long id) {
-            contenders.values().forEach(contender -> contender.sessionOver(id));
-        }
-    }
-
-    /** Listens until the engine does, and after the end. */
-    private static final class NobodyListens implements StoreListener {
-        @Override
-        public void granted(String name, String holderId) {}
-
-        @Override
-        public void contended(String name, String holderId) {}
-
-        @Override
-        public void released(String name) {}
-
-        @Override
-        public void reconnected() {}
     }
 }

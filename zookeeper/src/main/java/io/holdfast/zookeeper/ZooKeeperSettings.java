@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper;
 
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -232,11 +231,6 @@ record ZooKeeperSettings(
             // The raw text may be the password: not shown.
             throw wrong(what + ": malformed percent-encoding", "% and two hexadecimal digits; % itself is %25");
         }
-    }
-
-    /** Returns a login as bytes, as ZooKeeper takes it. */
-    static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     private static IllegalArgumentException wrong(String found, String expected) {

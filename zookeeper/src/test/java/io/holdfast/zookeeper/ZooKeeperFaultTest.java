@@ -16,6 +16,7 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -164,7 +165,7 @@ class ZooKeeperFaultTest {
         ZooKeeper administrator = new ZooKeeper(servers.servers(), 10_000, event -> {});
         try {
             await().until(() -> administrator.getState().isConnected());
-            administrator.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
+            administrator.addAuthInfo("digest", "app:secret".getBytes(StandardCharsets.UTF_8));
             administrator.create(above, new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
             administrator.create(above + "/locks", new byte[0], ZooDefs.Ids.CREATOR_ALL_ACL, CreateMode.PERSISTENT);
             administrator.setACL(above, ZooDefs.Ids.READ_ACL_UNSAFE, -1);
@@ -208,7 +209,7 @@ class ZooKeeperFaultTest {
         try (LockStore store = open(servers.uri() + folder + "?sessionTimeout=20s", "c1")) {
             assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
             await().until(() -> stranger.getState().isConnected());
-            stranger.addAuthInfo("digest", ZooKeeperSettings.bytes("app:secret"));
+            stranger.addAuthInfo("digest", "app:secret".getBytes(StandardCharsets.UTF_8));
             stranger.create(
                     folder + "/" + NodeNames.encode(name) + "/" + QueueSnapshot.prefix("c2:1", stranger.getSessionId()),
                     new byte[0],

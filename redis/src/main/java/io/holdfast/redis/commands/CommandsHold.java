@@ -3,7 +3,7 @@ package io.holdfast.redis.commands;
 import io.holdfast.redis.connect.StageGuard;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  *       write that follows one of unknown outcome, changes the value, and every write compares the value.
  * </ul>
  *
- * <p>All fields but {@link #value} are used only in steps of {@link #next}.
+ * <p>All mutable fields but {@link #value} are used only in steps of {@link #next}.
  */
 public final class CommandsHold {
 
@@ -46,8 +46,8 @@ public final class CommandsHold {
     boolean uncertain;
 
     private int version;
-    private final ReentrantLock lock = new ReentrantLock();
-    private CompletableFuture<?> last = CompletableFuture.completedFuture(null); // by lock
+    private final AtomicReference<CompletableFuture<?>> last =
+            new AtomicReference<>(CompletableFuture.completedFuture(null));
 
     CommandsHold(String id, String value, long base, long untilNanos) {
         this.id = id;
@@ -60,14 +60,7 @@ public final class CommandsHold {
     /** Runs a step after all earlier ones are complete. */
     <T> CompletionStage<T> next(Supplier<CompletionStage<T>> step) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        CompletionStage<?> before;
-        lock.lock();
-        try {
-            before = last;
-            last = done;
-        } finally {
-            lock.unlock();
-        }
+        CompletionStage<?> before = last.getAndSet(done);
         before.whenComplete((result, error) ->
                 StageGuard.begin(step).whenComplete((answer, failure) -> StageGuard.complete(done, answer, failure)));
         return done;

@@ -241,7 +241,7 @@ public final class CommandsLockStore implements LockStore {
     }
 
     private CompletionStage<Deletion> end(String name, String id, String value, int triesLeft) {
-        CompletionStage<Deletion> deleting = ways.delete(name, value, RedisKeys.redissonChannel(name));
+        CompletionStage<Deletion> deleting = ways.delete(name, value);
         return foreign.notHeldOr(name, deleting, Deletion.NONE).thenCompose(deletion -> {
             if (!deletion.done()) {
                 return lookAgain(name, id, value, triesLeft);
@@ -292,7 +292,7 @@ public final class CommandsLockStore implements LockStore {
     public CompletionStage<Boolean> forceRelease(String name) {
         return guarded(
                 name,
-                () -> foreign.delete(name, ways, RedisKeys.redissonChannel(name))
+                () -> foreign.delete(name, ways)
                         .thenCompose(deletion -> announced(name, deletion))
                         .thenApply(Deletion::done));
     }

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Makes bases of fencing tokens in mode commands, by the counter that scripts use as well (counter.lua). The holder
@@ -41,27 +42,21 @@ final class CommandsTokens {
     private final CompareWays ways;
     private final RedisErrors errors;
     private final TimeSource time;
-    private final ServerTime serverTime;
-
-    /** Asks for the server's time, as seconds and microseconds. */
-    @FunctionalInterface
-    interface ServerTime {
-        CompletionStage<List<String>> ask(RedisClusterAsyncCommands<String, String> commands);
-    }
+    private final Function<RedisClusterAsyncCommands<String, String>, CompletionStage<List<String>>> serverTime;
 
     CommandsTokens(
             RedisConnections connections, RedisKeys keys, CompareWays ways, RedisErrors errors, TimeSource time) {
         this(connections, keys, ways, errors, time, RedisClusterAsyncCommands::time);
     }
 
-    /** @param serverTime tests have clocks that jump */
+    /** @param serverTime asks for the server's time, as seconds and microseconds; tests have clocks that jump */
     CommandsTokens(
             RedisConnections connections,
             RedisKeys keys,
             CompareWays ways,
             RedisErrors errors,
             TimeSource time,
-            ServerTime serverTime) {
+            Function<RedisClusterAsyncCommands<String, String>, CompletionStage<List<String>>> serverTime) {
         this.connections = connections;
         this.keys = keys;
         this.ways = ways;
@@ -76,7 +71,7 @@ final class CommandsTokens {
         String counter = keys.counter(name);
         long began = time.nanoTime();
         CompletionStage<String> value = commands.get(counter);
-        CompletionStage<BaseFloor> floor = serverTime.ask(commands).thenApply(BaseFloor::of);
+        CompletionStage<BaseFloor> floor = serverTime.apply(commands).thenApply(BaseFloor::of);
         return floor.thenCompose(least -> new Making(counter, least, began).go(value, TRIES));
     }
 

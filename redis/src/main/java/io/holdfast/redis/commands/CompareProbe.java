@@ -172,9 +172,9 @@ public final class CompareProbe {
         var commands = connections.commands();
         return all(
                 works(commands.set(keys[0], "a", kept()), "OK"::equals),
-                works(way.delete(keys[0], "b", channel), deletion -> !deletion.done()),
+                works(way.delete(keys[0], "b"), deletion -> !deletion.done()),
                 works(commands.get(keys[0]), "a"::equals),
-                works(way.delete(keys[0], "a", channel), ConditionalDelete.Deletion::done),
+                works(way.delete(keys[0], "a"), ConditionalDelete.Deletion::done),
                 works(commands.get(keys[0]), value -> value == null));
     }
 
@@ -193,10 +193,10 @@ public final class CompareProbe {
     private CompletionStage<Boolean> watches(boolean publishes) {
         WatchWay way = new WatchWay(dedicated, publishes);
         CompletionStage<Boolean> written = works(connections.commands().set(keys[0], "a", kept()), "OK"::equals);
-        return written.thenCompose(ok -> works(way.delete(keys[0], "b", channel), deletion -> !deletion.done()))
+        return written.thenCompose(ok -> works(way.delete(keys[0], "b"), deletion -> !deletion.done()))
                 .thenCompose(ok -> !ok
                         ? CompletableFuture.completedFuture(false)
-                        : works(way.delete(keys[0], "a", channel), ConditionalDelete.Deletion::done));
+                        : works(way.delete(keys[0], "a"), ConditionalDelete.Deletion::done));
     }
 
     /** False if the server refused for good, or did something unexpected; fails for a reason that may pass. */

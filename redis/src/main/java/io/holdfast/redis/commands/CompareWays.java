@@ -67,15 +67,15 @@ public final class CompareWays implements ConditionalDelete, ConditionalSet {
     }
 
     @Override
-    public CompletionStage<Deletion> delete(String key, String expected, String channel) {
+    public CompletionStage<Deletion> delete(String key, String expected) {
         Choice now = choice;
-        Supplier<CompletionStage<Deletion>> byWatch = () -> watch(now).delete(key, expected, channel);
+        Supplier<CompletionStage<Deletion>> byWatch = () -> watch(now).delete(key, expected);
         return now.delete() == Ability.WATCH
                 ? byWatch.get()
                 : orByWatch(
                         now,
                         (now.delete() == Ability.DELIFEQ ? nativeWays.delifeq() : nativeWays.delex())
-                                .delete(key, expected, channel),
+                                .delete(key, expected),
                         byWatch);
     }
 

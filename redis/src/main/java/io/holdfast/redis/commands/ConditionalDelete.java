@@ -17,9 +17,7 @@ public interface ConditionalDelete {
     }
 
     /**
-     * Deletes the key.
-     *
-     * @param channel where to announce it, if this way can do that in the same step
+     * Deletes the key, and announces it to Redisson's clients if this way can do that in the same step.
      */
-    CompletionStage<Deletion> delete(String key, String expected, String channel);
+    CompletionStage<Deletion> delete(String key, String expected);
 }

@@ -104,23 +104,21 @@ public final class ForeignKeys {
     /**
      * Deletes the lock in a key, even another library's; fails if the key is not, or not only, a lock. Deletes only
      * what was read: a string by comparison, of a hash the fields.
-     *
-     * @param channel where to announce it, if the comparison can
      */
-    CompletionStage<Deletion> delete(String name, ConditionalDelete strings, String channel) {
-        return delete(name, strings, channel, TRIES);
+    CompletionStage<Deletion> delete(String name, ConditionalDelete strings) {
+        return delete(name, strings, TRIES);
     }
 
-    private CompletionStage<Deletion> delete(String name, ConditionalDelete strings, String channel, int triesLeft) {
+    private CompletionStage<Deletion> delete(String name, ConditionalDelete strings, int triesLeft) {
         return connections.commands().type(name).thenCompose(type -> switch (type) {
             case "none" -> CompletableFuture.completedFuture(Deletion.NONE);
             case "string" ->
-                deleteString(name, strings, channel).thenCompose(deletion -> {
+                deleteString(name, strings).thenCompose(deletion -> {
                     if (deletion.done()) {
                         return CompletableFuture.completedFuture(deletion);
                     }
                     return triesLeft > 1
-                            ? delete(name, strings, channel, triesLeft - 1)
+                            ? delete(name, strings, triesLeft - 1)
                             : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
                 });
             case "hash" -> notHeldOr(name, deleteHash(name), Deletion.NONE);
@@ -129,7 +127,7 @@ public final class ForeignKeys {
     }
 
     /** Completes with {@link Deletion#NONE} if the key has changed since its type was asked for. */
-    private CompletionStage<Deletion> deleteString(String name, ConditionalDelete strings, String channel) {
+    private CompletionStage<Deletion> deleteString(String name, ConditionalDelete strings) {
         CompletionStage<@Nullable String> value = value(name);
         CompletionStage<Long> remaining = connections.commands().pttl(name);
         return value.thenCombine(remaining, (found, left) -> {
@@ -140,7 +138,7 @@ public final class ForeignKeys {
                         return CompletableFuture.<Deletion>failedFuture(
                                 errors.notDeleted(name, Holders.inString(found, false)));
                     }
-                    return notHeldOr(name, strings.delete(name, found, channel), Deletion.NONE);
+                    return notHeldOr(name, strings.delete(name, found), Deletion.NONE);
                 })
                 .thenCompose(deletion -> deletion);
     }

@@ -34,13 +34,12 @@ public final class NativeWays {
 
     /** {@code DELIFEQ key value}. */
     public ConditionalDelete delifeq() {
-        return (key, expected, channel) -> delete(NewCommand.DELIFEQ, args(key).addValue(expected));
+        return (key, expected) -> delete(NewCommand.DELIFEQ, args(key).addValue(expected));
     }
 
     /** {@code DELEX key IFEQ value}. Without the condition it would be a DEL. */
     public ConditionalDelete delex() {
-        return (key, expected, channel) ->
-                delete(NewCommand.DELEX, args(key).add("IFEQ").addValue(expected));
+        return (key, expected) -> delete(NewCommand.DELEX, args(key).add("IFEQ").addValue(expected));
     }
 
     /** {@code SET key value IFEQ expected PX millis}. Without PX the key would never expire. */

@@ -48,14 +48,14 @@ public final class WatchWay implements ConditionalDelete, ConditionalSet {
     }
 
     @Override
-    public CompletionStage<Deletion> delete(String key, String expected, String channel) {
+    public CompletionStage<Deletion> delete(String key, String expected) {
         return run(new Transaction<>(
                 key,
                 expected,
                 commands -> {
                     var deleting = commands.del(key);
                     if (publishes) {
-                        var unused = commands.publish(channel, RedisKeys.RELEASED);
+                        var unused = commands.publish(RedisKeys.redissonChannel(key), RedisKeys.RELEASED);
                     }
                     return deleting;
                 },

@@ -45,17 +45,17 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
      * Subscribes again: keeps the connection alive, and repairs a subscription that failed after a reconnect.
      * Idempotent.
      */
-    public final void subscribeAgain() {
+    public final void beat() {
         var unused = subscribeToOwn();
     }
 
-    /** Subscribes to a channel. The stage never completes if there is no connection yet, or after {@link #detach}. */
+    /** Subscribes to a channel. The stage never completes if there is no connection yet, or after {@link #stop}. */
     final CompletionStage<Void> subscribe(String channel) {
         RedisPubSubAsyncCommands<String, String> connected = commands;
         return connected == null ? new CompletableFuture<>() : connected.subscribe(channel);
     }
 
-    final void unsubscribeFrom(String channel) {
+    public final void unsubscribe(String channel) {
         RedisPubSubAsyncCommands<String, String> connected = commands;
         if (connected != null) {
             var unused = connected.unsubscribe(channel);
@@ -63,7 +63,7 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
     }
 
     /** Sends nothing from now on. */
-    final void detach() {
+    public final void stop() {
         commands = null;
     }
 

@@ -5,7 +5,6 @@ import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,7 +21,8 @@ import java.util.function.Function;
  * for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
  *
  * <p>A connection on which a command failed is closed: it may still watch keys, or have an open transaction. A
- * connection that was idle from one beat to the next is closed, too, unless it is the last one.
+ * connection that was idle from one beat to the next is closed, too, unless it is the last one and all
+ * are to one server.
  */
 public final class DedicatedConnections {
 
@@ -50,7 +50,6 @@ public final class DedicatedConnections {
     private final Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector;
     private final Function<String, ServerId> servers;
     private final TimeSource time;
-    private final Duration timeout;
     private final RedisErrors errors;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<ServerId, Pool> pools = new HashMap<>(); // by lock
@@ -59,18 +58,16 @@ public final class DedicatedConnections {
     /**
      * @param connector connects to the server of a key; the connection must not reconnect by itself
      * @param servers returns the server that has the key now; equal for the same server
-     * @param timeout the longest wait for a connection that is lent to others
+     * @param errors its timeout is the longest wait for a connection that is lent to others
      */
     public DedicatedConnections(
             Function<String, CompletionStage<StatefulRedisConnection<String, String>>> connector,
             Function<String, ServerId> servers,
             TimeSource time,
-            Duration timeout,
             RedisErrors errors) {
         this.connector = connector;
         this.servers = servers;
         this.time = time;
-        this.timeout = timeout;
         this.errors = errors;
     }
 
@@ -180,7 +177,7 @@ public final class DedicatedConnections {
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> turn(Pool pool, Waiter waiter) {
-        TimeSource.Timer timer = time.schedule(timeout.toNanos(), () -> {
+        TimeSource.Timer timer = time.schedule(errors.timeout().toNanos(), () -> {
             lock.lock();
             try {
                 pool.waiting.remove(waiter);
@@ -194,17 +191,11 @@ public final class DedicatedConnections {
     }
 
     private CompletionStage<StatefulRedisConnection<String, String>> connect(ServerId server, String key) {
-        // Not the driver's own kind of future, whose exceptionallyCompose never completes.
-        CompletableFuture<StatefulRedisConnection<String, String>> connecting = new CompletableFuture<>();
-        connector.apply(key).whenComplete((connection, error) -> {
+        return connector.apply(key).whenComplete((connection, error) -> {
             if (error != null) {
                 gone(server);
-                connecting.completeExceptionally(error);
-            } else {
-                connecting.complete(connection);
             }
         });
-        return connecting;
     }
 
     private void giveBack(ServerId server, Idle idle, boolean usable) {

@@ -5,8 +5,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How scripts send messages. Each way is a version of the scripts of its own: one that named a command which its server
- * does not know would have to find out at every release.
+ * How scripts send messages. Each way is a version of the scripts of its own. A single script would have to try an
+ * unknown command at every release.
  *
  * @param sharded whether grants go to sharded channels
  * @param releasesSharded whether Redisson's clients with sharded subscriptions hear of a release

@@ -153,7 +153,6 @@ public final class RedisCards implements CardStore {
     }
 
     private <T> CompletionStage<T> told(Supplier<CompletionStage<T>> command) {
-        return StageGuard.begin(command)
-                .exceptionallyCompose(error -> CompletableFuture.failedFuture(errors.of(error)));
+        return errors.told(StageGuard.begin(command));
     }
 }

@@ -81,23 +81,8 @@ public final class ServerSubscriptions extends ClientChannel implements Subscrip
     public void waiting(String name) {}
 
     @Override
-    public void beat() {
-        subscribeAgain();
-    }
-
-    @Override
-    public void stop() {
-        detach();
-    }
-
-    @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
         return subscribe(channel);
-    }
-
-    @Override
-    public void unsubscribe(String channel) {
-        unsubscribeFrom(channel);
     }
 
     @Override

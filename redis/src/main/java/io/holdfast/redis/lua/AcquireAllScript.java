@@ -7,7 +7,6 @@ import io.holdfast.redis.server.ServerClock;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,15 +25,12 @@ public final class AcquireAllScript {
     private final Scripts scripts;
     private final RedisErrors errors;
     private final RedisConnections connections;
-    private final Duration timeout;
 
-    AcquireAllScript(
-            RedisKeys keys, Scripts scripts, RedisErrors errors, RedisConnections connections, Duration timeout) {
+    AcquireAllScript(RedisKeys keys, Scripts scripts, RedisErrors errors, RedisConnections connections) {
         this.keys = keys;
         this.scripts = scripts;
         this.errors = errors;
         this.connections = connections;
-        this.timeout = timeout;
     }
 
     /** Returns whether one script may take the locks of these names. */
@@ -57,7 +53,7 @@ public final class AcquireAllScript {
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
         args.add(Long.toString(requests.get(0).leaseMillis()));
-        args.add(Long.toString(clock.notAfterMillis(timeout)));
+        args.add(Long.toString(clock.notAfterMillis(errors.timeout())));
         for (AcquireRequest request : requests) {
             locks.add(request.name());
             locks.add(keys.queue(request.name()));

@@ -90,7 +90,7 @@ public final class LuaLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
         this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
-        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections, settings.timeout());
+        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections);
         this.closing = closing;
         this.redissonSeen = new RedissonSeen(time);
         this.replicated =

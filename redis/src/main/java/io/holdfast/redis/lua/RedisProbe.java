@@ -47,7 +47,7 @@ public final class RedisProbe {
      * Probes, and restricts the scripts to what was found.
      *
      * @param keys three keys in one slot that no client uses
-     * @param batchKeys lock and queue of each of some names that no client uses, as they come together in one renewal
+     * @param batchKeys the locks of some names that no client uses, then their queues, as one renewal has them
      * @param channel the client's own
      * @throws StoreException if the server did not answer, or refuses every way of running a script; its cause is the
      *     server's answer to the first
@@ -90,7 +90,7 @@ public final class RedisProbe {
             args[0] = "1000";
             args[1] = "0";
             args[2] = "0";
-            ScriptReply reply = run(LuaScript.RENEW, inOrder(batchKeys), args);
+            ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
             reply.number();
             boolean found = reply.list().isEmpty();
             // If no hold could be made, there is one server, which refuses all writes now: a replica, or full. If only
@@ -102,26 +102,17 @@ public final class RedisProbe {
             }
             return false;
         } finally {
-            for (int i = 0; i < batchKeys.length; i += 2) {
+            for (int i = 0; i < batchKeys.length / 2; i++) {
                 var unused = connections.commands().del(batchKeys[i]);
             }
         }
-    }
-
-    /** The locks, and then their queues. */
-    private static String[] inOrder(String[] batchKeys) {
-        String[] ordered = new String[batchKeys.length];
-        for (int i = 0; i < batchKeys.length; i++) {
-            ordered[i / 2 + i % 2 * batchKeys.length / 2] = batchKeys[i];
-        }
-        return ordered;
     }
 
     /** Makes the holds, and returns how many could be made. */
     private int hold(String[] batchKeys) {
         List<CompletionStage<ScriptReply>> holds = new ArrayList<>();
         String[] args = {HOLDER, Long.toString(KEPT_MILLIS)};
-        for (int i = 0; i < batchKeys.length; i += 2) {
+        for (int i = 0; i < batchKeys.length / 2; i++) {
             String[] lock = {batchKeys[i]};
             holds.add(scripts.run(connections.commands(), LuaScript.PROBE_HOLD, lock, args));
         }

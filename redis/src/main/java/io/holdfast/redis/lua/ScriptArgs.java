@@ -78,7 +78,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         buffer.writeBytes(bytes, 0, size);
     }
 
-    /** By which a cluster's command finds its node. */
+    /** Returns the key by which the driver chooses the node in a cluster. */
     @Override
     public ByteBuffer getFirstEncodedKey() {
         return ByteBuffer.wrap(keys[0].getBytes(UTF_8));

@@ -20,8 +20,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs scripts by their digest. A script that the server has forgotten is sent once with its text, which loads it
- * again.
+ * Runs scripts by their digest, or by their text where the server refuses EVALSHA. A script that the server has
+ * forgotten is sent once with its text, which loads it again.
  */
 public final class Scripts {
 

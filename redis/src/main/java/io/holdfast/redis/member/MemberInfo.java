@@ -8,7 +8,6 @@ import io.holdfast.spi.QuorumMember.Standing;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -35,15 +34,16 @@ public record MemberInfo(String runId, String dataId, long keptMillis, List<Stri
         return errors.told(info.thenCombine(commands, MemberInfo::parse));
     }
 
-    static MemberInfo parse(String info, String commandStats) {
-        String uptime = field(info, "uptime_in_seconds");
+    static MemberInfo parse(String answer, String commandStats) {
+        ServerInfo info = new ServerInfo(answer);
+        String uptime = info.field("uptime_in_seconds");
         boolean flushed =
-                FLUSHED.matcher(commandStats).find() || !List.of("", "0").contains(field(info, "evicted_keys"));
+                FLUSHED.matcher(commandStats).find() || !List.of("", "0").contains(info.field("evicted_keys"));
         return new MemberInfo(
-                field(info, "run_id"),
-                field(info, "master_replid"),
+                info.field("run_id"),
+                info.field("master_replid"),
                 flushed || uptime.isEmpty() ? 0 : Long.parseLong(uptime) * 1_000,
-                new ServerInfo(info).warningsForQuorum());
+                info.warningsForQuorum());
     }
 
     /** Returns the identity. Its birth counts only if it is of the present life. */
@@ -60,10 +60,5 @@ public record MemberInfo(String runId, String dataId, long keptMillis, List<Stri
     private static String runIdOf(String birth) {
         String[] parts = birth.split(":", -1);
         return parts.length == 3 ? parts[1] : "";
-    }
-
-    private static String field(String info, String name) {
-        Matcher matcher = Pattern.compile("(?m)^" + name + ":([^\\r\\n]*)").matcher(info);
-        return matcher.find() ? matcher.group(1) : "";
     }
 }

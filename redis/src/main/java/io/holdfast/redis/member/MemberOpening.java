@@ -74,7 +74,7 @@ public final class MemberOpening {
                 "its releases are noticed late",
                 settings.internalPrefix() + ":c:*");
         Heartbeat heartbeat = new Heartbeat(context.time(), settings.heartbeat(), () -> {
-            messages.subscribeAgain();
+            messages.beat();
             var unused = connections.commands().ping();
         });
         heartbeat.start();

@@ -225,8 +225,8 @@ public final class RedisErrors {
         return new StoreException(
                 FATAL,
                 "The key \"" + key + "\" at " + server + " is " + what
-                        + ", so it was not deleted (expected: a lock of Holdfast's or Redisson's alone, or a string with an"
-                        + " expiry; use DEL if nobody needs the key)",
+                        + ", so it was not deleted (expected: a key that contains only a lock of Holdfast or Redisson, or a string"
+                        + " with an expiry; use DEL if nobody needs the key)",
                 null);
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param nodes {@link Topology#SERVER}: the server; {@link Topology#SENTINEL}: one URI that contains the Sentinels;
  *     {@link Topology#CLUSTER}: nodes that know the others. Each has login, TLS, database, client name and timeout.
- *     Never changed
+ *     Only {@link #nameConnections} changes them
  * @param timeout the longest wait for the answer to a command
  * @param connectTimeout the longest wait for a connection; not longer than {@code timeout}
  * @param namePrefix the beginning of the keys of locks, before the name; may be empty

@@ -5,7 +5,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A server's answer to INFO. Services leave out some fields; a missing field is assumed to be as it should be. */
+/**
+ * A server's answer to INFO. Services leave out some fields; for warnings, a missing field is assumed to be as it should
+ * be.
+ */
 public final class ServerInfo {
 
     private final Map<String, String> fields = new HashMap<>();
@@ -25,7 +28,7 @@ public final class ServerInfo {
     }
 
     /** Returns a field, or an empty string. */
-    String field(String name) {
+    public String field(String name) {
         return fields.getOrDefault(name, "");
     }
 

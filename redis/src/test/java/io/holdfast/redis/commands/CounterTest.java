@@ -76,8 +76,8 @@ class CounterTest {
             RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
             connections = new ServerConnections(settings, TimeSource.system());
             connections.connect(() -> {}).toCompletableFuture().get(10, TimeUnit.SECONDS);
-            dedicated = new DedicatedConnections(
-                    connections::dedicated, connections::server, TimeSource.system(), settings.timeout(), errors);
+            dedicated =
+                    new DedicatedConnections(connections::dedicated, connections::server, TimeSource.system(), errors);
             CompareWays ways = new CompareWays(
                     new NativeWays(connections),
                     dedicated,

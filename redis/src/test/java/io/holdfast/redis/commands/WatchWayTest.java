@@ -56,7 +56,6 @@ public class WatchWayTest {
                 connector,
                 connections::server,
                 TimeSource.system(),
-                settings.timeout(),
                 new RedisErrors(settings.describe(), settings.timeout()));
     }
 
@@ -69,7 +68,7 @@ public class WatchWayTest {
 
     @Test
     void whatSomebodyTookMeanwhileIsLeftAlone() throws Exception {
-        var deleting = way.delete("n", "mine", "c").toCompletableFuture();
+        var deleting = way.delete("n", "mine").toCompletableFuture();
         Runnable rest = second.take();
         server.command("SET", "n", "theirs", "PX", "60000");
         rest.run();
@@ -81,7 +80,7 @@ public class WatchWayTest {
     /** EXEC is refused then, too, and the next try succeeds. */
     @Test
     void aHarmlessChangeIsNoReasonToGiveUp() throws Exception {
-        var deleting = way.delete("n", "mine", "c").toCompletableFuture();
+        var deleting = way.delete("n", "mine").toCompletableFuture();
         Runnable rest = second.take();
         server.command("PEXPIRE", "n", "50000");
         rest.run();
@@ -93,7 +92,7 @@ public class WatchWayTest {
     /** On a connection that had come back by itself nothing would be watched, and EXEC would delete theirs. */
     @Test
     void aLostConnectionDeletesNothing() throws Exception {
-        var deleting = way.delete("n", "mine", "c").toCompletableFuture();
+        var deleting = way.delete("n", "mine").toCompletableFuture();
         Runnable rest = second.take();
         server.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
         server.command("SET", "n", "theirs", "PX", "60000");
@@ -108,7 +107,7 @@ public class WatchWayTest {
     /** Its rights may have been changed meanwhile: DEL alone would delete theirs. */
     @Test
     void aServerThatRefusesMultiDeletesNothing() throws Exception {
-        var deleting = way.delete("n", "mine", "c").toCompletableFuture();
+        var deleting = way.delete("n", "mine").toCompletableFuture();
         Runnable rest = second.take();
         server.command("SET", "n", "theirs", "PX", "60000");
         server.command("ACL", "SETUSER", "default", "-multi");
@@ -158,7 +157,7 @@ public class WatchWayTest {
             BlockingQueue<Runnable> rest = new LinkedBlockingQueue<>();
             beforeCommands.set(() -> {
                 beforeCommands.set(() -> {});
-                var unused = over.delete("n", "mine", "c").whenComplete((done, error) -> {
+                var unused = over.delete("n", "mine").whenComplete((done, error) -> {
                     if (error == null) {
                         deleting.complete(done);
                     } else {

@@ -62,7 +62,6 @@ public class DedicatedConnectionsTest {
                     return () -> timers.remove(task);
                 }
             },
-            TIMEOUT,
             new RedisErrors("test", TIMEOUT));
 
     /** The slot of the key that was used before may be at another node by now. */

@@ -123,7 +123,7 @@ public final class SimQuorumSite implements SimSite {
                 members.add(member);
             }
             SplittableRandom jitter = random.split();
-            quorum = new VerifyQuorum(processId, members, time, jitter::nextLong, LONGEST_LEASE, MEMBER_TIMEOUT);
+            quorum = new VerifyQuorum(members, time, jitter::nextLong, LONGEST_LEASE, MEMBER_TIMEOUT);
         }
 
         private SimQuorumMember.Registers registers(SimQuorumNode server) {

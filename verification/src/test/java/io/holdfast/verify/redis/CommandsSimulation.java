@@ -50,7 +50,7 @@ public final class CommandsSimulation {
         connections = new SimConnections(end, server, settings);
         messages = new RedisMessages(keys.clientChannels(), false, end.time());
         DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, end.time(), settings.timeout(), errors);
+                connections::dedicated, connections::server, end.time(), errors);
         CompareProbe probe = new CompareProbe(connections, dedicated, errors, keys.probe(clientId));
         VerifyRedis opening = new VerifyRedis(
                 settings,
