@@ -62,7 +62,7 @@ final class Engine {
 
     Engine(LockStore store, EngineSettings settings) {
         this.settings = settings;
-        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
+        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listeners);
         this.observers = new Observers(callbacks, settings);
         this.store = new GuardedStore(store, observers);
         this.numbers = new AcquisitionNumbers(settings.freshBits);

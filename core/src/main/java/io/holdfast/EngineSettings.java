@@ -4,6 +4,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -48,8 +49,7 @@ final class EngineSettings {
     @Nullable
     Executor callbackExecutor;
 
-    @Nullable
-    LockListener listener;
+    List<LockListener> listeners = List.of();
 
     @Nullable
     LockTracer tracer;
@@ -115,7 +115,7 @@ final class EngineSettings {
         copy.bargeNanos = bargeNanos;
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
-        copy.listener = listener;
+        copy.listeners = listeners;
         copy.tracer = tracer;
         copy.clientId = clientId;
         copy.clientName = clientName;

@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -421,9 +422,11 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets a listener that receives the client's lock events. */
+        /** Adds a listener that receives the client's lock events. May be called several times: each hears of all. */
         public Builder listener(LockListener listener) {
-            settings.listener = requireNonNull(listener, "listener");
+            List<LockListener> all = new ArrayList<>(settings.listeners);
+            all.add(requireNonNull(listener, "listener"));
+            settings.listeners = List.copyOf(all);
             return this;
         }
 
