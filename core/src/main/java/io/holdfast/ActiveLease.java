@@ -292,18 +292,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     @Override
-    public void release() {
-        release(Duration.ZERO);
-    }
-
-    @Override
     public void release(Duration holdAtLeast) {
         end(Limits.checkWait("holdAtLeast", holdAtLeast)).await();
-    }
-
-    @Override
-    public CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
     }
 
     @Override

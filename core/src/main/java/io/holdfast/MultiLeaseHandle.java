@@ -87,19 +87,9 @@ final class MultiLeaseHandle implements MultiLease {
     }
 
     @Override
-    public void release() {
-        release(Duration.ZERO);
-    }
-
-    @Override
     public void release(Duration holdAtLeast) {
         // All releases are on their way before this thread waits for the first answer.
         awaitAll(endAll(holdAtLeast), LeaseEnding::await);
-    }
-
-    @Override
-    public CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
     }
 
     @Override
