@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -231,7 +230,7 @@ abstract sealed class AcquireForms permits LockClient {
         CompletionStage<Lease> granted = acquired;
         granted.whenComplete((lease, why) -> {
             if (why != null) {
-                outcome.completeExceptionally(unwrapped(why));
+                outcome.completeExceptionally(StoreErrors.cause(why));
             } else if (outcome.isDone()) {
                 var unused = lease.releaseAsync();
             } else {
@@ -264,19 +263,15 @@ abstract sealed class AcquireForms permits LockClient {
     private static <T extends @Nullable Object> void end(
             CompletableFuture<T> outcome, T value, @Nullable Throwable failure, @Nullable Throwable loss) {
         if (failure != null) {
-            Throwable why = unwrapped(failure);
+            Throwable why = StoreErrors.cause(failure);
             if (loss != null) {
-                why.addSuppressed(unwrapped(loss));
+                why.addSuppressed(StoreErrors.cause(loss));
             }
             outcome.completeExceptionally(why);
         } else if (loss != null) {
-            outcome.completeExceptionally(unwrapped(loss));
+            outcome.completeExceptionally(StoreErrors.cause(loss));
         } else {
             outcome.complete(value);
         }
-    }
-
-    private static Throwable unwrapped(Throwable why) {
-        return why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
     }
 }
