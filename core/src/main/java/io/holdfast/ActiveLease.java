@@ -206,8 +206,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             return true;
         }
         hold.engine.onLeaseOver(this);
-        // A renewal that counted between the reads of deadline and clock means that the lease is not over, and never
-        // was.
+        // A renewal that counted between the reads of deadline and clock means that the lease is not over,
+        // and never was.
         return isHeldNow();
     }
 
