@@ -21,9 +21,6 @@ abstract sealed class AcquireForms permits LockClient {
     @CheckReturnValue
     public abstract Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
 
-    @CheckReturnValue
-    public abstract Optional<Lease> tryAcquire(String name);
-
     /** Acquires the lock as {@link #tryAcquire(String)} does, with options that have no wait time. */
     abstract Optional<Lease> tryOnce(String name, LockOptions options);
 
@@ -60,6 +57,17 @@ abstract sealed class AcquireForms permits LockClient {
     @CheckReturnValue
     public Lease acquire(String name, Duration wait) throws InterruptedException {
         return acquire(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /**
+     * Acquires the lock if it is free now. Sends one command, and a second one soon after it if the lock is held
+     * without expiry. Waits for the answer even when interrupted.
+     *
+     * @throws LockStoreException if the store failed
+     */
+    @CheckReturnValue
+    public Optional<Lease> tryAcquire(String name) {
+        return tryOnce(name, LockOptions.defaults());
     }
 
     /**

@@ -119,17 +119,6 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         return engine.submit(name, options, WaitMode.PATIENT, null).await();
     }
 
-    /**
-     * Acquires the lock if it is free now. Sends one command and waits for its answer even when interrupted.
-     *
-     * @throws LockStoreException if the store failed
-     */
-    @Override
-    @CheckReturnValue
-    public Optional<Lease> tryAcquire(String name) {
-        return tryOnce(name, LockOptions.defaults());
-    }
-
     @Override
     Optional<Lease> tryOnce(String name, LockOptions options) {
         return engine.submit(name, options, WaitMode.TRY, null).awaitUninterruptibly();

@@ -208,14 +208,13 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     /** Adds what this client does with the name to its card. */
     void addTo(CardCollector card) {
-        find(state -> {
+        handle(state -> {
             ActiveLease lease = state.tenure.lease();
             Waiter first = state.firstWaiter();
             if (lease != null || first != null) {
                 String holder = lease != null ? null : state.contention().holder();
                 card.add(name(), lease, first, state.waiting(), holder);
             }
-            return null;
         });
     }
 
