@@ -116,8 +116,11 @@ final class CardText {
             if (i > 0) {
                 text.append('\t');
             }
-            text.append(
-                    fields[i].toString().replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n"));
+            text.append(fields[i]
+                    .toString()
+                    .replace("\\", "\\\\")
+                    .replace("\t", "\\t")
+                    .replace("\n", "\\n"));
         }
         text.append('\n');
         if (text.length() > charsMax) {

@@ -65,7 +65,8 @@ public final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations.obtain());
+        LockedCall call =
+                new LockedCall(operation, invocation, names, client(operation), events, observations.obtain());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
