@@ -175,7 +175,7 @@ final class GuardedStore implements LockStore {
             throw defect(
                     command,
                     name,
-                    store.describe() + " gave the lock " + name + " the base " + base
+                    store.describe() + " gave the lock " + Quoted.name(name) + " the base " + base
                             + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
                             + "; see the clocks of the servers and clients, and who writes the store's keys)");
         }
