@@ -250,7 +250,10 @@ abstract sealed class AcquireForms permits LockClient {
         return outcome;
     }
 
-    /** Returns the stage of a form, which fails if the client is closed: that is no mistake of the caller. */
+    /**
+     * Returns the form's stage. A closed client fails the stage instead of throwing, because the caller made no
+     * mistake.
+     */
     static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
         try {
             return form.get();

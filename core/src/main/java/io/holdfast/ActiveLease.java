@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
-    /** RELEASED or LOST; no end yet is HELD. */
+    /** RELEASED or LOST; null while HELD. */
     private sealed interface End permits Released, Lost {}
 
     /**

@@ -292,7 +292,7 @@ final class Engine {
         names.remove(engine.name(), engine);
     }
 
-    /** For tests: how many names have state here. */
+    /** Returns how many names have state here. For {@link LockClient#toString()} and tests. */
     int size() {
         return names.size();
     }

@@ -143,7 +143,7 @@ final class EngineSettings {
         return nanos - random.applyAsLong(nanos / 4 + 1);
     }
 
-    /** Returns 128 random bits, with a prefix that other libraries do not use. */
+    /** Returns 96 random bits, with a prefix that other libraries do not use. */
     private static String randomId() {
         return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(12));
     }

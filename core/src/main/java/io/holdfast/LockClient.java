@@ -37,9 +37,9 @@ import org.jspecify.annotations.Nullable;
  * otherwise.
  *
  * <p>A failing store is never reported as a lock that is taken or busy: the call throws {@link LockStoreException}. The
- * client asks a store that fails again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
+ * client retries a failing store for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
- * <p>A name is not blank and at most 1,024 bytes of UTF-8; any other name is refused with {@link
+ * <p>A name is not blank, at most 1,024 bytes of UTF-8 and without half a character; any other name is refused with {@link
  * IllegalArgumentException}. On a closed client, every method that needs the store throws {@link
  * LockClientClosedException}. Thread-safe.
  *
@@ -91,7 +91,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     /**
      * Returns the name if it is a valid lock name. For tools that refuse a bad name early, without a client.
      *
-     * @throws IllegalArgumentException if the name is blank or longer than 1,024 bytes of UTF-8
+     * @throws IllegalArgumentException if the name is blank, longer than 1,024 bytes of UTF-8, or has an unpaired
+     *     surrogate (half a character)
      */
     public static String checkName(String name) {
         return Limits.checkName(name);
@@ -319,7 +320,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
                 + (names == 1 ? " name" : " names") + " in use]";
     }
 
-    /** For tests of this package. */
+    /** For {@link LockManagement} and the tests of this package. */
     Engine engine() {
         return engine;
     }

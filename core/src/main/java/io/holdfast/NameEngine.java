@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle} or
- * {@link #ask}.
+ * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle},
+ * {@link #ask} or {@link #find}.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends NameEffects implements NameEvents {
