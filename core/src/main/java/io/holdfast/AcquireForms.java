@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -21,9 +20,6 @@ abstract sealed class AcquireForms permits LockClient {
 
     @CheckReturnValue
     public abstract Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException;
-
-    @CheckReturnValue
-    public abstract Optional<Lease> tryAcquire(String name);
 
     /** Acquires the lock as {@link #tryAcquire(String)} does, with options that have no wait time. */
     abstract Optional<Lease> tryOnce(String name, LockOptions options);
@@ -61,6 +57,17 @@ abstract sealed class AcquireForms permits LockClient {
     @CheckReturnValue
     public Lease acquire(String name, Duration wait) throws InterruptedException {
         return acquire(name, LockOptions.defaults().waitAtMost(wait));
+    }
+
+    /**
+     * Acquires the lock if it is free now. Sends one command, and a second one soon after it if the lock is held
+     * without expiry. Waits for the answer even when interrupted.
+     *
+     * @throws LockStoreException if the store failed
+     */
+    @CheckReturnValue
+    public Optional<Lease> tryAcquire(String name) {
+        return tryOnce(name, LockOptions.defaults());
     }
 
     /**
@@ -231,7 +238,7 @@ abstract sealed class AcquireForms permits LockClient {
         CompletionStage<Lease> granted = acquired;
         granted.whenComplete((lease, why) -> {
             if (why != null) {
-                outcome.completeExceptionally(unwrapped(why));
+                outcome.completeExceptionally(StoreErrors.cause(why));
             } else if (outcome.isDone()) {
                 var unused = lease.releaseAsync();
             } else {
@@ -243,7 +250,10 @@ abstract sealed class AcquireForms permits LockClient {
         return outcome;
     }
 
-    /** Returns the stage of a form, which fails if the client is closed: that is no mistake of the caller. */
+    /**
+     * Returns the form's stage. A closed client fails the stage instead of throwing, because the caller made no
+     * mistake.
+     */
     static <T> CompletionStage<T> staged(Supplier<CompletionStage<T>> form) {
         try {
             return form.get();
@@ -264,19 +274,15 @@ abstract sealed class AcquireForms permits LockClient {
     private static <T extends @Nullable Object> void end(
             CompletableFuture<T> outcome, T value, @Nullable Throwable failure, @Nullable Throwable loss) {
         if (failure != null) {
-            Throwable why = unwrapped(failure);
+            Throwable why = StoreErrors.cause(failure);
             if (loss != null) {
-                why.addSuppressed(unwrapped(loss));
+                why.addSuppressed(StoreErrors.cause(loss));
             }
             outcome.completeExceptionally(why);
         } else if (loss != null) {
-            outcome.completeExceptionally(unwrapped(loss));
+            outcome.completeExceptionally(StoreErrors.cause(loss));
         } else {
             outcome.complete(value);
         }
-    }
-
-    private static Throwable unwrapped(Throwable why) {
-        return why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
     }
 }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
-    /** RELEASED or LOST; no end yet is HELD. */
+    /** RELEASED or LOST; null while HELD. */
     private sealed interface End permits Released, Lost {}
 
     /**
@@ -206,8 +206,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             return true;
         }
         hold.engine.onLeaseOver(this);
-        // A renewal that counted between the reads of deadline and clock means that the lease is not over, and never
-        // was.
+        // A renewal that counted between the reads of deadline and clock means that the lease is not over,
+        // and never was.
         return isHeldNow();
     }
 
@@ -292,18 +292,8 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     @Override
-    public void release() {
-        release(Duration.ZERO);
-    }
-
-    @Override
     public void release(Duration holdAtLeast) {
         end(Limits.checkWait("holdAtLeast", holdAtLeast)).await();
-    }
-
-    @Override
-    public CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
     }
 
     @Override

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * run the others.
  *
  * <p>Invariant: while a task waits, a thread is on its way to take a task, or a watch is armed. The watch adds threads
- * if no thread has taken a task for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all. So no task waits for the end
+ * if no thread has taken a task for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all; and one thread if others take
+ * tasks, up to the number of processors. So no task waits for the end
  * of another for much longer than that, unless {@link #MOST} tasks block at once: then the next task runs when one of
  * them ends.
  *

@@ -3,6 +3,7 @@ package io.holdfast;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.TimeSource;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -13,12 +14,12 @@ final class Callbacks {
 
     private final Executor executor;
     private final @Nullable CallbackThreads own;
-    private final @Nullable LockListener listener;
+    private final List<LockListener> listeners;
 
-    Callbacks(@Nullable Executor executor, @Nullable LockListener listener) {
+    Callbacks(@Nullable Executor executor, List<LockListener> listeners) {
         this.own = executor == null ? new CallbackThreads() : null;
         this.executor = executor == null ? requireNonNull(own) : executor;
-        this.listener = listener;
+        this.listeners = listeners;
     }
 
     void execute(Runnable callback) {
@@ -114,9 +115,9 @@ final class Callbacks {
     }
 
     void tell(Consumer<LockListener> event) {
-        LockListener receiver = listener;
-        if (receiver != null) {
-            execute(() -> event.accept(receiver));
+        if (!listeners.isEmpty()) {
+            // Each on its own, so that an exception of one does not keep the event from the next.
+            execute(() -> listeners.forEach(each -> runLogged(() -> event.accept(each))));
         }
     }
 

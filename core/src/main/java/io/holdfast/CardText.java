@@ -116,23 +116,15 @@ final class CardText {
             if (i > 0) {
                 text.append('\t');
             }
-            escape(text, fields[i].toString());
+            text.append(fields[i]
+                    .toString()
+                    .replace("\\", "\\\\")
+                    .replace("\t", "\\t")
+                    .replace("\n", "\\n"));
         }
         text.append('\n');
         if (text.length() > charsMax) {
             text.setLength(start);
-        }
-    }
-
-    private static void escape(StringBuilder text, String field) {
-        for (int i = 0; i < field.length(); i++) {
-            char c = field.charAt(i);
-            switch (c) {
-                case '\\' -> text.append("\\\\");
-                case '\t' -> text.append("\\t");
-                case '\n' -> text.append("\\n");
-                default -> text.append(c);
-            }
         }
     }
 

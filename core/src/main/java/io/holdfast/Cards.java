@@ -20,7 +20,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -119,7 +118,7 @@ final class Cards {
         } finally {
             lock.unlock();
         }
-        guarded(this::writeNow).whenComplete((written, error) -> {
+        StoreErrors.sent(this::writeNow).whenComplete((written, error) -> {
             if (error != null) {
                 writtenText = null;
             }
@@ -193,7 +192,7 @@ final class Cards {
 
     /** Ends the writing, and removes the card once no write of it is on its way. */
     CompletionStage<Void> close() {
-        return stop().thenCompose(last -> store != null && sent ? guarded(store::remove) : last());
+        return stop().thenCompose(last -> store != null && sent ? StoreErrors.sent(store::remove) : last());
     }
 
     /** Ends the writing. The stage completes when the last write has been answered. */
@@ -214,21 +213,13 @@ final class Cards {
         return CompletableFuture.completedFuture(null);
     }
 
-    private static <T> CompletionStage<T> guarded(Supplier<CompletionStage<T>> command) {
-        try {
-            return command.get();
-        } catch (Throwable e) {
-            return CompletableFuture.failedFuture(e);
-        }
-    }
-
     // --- the cards of others ---
 
     /** Returns the cards of all clients, the most recently heard first; empty if the store keeps none. */
     CompletionStage<List<ClientCard>> read() {
         return store == null
                 ? CompletableFuture.completedFuture(List.of())
-                : guarded(store::read)
+                : StoreErrors.sent(store::read)
                         .thenApply(stored -> stored.stream()
                                 .map(CardText::read)
                                 .filter(Objects::nonNull)
@@ -246,7 +237,7 @@ final class Cards {
         if (store == null || client.isEmpty() || HolderId.isForeign(client)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
-        return guarded(() -> store.read(client)).handle((stored, error) -> {
+        return StoreErrors.sent(() -> store.read(client)).handle((stored, error) -> {
             Optional<StoredCard> found = error == null ? stored : Optional.empty();
             return found.map(CardText::read);
         });

@@ -46,7 +46,7 @@ public interface DistributedLock extends Lock {
     @Override
     void lockInterruptibly() throws InterruptedException;
 
-    /** Takes the lock if it is free now. Costs one command at most. */
+    /** Takes the lock if it is free now. Costs one command at most, or two if the lock is held without expiry. */
     @Override
     boolean tryLock();
 

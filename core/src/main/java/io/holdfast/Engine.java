@@ -62,7 +62,7 @@ final class Engine {
 
     Engine(LockStore store, EngineSettings settings) {
         this.settings = settings;
-        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listener);
+        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listeners);
         this.observers = new Observers(callbacks, settings);
         this.store = new GuardedStore(store, observers);
         this.numbers = new AcquisitionNumbers(settings.freshBits);
@@ -292,7 +292,7 @@ final class Engine {
         names.remove(engine.name(), engine);
     }
 
-    /** For tests: how many names have state here. */
+    /** Returns how many names have state here. For {@link LockClient#toString()} and tests. */
     int size() {
         return names.size();
     }

@@ -4,6 +4,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
@@ -48,8 +49,7 @@ final class EngineSettings {
     @Nullable
     Executor callbackExecutor;
 
-    @Nullable
-    LockListener listener;
+    List<LockListener> listeners = List.of();
 
     @Nullable
     LockTracer tracer;
@@ -115,7 +115,7 @@ final class EngineSettings {
         copy.bargeNanos = bargeNanos;
         copy.turnNanos = turnNanos;
         copy.callbackExecutor = callbackExecutor;
-        copy.listener = listener;
+        copy.listeners = listeners;
         copy.tracer = tracer;
         copy.clientId = clientId;
         copy.clientName = clientName;
@@ -143,7 +143,7 @@ final class EngineSettings {
         return nanos - random.applyAsLong(nanos / 4 + 1);
     }
 
-    /** Returns 128 random bits, with a prefix that other libraries do not use. */
+    /** Returns 96 random bits, with a prefix that other libraries do not use. */
     private static String randomId() {
         return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(12));
     }

@@ -21,21 +21,15 @@ final class FreshBits {
     }
 
     static byte[] bytes(int count) {
+        byte[] bits = new byte[count];
         // Opens the file at each call: a checkpoint refuses open files.
         try (InputStream kernel = new FileInputStream(KERNEL)) {
-            byte[] bits = kernel.readNBytes(count);
-            if (bits.length == count) {
+            if (kernel.readNBytes(bits, 0, count) == count) {
                 return bits;
             }
         } catch (IOException e) {
             // Not a Unix, or a sandbox without devices: only the platform's own generator is left.
-            return fromPlatform(count);
         }
-        return fromPlatform(count);
-    }
-
-    private static byte[] fromPlatform(int count) {
-        byte[] bits = new byte[count];
         new SecureRandom().nextBytes(bits);
         return bits;
     }

@@ -18,7 +18,6 @@ import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
@@ -43,7 +42,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return sent(() -> store.acquire(request)).handle((reply, error) -> {
+        return StoreErrors.sent(() -> store.acquire(request)).handle((reply, error) -> {
             throwIfFailed("acquire", request.name(), error);
             return checked("acquire", request.name(), reply);
         });
@@ -56,7 +55,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return sent(() -> store.acquireAll(requests)).handle((reply, error) -> {
+        return StoreErrors.sent(() -> store.acquireAll(requests)).handle((reply, error) -> {
             throwIfFailed("acquire", requests.get(0).name(), error);
             return checked(requests, reply);
         });
@@ -81,7 +80,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return sent(() -> store.release(request)).handle((reply, error) -> {
+        return StoreErrors.sent(() -> store.release(request)).handle((reply, error) -> {
             throwIfFailed("release", request.name(), error);
             AcquireReply requeued = reply.requeued();
             if (requeued != null) {
@@ -98,7 +97,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return sent(() -> store.inspect(name)).handle((state, error) -> {
+        return StoreErrors.sent(() -> store.inspect(name)).handle((state, error) -> {
             throwIfFailed("inspect", name, error);
             if (state.base() != 0) {
                 checkBase("inspect", name, state.base());
@@ -176,7 +175,7 @@ final class GuardedStore implements LockStore {
             throw defect(
                     command,
                     name,
-                    store.describe() + " gave the lock " + name + " the base " + base
+                    store.describe() + " gave the lock " + Quoted.name(name) + " the base " + base
                             + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
                             + "; see the clocks of the servers and clients, and who writes the store's keys)");
         }
@@ -197,19 +196,9 @@ final class GuardedStore implements LockStore {
     }
 
     private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
-        return sent(call).handle((reply, error) -> {
+        return StoreErrors.sent(call).handle((reply, error) -> {
             throwIfFailed(command, name, error);
             return reply;
         });
-    }
-
-    private static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
-        try {
-            return command.get();
-        } catch (Throwable e) {
-            // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
-            // for ever.
-            return CompletableFuture.failedFuture(e);
-        }
     }
 }

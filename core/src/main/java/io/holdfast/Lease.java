@@ -110,7 +110,9 @@ public interface Lease extends AutoCloseable {
      *
      * @throws LeaseLostException if the lease was lost before: the work under it was not protected to its end
      */
-    void release();
+    default void release() {
+        release(Duration.ZERO);
+    }
 
     /**
      * Ends the lease, but keeps the name locked until this time has passed since the grant: for work that must not be
@@ -133,7 +135,9 @@ public interface Lease extends AutoCloseable {
      * callback executor, with {@link LeaseLostException} if the lease was lost before. Idempotent: a later call returns
      * a complete stage.
      */
-    CompletionStage<Void> releaseAsync();
+    default CompletionStage<Void> releaseAsync() {
+        return releaseAsync(Duration.ZERO);
+    }
 
     /** Does the same as {@link #release()}. */
     @Override

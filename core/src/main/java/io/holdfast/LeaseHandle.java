@@ -75,22 +75,12 @@ final class LeaseHandle implements Lease {
     }
 
     @Override
-    public void release() {
-        release(Duration.ZERO);
-    }
-
-    @Override
     public void release(Duration holdAtLeast) {
         try {
             lease.release(holdAtLeast);
         } finally {
             Reference.reachabilityFence(this);
         }
-    }
-
-    @Override
-    public CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
     }
 
     @Override

@@ -10,9 +10,11 @@ import java.util.concurrent.TimeUnit;
 class LeaseRules {
 
     /**
-     * Returns how long a hold counts as the client's. The store's countdown began at the execution, so not before the
+     * Returns the instant until which a hold counts as the client's. The store's countdown began at the execution, so not before the
      * request was sent; hence the client's countdown begins at the sending. The arrival of the reply says nothing: the
      * reply may have been delayed for longer than the lease.
+     *
+     * @param replied not used here: a wrong rule of a test counts from it
      */
     Deadline deadline(ClockReading sent, ClockReading replied, long leaseNanos) {
         return new Deadline(
@@ -25,7 +27,7 @@ class LeaseRules {
     }
 
     /**
-     * Returns how long a hold counts as the client's if the store granted it by a message. The message may be older
+     * Returns the instant until which a hold counts as the client's if the store granted it by a message. The message may be older
      * than the lease. But the store's clock says how long after the client's request it granted, so the grant was not
      * before the sending of that request plus this time. The drift margin is charged on all of it, and the wall clock
      * guards it from the sending on. The store's clock may have jumped in between and say too much; so the deadline is

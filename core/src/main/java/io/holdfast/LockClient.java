@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -36,9 +37,9 @@ import org.jspecify.annotations.Nullable;
  * otherwise.
  *
  * <p>A failing store is never reported as a lock that is taken or busy: the call throws {@link LockStoreException}. The
- * client asks a store that fails again, for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
+ * client retries a failing store for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
- * <p>A name is not blank and at most 1,024 bytes of UTF-8; any other name is refused with {@link
+ * <p>A name is not blank, at most 1,024 bytes of UTF-8 and without half a character; any other name is refused with {@link
  * IllegalArgumentException}. On a closed client, every method that needs the store throws {@link
  * LockClientClosedException}. Thread-safe.
  *
@@ -90,7 +91,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     /**
      * Returns the name if it is a valid lock name. For tools that refuse a bad name early, without a client.
      *
-     * @throws IllegalArgumentException if the name is blank or longer than 1,024 bytes of UTF-8
+     * @throws IllegalArgumentException if the name is blank, longer than 1,024 bytes of UTF-8, or has an unpaired
+     *     surrogate (half a character)
      */
     public static String checkName(String name) {
         return Limits.checkName(name);
@@ -116,17 +118,6 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
         return engine.submit(name, options, WaitMode.PATIENT, null).await();
-    }
-
-    /**
-     * Acquires the lock if it is free now. Sends one command and waits for its answer even when interrupted.
-     *
-     * @throws LockStoreException if the store failed
-     */
-    @Override
-    @CheckReturnValue
-    public Optional<Lease> tryAcquire(String name) {
-        return tryOnce(name, LockOptions.defaults());
     }
 
     @Override
@@ -329,7 +320,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
                 + (names == 1 ? " name" : " names") + " in use]";
     }
 
-    /** For tests of this package. */
+    /** For {@link LockManagement} and the tests of this package. */
     Engine engine() {
         return engine;
     }
@@ -421,9 +412,11 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets a listener that receives the client's lock events. */
+        /** Adds a listener that receives the client's lock events. May be called several times: each hears of all. */
         public Builder listener(LockListener listener) {
-            settings.listener = requireNonNull(listener, "listener");
+            List<LockListener> all = new ArrayList<>(settings.listeners);
+            all.add(requireNonNull(listener, "listener"));
+            settings.listeners = List.copyOf(all);
             return this;
         }
 

@@ -29,7 +29,7 @@ public interface LockClientMXBean {
     /** Returns how many threads and stages of this client wait for a lock. */
     int getWaitingCount();
 
-    /** Returns how long the caller has waited that waits longest, in milliseconds; zero if none waits. */
+    /** Returns the longest current wait in milliseconds, or zero. */
     long getOldestWaitMillis();
 
     /** Returns the delay of the most overdue renewal in milliseconds, or zero; see {@link LockClient#renewalLag}. */

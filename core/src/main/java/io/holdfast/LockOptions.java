@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -76,8 +77,9 @@ public final class LockOptions {
     public LockOptions leaseFor(Duration lease) {
         Limits.checkLease("leaseFor", lease);
         if (holdAtMost != null) {
-            throw new IllegalArgumentException("leaseFor: " + lease + " together with holdAtMost: " + holdAtMost
-                    + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
+            throw new IllegalArgumentException(
+                    "leaseFor: " + DurationText.of(lease) + " together with holdAtMost: " + DurationText.of(holdAtMost)
+                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
         return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
@@ -90,8 +92,9 @@ public final class LockOptions {
     public LockOptions holdAtMost(Duration limit) {
         Limits.checkLease("holdAtMost", limit);
         if (leaseFor != null) {
-            throw new IllegalArgumentException("holdAtMost: " + limit + " together with leaseFor: " + leaseFor
-                    + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
+            throw new IllegalArgumentException(
+                    "holdAtMost: " + DurationText.of(limit) + " together with leaseFor: " + DurationText.of(leaseFor)
+                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
         }
         return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks);
     }

@@ -5,8 +5,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown when the store failed. If a method that acquires throws it, the lock was not taken, and may be free or busy.
- * {@link Lease#release(Duration)} throws it if the store did not confirm that the name stays locked. The message
- * contains the store's own words.
+ * {@link Lease#extend} throws it if the store did not confirm the new time, and {@link Lease#release(Duration)} if it
+ * did not confirm that the name stays locked. The message contains the store's own words.
  *
  * <pre>{@code
  * try (Lease lease = locks.acquire("report")) {

@@ -24,7 +24,7 @@ public interface LockTracer {
     /**
      * Called when a caller begins to acquire a lock, on the caller's thread, for each acquisition. Must not block.
      *
-     * @return the object that hears how this acquisition ends; null to leave it out
+     * @return the observer of this acquisition, or null to skip it
      */
     @Nullable
     Acquisition begin(String name);
@@ -47,7 +47,7 @@ public interface LockTracer {
 
         /**
          * Called once after a wait that was not too short, on the callback executor. While a caller waits for another
-         * client, this client reads that client's card, at most once a second.
+         * client, this client reads that client's card, at most once a second, unless it has {@link CardDetail#OFF}.
          */
         void ended(Wait wait);
     }

@@ -178,8 +178,8 @@ final class MultiAcquisition {
     /** Begins a step: returns a waiter for each name, or for the next name. */
     private List<Waiter> begin(boolean blocking) {
         if (together) {
-            // The listener receives its end only if this is the one attempt; otherwise the names are asked for once
-            // more.
+            // The listener receives its end only if this is the one attempt; otherwise the names are asked for
+            // once more.
             List<Waiter> all = engine.submitTogether(
                     names, () -> Waiter.together(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
             if (!all.isEmpty()) {

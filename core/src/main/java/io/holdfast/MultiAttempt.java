@@ -62,7 +62,11 @@ final class MultiAttempt {
         }
     }
 
-    /** Nothing was sent for this name, or it has changed nothing; {@code told}: because this name is not free. */
+    /**
+     * Nothing was sent for this name, or it has changed nothing.
+     *
+     * @param told whether the listener hears of it, which is so only for the busy name
+     */
     private static void notTaken(Reservation one, boolean told) {
         one.engine().handle(state -> {
             one.waiter().untold |= !told;

@@ -61,13 +61,17 @@ public interface MultiLease extends AutoCloseable {
      *
      * @throws LeaseLostException if one of them was lost before; all others are released
      */
-    void release();
+    default void release() {
+        release(Duration.ZERO);
+    }
 
     /** Ends all leases, but keeps each name locked as {@link Lease#release(Duration)} does. */
     void release(Duration holdAtLeast);
 
     /** Ends all leases as {@link #release()} does, without a thread that waits. */
-    CompletionStage<Void> releaseAsync();
+    default CompletionStage<Void> releaseAsync() {
+        return releaseAsync(Duration.ZERO);
+    }
 
     /** Ends all leases as {@link #release(Duration)} does, without a thread that waits. */
     CompletionStage<Void> releaseAsync(Duration holdAtLeast);

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /** Leases that were acquired together. */
 final class MultiLeaseHandle implements MultiLease {
@@ -87,19 +86,9 @@ final class MultiLeaseHandle implements MultiLease {
     }
 
     @Override
-    public void release() {
-        release(Duration.ZERO);
-    }
-
-    @Override
     public void release(Duration holdAtLeast) {
         // All releases are on their way before this thread waits for the first answer.
         awaitAll(endAll(holdAtLeast), LeaseEnding::await);
-    }
-
-    @Override
-    public CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
     }
 
     @Override
@@ -136,7 +125,11 @@ final class MultiLeaseHandle implements MultiLease {
             try {
                 await.accept(each);
             } catch (LeaseLostException | LockStoreException e) {
-                failed = first(failed, e);
+                if (failed == null) {
+                    failed = e;
+                } else {
+                    failed.addSuppressed(e);
+                }
             }
         }
         if (failed != null) {
@@ -158,13 +151,5 @@ final class MultiLeaseHandle implements MultiLease {
             }
         });
         return done;
-    }
-
-    private static LockException first(@Nullable LockException before, LockException next) {
-        if (before == null) {
-            return next;
-        }
-        before.addSuppressed(next);
-        return before;
     }
 }

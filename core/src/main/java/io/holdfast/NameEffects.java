@@ -258,7 +258,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     /** Ends a lease that was released here, but the store has not said whether the name stays locked. */
     private void endUnretained(ActiveLease lease, Throwable error) {
         later(() -> lease.endFailed(new LockStoreException(
-                "The store was not asked to keep the lock " + name
+                "The store was not asked to keep the lock " + Quoted.name(name)
                         + " locked after its release, or did not confirm it: "
                         + error.getMessage()
                         + " (expected: a store that answers; this client asks again in the background, and the lock"

@@ -10,8 +10,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle} or
- * {@link #ask}.
+ * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle},
+ * {@link #ask} or {@link #find}.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends NameEffects implements NameEvents {
@@ -208,14 +208,13 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     /** Adds what this client does with the name to its card. */
     void addTo(CardCollector card) {
-        find(state -> {
+        handle(state -> {
             ActiveLease lease = state.tenure.lease();
             Waiter first = state.firstWaiter();
             if (lease != null || first != null) {
                 String holder = lease != null ? null : state.contention().holder();
                 card.add(name(), lease, first, state.waiting(), holder);
             }
-            return null;
         });
     }
 

@@ -40,7 +40,7 @@ final class Observers {
         this.callbacks = callbacks;
         this.time = settings.time;
         this.clientId = settings.clientId;
-        this.hasListener = settings.listener != null;
+        this.hasListener = !settings.listeners.isEmpty();
         this.hasTracer = settings.tracer != null;
     }
 

@@ -1,16 +1,36 @@
 package io.holdfast;
 
 import io.holdfast.spi.StoreException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Converts the failure of a store's stage into the one type that the engine handles. */
+/** The failures of stages; that of a store's command becomes the one type that the engine handles. */
 final class StoreErrors {
 
     private StoreErrors() {}
 
+    /** Returns the stage of a command, which fails if the command throws. */
+    static <T> CompletionStage<T> sent(Supplier<CompletionStage<T>> command) {
+        try {
+            return command.get();
+        } catch (Throwable e) {
+            // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
+            // for ever.
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    /** Returns what a stage failed with, without the wrapper that dependent stages put around it. */
+    static Throwable cause(Throwable error) {
+        Throwable cause = error instanceof CompletionException ? error.getCause() : null;
+        return cause == null ? error : cause;
+    }
+
     static StoreException of(@Nullable Throwable error) {
-        Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
+        Throwable cause = error == null ? null : cause(error);
         if (cause instanceof StoreException known) {
             return known;
         }

@@ -21,10 +21,6 @@ class ThreadLock implements DistributedLock {
 
     private final String name;
 
-    ThreadLock(Engine engine, String name) {
-        this(() -> engine, name);
-    }
-
     ThreadLock(Supplier<Engine> engine, String name) {
         this.engine = engine;
         this.name = name;

@@ -73,7 +73,9 @@ final class Traces {
         /** Reads the holder's card, unless its trace is known by then: it may be on a later card than before. */
         private void lookForTrace() {
             String id = holderId;
-            if (id != null && !HolderId.client(id).equals(settings.clientId)) {
+            if (settings.cards != CardDetail.OFF
+                    && id != null
+                    && !HolderId.client(id).equals(settings.clientId)) {
                 holder = holder.thenCompose(known ->
                         known.traceParent().isPresent() ? CompletableFuture.completedStage(known) : read(id, known));
             }

@@ -91,9 +91,8 @@ final class Upkeep {
         if (held.unconfirmedNanos == Hold.NEVER) {
             held.unconfirmedNanos = held.renewAtNanos;
         }
-        // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner: that
-        // would
-        // load a server that is late because of its load.
+        // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner:
+        // that would load a server that is late because of its load.
         held.renewAtNanos = now + Math.max(length / 12, held.deadline.remainingNanos(sent) / 2);
         held.asking(length);
         return length;

@@ -62,7 +62,7 @@ final class WaitQueue {
         return first == null;
     }
 
-    /** Counts; for people and tools. */
+    /** Counts the waiters one by one; for diagnostics. */
     int size() {
         int size = 0;
         for (Waiter waiter = first; waiter != null; waiter = waiter.after) {

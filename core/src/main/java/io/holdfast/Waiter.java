@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
@@ -459,8 +460,9 @@ final class Waiter {
     }
 
     private static LeaseLostException undelivered(Lease lease, Duration within) {
-        return new LeaseLostException("The lease on " + lease.name() + " with token " + lease.fencingToken()
-                + " was released: the callback executor did not begin to deliver it within " + within
+        return new LeaseLostException("The lease on " + Quoted.name(lease.name()) + " with token "
+                + lease.fencingToken()
+                + " was released: the callback executor did not begin to deliver it within " + DurationText.of(within)
                 + " (expected: an executor that runs every task, and is shut down after the client is closed)");
     }
 

@@ -1,5 +1,5 @@
 /**
- * A distributed lock: take a name on one node, and no other node has it meanwhile.
+ * A distributed lock: while one node holds a name, no other node can.
  *
  * <p>Start at {@link io.holdfast.LockClient}. It gives a {@link io.holdfast.Lease}: the right to a name for a bounded
  * time, renewed while it is held. {@link io.holdfast.DistributedLock} shows the same as a {@link

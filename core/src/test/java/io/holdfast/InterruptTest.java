@@ -3,6 +3,7 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -28,7 +29,7 @@ class InterruptTest extends EngineFixture {
                 }
             }
         };
-        LockClient heard = client("heard", probe("heard"), settings -> settings.listener = interrupting);
+        LockClient heard = client("heard", probe("heard"), settings -> settings.listeners = List.of(interrupting));
         Lease first = now(acquire(heard, "a"));
         FutureTask<Boolean> second = new FutureTask<>(() -> {
             Lease lease = heard.acquire("a", DEFAULTS.fair());

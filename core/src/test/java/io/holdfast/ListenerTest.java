@@ -6,6 +6,7 @@ import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.StoreContext;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -16,7 +17,7 @@ class ListenerTest extends EngineFixture {
     private final LockClient heard = client(
             "heard",
             probe("heard"),
-            settings -> settings.listener = new LockListener() {
+            settings -> settings.listeners = List.of(new LockListener() {
                 @Override
                 public void acquired(String name, long fencingToken, Duration waited) {
                     events.add("acquired " + name + " after " + waited.toMillis());
@@ -41,7 +42,37 @@ class ListenerTest extends EngineFixture {
                 public void renewalFailed(String name, Throwable cause) {
                     events.add("renewal failed " + name + ": " + cause.getMessage());
                 }
-            });
+            }));
+
+    @Test
+    void each_listener_hears_of_an_event_even_if_one_before_it_fails() {
+        LockClient told = LockClient.builder()
+                .store(probe("told"))
+                .timeSource(time)
+                .leaseTime(LEASE)
+                .callbackExecutor(Runnable::run)
+                .listener(new LockListener() {
+                    @Override
+                    public void acquired(String name, long fencingToken, Duration waited) {
+                        events.add("first");
+                        throw new IllegalStateException("no room for the event");
+                    }
+                })
+                .listener(new LockListener() {
+                    @Override
+                    public void acquired(String name, long fencingToken, Duration waited) {
+                        events.add("second");
+                    }
+                })
+                .build();
+        clients.add(told);
+        try (Warnings warnings = new Warnings()) {
+            now(acquire(told, "a")).release();
+            assertThat(warnings.said("callback")).containsExactly("A callback failed");
+        }
+
+        assertThat(events).containsExactly("first", "second");
+    }
 
     /** The event of the release comes before that of the grant. */
     @Test
@@ -126,7 +157,7 @@ class ListenerTest extends EngineFixture {
         LockClient failing = client(
                 "failing",
                 probe,
-                settings -> settings.listener = new LockListener() {
+                settings -> settings.listeners = List.of(new LockListener() {
                     @Override
                     public void renewalFailed(String name, Throwable cause) {
                         events.add("failed");
@@ -136,7 +167,7 @@ class ListenerTest extends EngineFixture {
                     public void lost(String name, long fencingToken, Duration held, String why) {
                         events.add("lost");
                     }
-                });
+                }));
         now(acquire(failing, "a"));
         probe.renews = Fate.FAIL;
         advance(3_000);

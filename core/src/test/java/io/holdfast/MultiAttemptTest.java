@@ -64,12 +64,12 @@ class MultiAttemptTest extends EngineFixture {
         LockClient told = client(
                 "told",
                 behind,
-                settings -> settings.listener = new LockListener() {
+                settings -> settings.listeners = List.of(new LockListener() {
                     @Override
                     public void notAcquired(String name, Duration waited, Outcome outcome, String why) {
                         refused.add(name + " " + outcome);
                     }
-                });
+                }));
         Lease held = now(acquire(other, "b"));
         assertThat(told.tryAcquireAll(NAMES, DEFAULTS)).isEmpty();
         assertThat(behind.commands).containsExactly("together");

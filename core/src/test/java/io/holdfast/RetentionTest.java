@@ -122,7 +122,7 @@ class RetentionTest extends EngineFixture {
         CompletableFuture<Void> released = lease.releaseAsync(LONG).toCompletableFuture();
         assertThatThrownBy(released::join)
                 .hasCauseInstanceOf(LockStoreException.class)
-                .hasMessageContaining("The store was not asked to keep the lock a");
+                .hasMessageContaining("The store was not asked to keep the lock \"a\"");
         assertThat(lease.isValid()).isFalse();
         lease.release();
         advance(1_000);

@@ -183,6 +183,24 @@ class TracesTest extends EngineFixture {
     }
 
     @Test
+    void a_client_without_cards_reads_none_and_names_the_holder_by_its_id() {
+        LockClient silent = client("hf-s", counting(probe("hf-s")), settings -> {
+            settings.tracer = tracer;
+            settings.cards = CardDetail.OFF;
+        });
+        Lease lease = heldInATrace();
+        CompletableFuture<Lease> wait = acquire(silent, "a");
+        advance(700);
+        lease.release();
+        advance(1);
+        assertThat(cardsRead).isZero();
+        assertThat(told).hasSize(1);
+        assertThat(told.get(0).holder()).contains('"' + lease.holderId() + '"');
+        assertThat(told.get(0).holderTraceParent()).isEmpty();
+        now(wait).release();
+    }
+
+    @Test
     void short_waits_are_not_told_and_read_nothing() {
         Lease lease = holding.tryAcquire("a").orElseThrow();
         advance(2 * PERIOD);

@@ -142,7 +142,7 @@ public final class VerifyEngine {
 
         public OwnedLock(LockClient client, String name) {
             engine = client.engine();
-            lock = new ThreadLock(engine, name);
+            lock = new ThreadLock(() -> engine, name);
         }
 
         public @Nullable Lease ownedBy(Thread thread) {

@@ -7,7 +7,6 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.LockedMethods;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
@@ -116,10 +115,7 @@ public final class HoldfastAutoConfiguration {
                 } else {
                     LockStores.configure(builder, properties, beans);
                 }
-                List<LockListener> all = listeners.orderedStream().toList();
-                if (!all.isEmpty()) {
-                    builder.listener(new LockListeners(all));
-                }
+                listeners.orderedStream().forEach(builder::listener);
                 if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
                         && Runtime.version().feature() >= 21) {
                     SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor("holdfast-callback-");

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the answers to HTTP requests whose lock could not be had.
+ * Settings of the HTTP responses for requests that could not acquire their lock.
  *
  * @param enabled Whether to answer such requests with problem details. Otherwise they fail as with any exception.
  * @param busyStatus Status if others hold the lock for the whole wait time.

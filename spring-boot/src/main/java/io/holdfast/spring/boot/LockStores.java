@@ -18,15 +18,12 @@ final class LockStores {
 
     private static final String ADVICE = "Add org.springframework.boot:spring-boot-starter-data-redis and"
             + " io.holdfast:holdfast-redis (holdfast-spring-boot-starter has both), or set holdfast.store, for"
-            + " example to"
-            + " zookeeper://host:2181, or to memory:tests in tests";
+            + " example to zookeeper://host:2181, or to memory:tests in tests";
 
     private static final String ADVICE_WITH_JEDIS = "Jedis cannot keep locks. Add io.holdfast:holdfast-redis and"
             + " io.lettuce:lettuce-core, with which Spring Boot then makes all Redis connections. To keep Jedis for"
-            + " the others, add"
-            + " both and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the server, for"
-            + " example"
-            + " redis://host:6379";
+            + " the others, add both and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the"
+            + " server, for example redis://host:6379";
 
     private LockStores() {}
 
@@ -82,9 +79,8 @@ final class LockStores {
                         "The application's Redis connections are made by a "
                                 + unwrapped.getClass().getName() + ", but locks need Lettuce",
                         "Set spring.data.redis.client-type=lettuce, or remove that setting. To keep Jedis for the"
-                                + " rest, set"
-                                + " holdfast.store to the URI of the server, for example redis://host:6379. Both need"
-                                + " io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
+                                + " rest, set holdfast.store to the URI of the server, for example redis://host:6379. Both"
+                                + " need io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
             }
             builder.store(context -> ApplicationRedis.stores(known, properties).open(context));
         }

@@ -38,8 +38,8 @@ final class BlockingCall {
             try {
                 each.entry().leave();
             } catch (LeaseLostException lost) {
-                // The call that acquired them has ended, and so has its transaction: only this call can report the
-                // loss.
+                // The call that acquired them has ended, and so has its transaction: only this call can report
+                // the loss.
                 failure = call.watchLosses(each.entry().leases()).outcome(failure, lost);
             } catch (RuntimeException e) {
                 if (failure == null) {

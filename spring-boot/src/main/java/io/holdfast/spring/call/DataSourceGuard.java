@@ -82,8 +82,8 @@ public final class DataSourceGuard implements BeanPostProcessor, SmartInitializi
             throw new IllegalArgumentException("holdfast.guard.enabled: there is no DataSource bean"
                     + " (expected: one, or holdfast.guard.enabled=false)");
         }
-        // Those that were made; a lazy one is guarded when it is made. A factory bean makes its product only when
-        // asked.
+        // Those that were made; a lazy one is guarded when it is made. A factory bean makes its product only
+        // when asked.
         all.removeIf(name -> !(beans instanceof SingletonBeanRegistry made) || !made.containsSingleton(name));
         all.forEach(beans::getBean);
         all.removeAll(guarded);

@@ -118,12 +118,7 @@ final class HeldLeases {
         return null;
     }
 
-    /** Adds the leases of a call that releases them itself, after {@link Entry#remove}. */
-    static Entry add(LockClient client, MultiLease leases) {
-        return add(client, leases, Duration.ZERO);
-    }
-
-    /** @param holdAtLeast for the release by the last user */
+    /** @param holdAtLeast for the release by the last user; without effect after {@link Entry#remove} */
     static Entry add(LockClient client, MultiLease leases, Duration holdAtLeast) {
         List<Entry> all = CURRENT.get();
         if (all == null) {

@@ -22,6 +22,7 @@ import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.StringUtils;
+import org.springframework.util.function.SingletonSupplier;
 
 /** Intercepts every locked method, and chooses the kind of call by its return type. */
 public final class LockedInterceptor implements MethodInterceptor {
@@ -32,7 +33,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final ApplicationEventPublisher events;
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
     private final CustomNames customNames;
-    private volatile @Nullable ObservationRegistry observations;
+    private final SingletonSupplier<ObservationRegistry> observations;
 
     public LockedInterceptor(
             OperationReader reader,
@@ -44,6 +45,8 @@ public final class LockedInterceptor implements MethodInterceptor {
         this.beans = beans;
         this.events = events;
         this.customNames = new CustomNames(beans);
+        this.observations = SingletonSupplier.of(
+                () -> beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP));
     }
 
     @Override
@@ -62,7 +65,8 @@ public final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations());
+        LockedCall call =
+                new LockedCall(operation, invocation, names, client(operation), events, observations.obtain());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
@@ -103,14 +107,5 @@ public final class LockedInterceptor implements MethodInterceptor {
                             : "there is no LockClient with the name or qualifier \"" + name + "\"",
                     "client = one of " + String.join(", ", known));
         }
-    }
-
-    private ObservationRegistry observations() {
-        ObservationRegistry registry = observations;
-        if (registry == null) {
-            registry = beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP);
-            observations = registry;
-        }
-        return registry;
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -125,7 +126,8 @@ final class StageCall {
         Losses losses = call.watchLosses(leases);
         call.giveLease(invocation, leases);
         CompletionStage<?> work;
-        HeldLeases.Entry held = HeldLeases.add(call.client(), leases);
+        // This call releases the leases itself, when the stage of the method completes.
+        HeldLeases.Entry held = HeldLeases.add(call.client(), leases, Duration.ZERO);
         try {
             work = stage(invocation.proceed());
         } catch (Throwable e) {

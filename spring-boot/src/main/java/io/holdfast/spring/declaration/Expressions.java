@@ -25,27 +25,23 @@ public final class Expressions extends CachedExpressionEvaluator {
      *
      * @throws LockedDefinitionException if the text does not parse, or names what no call has
      */
-    Expression parse(Method method, String what, String text) {
-        Expression parsed;
+    SpelExpression parse(Method method, String what, String text) {
+        SpelExpression parsed;
         try {
-            parsed = parseExpression(text);
+            parsed = (SpelExpression) parseExpression(text); // by the SpelExpressionParser of the superclass
         } catch (ParseException | IllegalStateException e) {
             throw new LockedDefinitionException(
                     method,
                     what + " \"" + text + "\" does not parse: " + e.getMessage(),
                     "an expression as in @Cacheable, for example \"#orderId\"; a fixed text goes into the name");
         }
-        if (parsed instanceof SpelExpression spel) {
-            new References(method, what + " \"" + text + "\"", getParameterNameDiscoverer()).check(spel.getAST());
-        }
+        new References(method, what + " \"" + text + "\"", getParameterNameDiscoverer()).check(parsed.getAST());
         return parsed;
     }
 
     /** Returns the parsed key, as {@link #parse} does, in which a null part of a concatenation is an error. */
     Expression parseKey(Method method, String text) {
-        return parse(method, "key", text) instanceof SpelExpression spel
-                ? Concatenation.checked(spel)
-                : parse(method, "key", text);
+        return Concatenation.checked(parse(method, "key", text));
     }
 
     /** @throws LockedDefinitionException if the constant part of a name has an expression in it */

@@ -4,6 +4,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spring.LockKey;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LockedDefaults;
@@ -320,16 +321,17 @@ public final class OperationReader {
                 method,
                 "onLost = INTERRUPT, but no thread of its own does the work",
                 "THROW or EVENT");
-        Duration atMost = operation
+        Duration atLeast = operation.holdAtLeast();
+        operation
                 .options()
                 .leaseFor()
                 .or(operation.options()::holdAtMost)
-                .orElse(null);
-        refuseIf(
-                atMost != null && atMost.compareTo(operation.holdAtLeast()) < 0,
-                method,
-                "holdAtLeast " + operation.holdAtLeast() + " is longer than leaseTime or holdAtMost " + atMost,
-                "at most that");
+                .ifPresent(atMost -> refuseIf(
+                        atMost.compareTo(atLeast) < 0,
+                        method,
+                        "holdAtLeast " + DurationText.of(atLeast) + " is longer than leaseTime or holdAtMost "
+                                + DurationText.of(atMost),
+                        "at most that"));
     }
 
     private String resolve(Method method, String what, String text) {

@@ -74,7 +74,7 @@ abstract class AbstractHoldfastLockRegistry<L extends Lock>
 
     /**
      * Gives the lock of the calling thread this time from now on, as {@link io.holdfast.Lease#extend} does: a lock of a
-     * fixed length ends after it; any other is certain for it, and is renewed as before.
+     * fixed length ends after it; any other lock is guaranteed for at least this time and keeps being renewed.
      *
      * @throws IllegalStateException if the calling thread does not hold the lock, or has lost it
      * @throws io.holdfast.LeaseLostException if the store says that the lock is lost

@@ -35,11 +35,10 @@ final class ContainerCalls {
             if (isCalledByContainer(method, type, definition) && OperationReader.isMarkedItself(called)) {
                 throw new LockedDefinitionException(
                         called,
-                        "the container calls it on the object itself, past every proxy, so it would run without its"
-                                + " lock",
+                        "the container calls it on the object itself, past every proxy, so it would run without"
+                                + " its lock",
                         "a method that is called later, for example by @EventListener(ApplicationReadyEvent.class);"
-                                + " or the"
-                                + " lock acquired in it by a LockClient");
+                                + " or the lock acquired in it by a LockClient");
             }
         }
     }

@@ -2,6 +2,7 @@ package io.holdfast.spring.web;
 
 import io.holdfast.LockException;
 import io.holdfast.LockTimeoutException;
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Locale;
 import org.springframework.context.MessageSource;
@@ -58,8 +59,8 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
                     "holdfast.web.busy-status: " + busyStatus + " (expected: a status of an error, 400 to 599)");
         }
         if (retryAfter.isNegative()) {
-            throw new IllegalArgumentException(
-                    "holdfast.web.retry-after: " + retryAfter + " (expected: not negative, for example 5s)");
+            throw new IllegalArgumentException("holdfast.web.retry-after: " + DurationText.of(retryAfter)
+                    + " (expected: not negative, for example 5s)");
         }
         this.busyStatus = HttpStatusCode.valueOf(busyStatus);
         this.retryAfter = retryAfter;
