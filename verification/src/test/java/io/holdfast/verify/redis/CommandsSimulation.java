@@ -49,8 +49,8 @@ public final class CommandsSimulation {
         RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
         connections = new SimConnections(end, server, settings);
         messages = new RedisMessages(keys.clientChannels(), false, end.time());
-        DedicatedConnections dedicated = new DedicatedConnections(
-                connections::dedicated, connections::server, end.time(), errors);
+        DedicatedConnections dedicated =
+                new DedicatedConnections(connections::dedicated, connections::server, end.time(), errors);
         CompareProbe probe = new CompareProbe(connections, dedicated, errors, keys.probe(clientId));
         VerifyRedis opening = new VerifyRedis(
                 settings,
