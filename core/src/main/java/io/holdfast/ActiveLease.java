@@ -352,7 +352,13 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         if (owner() != null) {
             holds().lostWhy = why;
         }
-        return END.compareAndSet(this, null, new Lost(why));
+        return endAs(new Lost(why));
+    }
+
+    /** Returns false if the lease had ended before. */
+    @SuppressWarnings("NullAway") // the field is null before: the JDK's signature does not allow for that
+    private boolean endAs(End ended) {
+        return END.compareAndSet(this, null, ended);
     }
 
     void runLossCallbacks() {
@@ -385,7 +391,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             return null;
         }
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        if (!END.compareAndSet(this, null, new Released(answer))) {
+        if (!endAs(new Released(answer))) {
             return null;
         }
         long endNanos = grantedNanos + holdAtLeastNanos;
