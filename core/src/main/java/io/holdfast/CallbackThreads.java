@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant: while a task waits, a thread is on its way to take a task, or a watch is armed. The watch adds threads
  * if no thread has taken a task for {@link #PATIENCE_NANOS}, up to {@link #MOST} in all; and one thread if others take
- * tasks, up to the number of processors. So no task waits for the end
- * of another for much longer than that, unless {@link #MOST} tasks block at once: then the next task runs when one of
- * them ends.
+ * tasks, up to the number of processors. So no task waits for the end of another for much longer than that, unless
+ * {@link #MOST} tasks block at once: then the next task runs when one of them ends.
  *
  * <p>Tasks start in the order of their submission, but a task may overtake one that was taken before it.
  */

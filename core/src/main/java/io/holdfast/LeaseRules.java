@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 class LeaseRules {
 
     /**
-     * Returns the instant until which a hold counts as the client's. The store's countdown began at the execution, so not before the
-     * request was sent; hence the client's countdown begins at the sending. The arrival of the reply says nothing: the
-     * reply may have been delayed for longer than the lease.
+     * Returns the instant until which a hold counts as the client's. The store's countdown began at the execution, so
+     * not before the request was sent; hence the client's countdown begins at the sending. The arrival of the reply
+     * says nothing: the reply may have been delayed for longer than the lease.
      *
      * @param replied not used here: a wrong rule of a test counts from it
      */
@@ -27,11 +27,11 @@ class LeaseRules {
     }
 
     /**
-     * Returns the instant until which a hold counts as the client's if the store granted it by a message. The message may be older
-     * than the lease. But the store's clock says how long after the client's request it granted, so the grant was not
-     * before the sending of that request plus this time. The drift margin is charged on all of it, and the wall clock
-     * guards it from the sending on. The store's clock may have jumped in between and say too much; so the deadline is
-     * never later than counted from the arrival of the message.
+     * Returns the instant until which a hold counts as the client's if the store granted it by a message. The message
+     * may be older than the lease. But the store's clock says how long after the client's request it granted, so the
+     * grant was not before the sending of that request plus this time. The drift margin is charged on all of it, and
+     * the wall clock guards it from the sending on. The store's clock may have jumped in between and say too much; so
+     * the deadline is never later than counted from the arrival of the message.
      */
     Deadline pushedDeadline(ClockReading asked, long sinceAskingNanos, ClockReading heard, long leaseNanos) {
         return deadline(asked, heard, sinceAskingNanos + leaseNanos).earlier(deadline(heard, heard, leaseNanos));

@@ -39,8 +39,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A failing store is never reported as a lock that is taken or busy: the call throws {@link LockStoreException}. The
  * client retries a failing store for at most {@link Builder#storeTimeout} and never beyond the caller's wait.
  *
- * <p>A name is not blank, at most 1,024 bytes of UTF-8 and without half a character; any other name is refused with {@link
- * IllegalArgumentException}. On a closed client, every method that needs the store throws {@link
+ * <p>A name is not blank, at most 1,024 bytes of UTF-8 and without half a character; any other name is refused with
+ * {@link IllegalArgumentException}. On a closed client, every method that needs the store throws {@link
  * LockClientClosedException}. Thread-safe.
  *
  * <table>

@@ -79,7 +79,8 @@ public final class LockOptions {
         if (holdAtMost != null) {
             throw new IllegalArgumentException(
                     "leaseFor: " + DurationText.of(lease) + " together with holdAtMost: " + DurationText.of(holdAtMost)
-                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
+                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
+                            + " limit)");
         }
         return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
@@ -94,7 +95,8 @@ public final class LockOptions {
         if (leaseFor != null) {
             throw new IllegalArgumentException(
                     "holdAtMost: " + DurationText.of(limit) + " together with leaseFor: " + DurationText.of(leaseFor)
-                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a limit)");
+                            + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
+                            + " limit)");
         }
         return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks);
     }

@@ -79,8 +79,8 @@ final class LockStores {
                         "The application's Redis connections are made by a "
                                 + unwrapped.getClass().getName() + ", but locks need Lettuce",
                         "Set spring.data.redis.client-type=lettuce, or remove that setting. To keep Jedis for the"
-                                + " rest, set holdfast.store to the URI of the server, for example redis://host:6379. Both"
-                                + " need io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
+                                + " rest, set holdfast.store to the URI of the server, for example redis://host:6379."
+                                + " Both need io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
             }
             builder.store(context -> ApplicationRedis.stores(known, properties).open(context));
         }

@@ -1,4 +1,6 @@
-/** HTTP responses for requests that could not acquire their lock: {@link io.holdfast.spring.web.LockExceptionAdvice}. */
+/**
+ * HTTP responses for requests that could not acquire their lock: {@link io.holdfast.spring.web.LockExceptionAdvice}.
+ */
 @NullMarked
 package io.holdfast.spring.web;
 
