@@ -140,7 +140,8 @@ public final class QuorumStores {
 
         /**
          * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about
-         * a second more for it (with {@link #bootstrap}, up to 30 s). The client goes on connecting in the background to members that cannot be reached.
+         * a second more for it (with {@link #bootstrap}, up to 30 s). The client goes on connecting in the background
+         * to members that cannot be reached.
          *
          * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two
          *     members are the same server

@@ -310,8 +310,8 @@ final class RedisOpening {
     }
 
     /**
-     * Returns locks, then their queues, of different slots where one server serves them all. They are so many that a proxy in front of
-     * several servers would hardly have put all of them on one.
+     * Returns locks, then their queues, of different slots where one server serves them all. They are so many that a
+     * proxy in front of several servers would hardly have put all of them on one.
      */
     private String[] batch(RedisKeys keys) {
         if (settings.topology() == Topology.CLUSTER) {

@@ -6,10 +6,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Detects long pauses of this process. A pause makes a timer late by at least one of the two clocks; the monotonic clock
- * stops while the machine is suspended. While the process runs, ZooKeeper's own thread sends its pings. That cannot be
- * seen in another way, not even by the connection: after a pause of up to a whole session it stands, if anything waited
- * in the socket.
+ * Detects long pauses of this process. A pause makes a timer late by at least one of the two clocks; the monotonic
+ * clock stops while the machine is suspended. While the process runs, ZooKeeper's own thread sends its pings. That
+ * cannot be seen in another way, not even by the connection: after a pause of up to a whole session it stands, if
+ * anything waited in the socket.
  */
 final class PauseDetector {
 

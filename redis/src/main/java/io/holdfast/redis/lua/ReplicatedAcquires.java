@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  * another client's release writes in any case (see acquire.lua): replicas receive writes in order, so a replica that
  * has this write has the grant.
  *
- * <p>If too few replicas confirm within half of the command timeout, the holds of the group are given back. They are not
- * after an error of WAIT, nor when other groups use another connection already: the acquires then fail as unknown.
+ * <p>If too few replicas confirm within half of the command timeout, the holds of the group are given back. They are
+ * not after an error of WAIT, nor when other groups use another connection already: the acquires then fail as unknown.
  */
 public final class ReplicatedAcquires {
 

@@ -80,8 +80,8 @@ public final class OpeningErrors {
             return new StoreException(
                     NOT_EXECUTED,
                     server
-                            + " hung up at once, and what it said was lost (it may be full: raise its maxclients, or close"
-                            + " connections)",
+                            + " hung up at once, and what it said was lost (it may be full: raise its maxclients, or"
+                            + " close connections)",
                     error);
         }
         if (says(NO_SUCH_MASTER, error)) {

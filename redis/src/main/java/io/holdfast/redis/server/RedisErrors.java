@@ -215,8 +215,8 @@ public final class RedisErrors {
         return new StoreException(
                 FATAL,
                 "The key \"" + key + "\" at " + server + " is of type " + type
-                        + ", so no fencing token can be made (expected: no such key or a number; see who else writes that key,"
-                        + " and delete it)",
+                        + ", so no fencing token can be made (expected: no such key or a number; see who else writes that"
+                        + " key, and delete it)",
                 null);
     }
 
@@ -225,8 +225,8 @@ public final class RedisErrors {
         return new StoreException(
                 FATAL,
                 "The key \"" + key + "\" at " + server + " is " + what
-                        + ", so it was not deleted (expected: a key that contains only a lock of Holdfast or Redisson, or a string"
-                        + " with an expiry; use DEL if nobody needs the key)",
+                        + ", so it was not deleted (expected: a key that contains only a lock of Holdfast or"
+                        + " Redisson, or a string with an expiry; use DEL if nobody needs the key)",
                 null);
     }
 

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A server's answer to INFO. Services leave out some fields; for warnings, a missing field is assumed to be as it should
- * be.
+ * A server's answer to INFO. Services leave out some fields; for warnings, a missing field is assumed to be as it
+ * should be.
  */
 public final class ServerInfo {
 

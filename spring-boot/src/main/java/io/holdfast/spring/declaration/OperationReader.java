@@ -146,7 +146,8 @@ public final class OperationReader {
                 annotations.stream().map(OperationReader::shared).distinct().count() > 1,
                 method,
                 "several annotations that differ in more than name, key, join and condition",
-                "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked together");
+                "the same times, onBusy, fallback, failureHandler, onLost and client, since all names are locked"
+                        + " together");
         checkCanBeIntercepted(method, targetClass);
         Returns returns = Returns.of(method, targetClass);
         List<LockedName> names =
