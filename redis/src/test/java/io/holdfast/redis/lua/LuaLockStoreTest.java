@@ -182,11 +182,10 @@ public class LuaLockStoreTest {
         assertThat(acquire).hasMessage(sentence);
         assertThat(acquire.outcome()).isEqualTo(StoreException.Outcome.FATAL);
         assertThat(failure(a.store.forceRelease("n")))
-                .hasMessage(
-                        "The key \"n\" at redis://127.0.0.1:" + server.port()
-                                + "/0 is a list that is no lock, so it was not deleted (expected: a key that contains"
-                                + " only a lock of Holdfast or Redisson, or a string with an expiry; use DEL if nobody"
-                                + " needs the key)");
+                .hasMessage("The key \"n\" at redis://127.0.0.1:" + server.port()
+                        + "/0 is a list that is no lock, so it was not deleted (expected: a key that contains"
+                        + " only a lock of Holdfast or Redisson, or a string with an expiry; use DEL if nobody"
+                        + " needs the key)");
         assertThat(a.inspect("n").holder()).isEqualTo("a list that is no lock");
         assertThat(server.command("LRANGE", "n", "0", "-1")).isEqualTo(List.of("precious"));
     }
