@@ -308,7 +308,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Releases a lease that its owner never received. */
     void releaseQuietly() {
-        tryRelease(0);
+        var unused = tryRelease(0);
     }
 
     /** Returns the longest time it can last, renewals included; {@link #NO_LIMIT} if there is no limit. */
