@@ -70,6 +70,7 @@ public enum LuaScript {
     /** The texts of resources, each read when the first script needs it. */
     private static final Map<String, String> TEXTS = new ConcurrentHashMap<>();
 
+    @SuppressWarnings("ImmutableEnumChecker") // a list that nothing can change
     private final List<String> resources;
 
     /** @param resources in their order; those up to a short path come first of all */
