@@ -32,7 +32,6 @@ class CommandsSimulationTest extends SimulationSuite {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void finds_wrong_commands(CommandsBug bug) {
         long from = switch (bug) {
-            case RENEWAL_WITHOUT_COMPARISON -> 480;
             case TOKENS_WITHOUT_THE_LAST -> 120;
             case RENEWS_WHAT_IS_GONE -> 1;
             default -> FIRST_FOR_BUGS;
