@@ -70,7 +70,17 @@ class BaseRangeTest {
                 "-5",
                 "-1e300",
                 "text",
-                "0x7fffffffffffffff"
+                "0x7fffffffffffffff",
+                // What Lua takes for a number, and INCR does not.
+                "1.5",
+                "1e5",
+                "0x10",
+                " 7",
+                "7 ",
+                "+5",
+                "007",
+                // Above the floor, if it were a number.
+                "099999999999999"
             })
     void a_last_base_out_of_range_counts_as_lost(String last) {
         long before = base(scripts, "n");

@@ -160,7 +160,9 @@ final class CommandsTokens {
 
         /** Returns whether the counter can go on from a value: a number that is no base counts as lost. */
         boolean isReached(String value) {
-            return value.matches("\\d{1,15}") && isReached(Long.parseLong(value)) && Long.parseLong(value) < BASE_MAX;
+            return value.matches("[1-9]\\d{0,14}")
+                    && isReached(Long.parseLong(value))
+                    && Long.parseLong(value) < BASE_MAX;
         }
 
         boolean isReached(long number) {
