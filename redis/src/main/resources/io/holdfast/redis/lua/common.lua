@@ -123,9 +123,13 @@ local function passOn(asker, behind)
       return id
     end
     local alive, poll, lease, repetition, since = read(stamp)
-    remove(ticket)
     local there = alive and hears(id)
     local base = there and nextBase()
+    if there and not base then
+      -- The counter is of another type. Each client that asks gets this error, and the queue is kept.
+      return nil
+    end
+    remove(ticket)
     if base then
       local length = math.min(lease, 3 * poll)
       -- A client that may hear this through another server must ask.
