@@ -217,6 +217,21 @@ public class LuaLockStoreTest {
     }
 
     @Test
+    void aKeyThatIsNoQueueFailsNoRenewal() {
+        List<RenewRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            requests.add(RenewRequest.extend("n" + i, a.hold("n" + i), 60_000, 0));
+        }
+        b.queue("n6");
+        server.command("SET", "holdfast:q:{n5}", "x");
+        var stages = a.renewAll(requests);
+        for (int i = 0; i < 10; i++) {
+            assertThat(get(stages.get(i))).as("n%s", i).isEqualTo(new Renewed(i == 6 ? 1 : 0));
+        }
+        assertThat(a.renew("n5", requests.get(5).holderId(), 60_000)).isEqualTo(new Renewed(0));
+    }
+
+    @Test
     void noRenewalsAreNoCommand() {
         Map<String, Long> before = clientCommands();
         assertThat(a.renewAll(List.of())).isEmpty();
