@@ -271,7 +271,7 @@ public class LuaLockStoreTest {
     }
 
     @Test
-    void whoNeedsNoChannelsOfRedissonQueuesAgainWithoutThem() {
+    void aClientWithoutRedissonsChannelsSendsNothingThere() {
         try (TestClient client = new TestClient(server.uri() + "?redissonChannels=none")) {
             String holder = client.hold("n");
             server.command("CONFIG", "RESETSTAT");
