@@ -63,6 +63,9 @@ final class RedisOpening {
     /** What to say of the mode, and of what it lacks; written before the store is returned. */
     private final List<Finding> findings = new ArrayList<>();
 
+    /** Whether each slot has a counter of its own, because a script may not use keys of two. */
+    private volatile boolean countsPerSlot;
+
     /** The opening of the mode "commands"; null until that mode is chosen, and in the mode "lua". */
     private volatile @Nullable CommandsOpening modeCommands;
 
@@ -73,6 +76,7 @@ final class RedisOpening {
         this.errors = new OpeningErrors(settings);
         this.steps = new OpeningSteps(settings, errors);
         boolean cluster = settings.topology() == Topology.CLUSTER;
+        this.countsPerSlot = cluster;
         this.commandErrors = new RedisErrors(settings.describe(), settings.timeout(), cluster);
         this.connections = cluster
                 ? new ClusterConnections(settings, context.time())
@@ -112,7 +116,7 @@ final class RedisOpening {
     }
 
     private LockStore open() {
-        RedisKeys keys = keys(settings.topology() != Topology.CLUSTER);
+        RedisKeys keys = keys();
         RedisMessages messages = new RedisMessages(keys.clientChannels(), settings.minReplicas() > 0, context.time());
         connections.onConnecting(messages::connecting);
         steps.connect(connections.connect(() -> {
@@ -153,26 +157,25 @@ final class RedisOpening {
             return commands.store(
                     keys, messages, bound -> ThreadLocalRandom.current().nextLong(bound), closing);
         }
-        // Behind a proxy there may be a cluster.
-        RedisKeys scripted = scripts.allowed().batches() ? keys : keys(false);
         return new LuaLockStore(
-                settings, scripted, scripts, commandErrors, connections, messages, context.time(), closing);
+                settings, keys(), scripts, commandErrors, connections, messages, context.time(), closing);
     }
 
     private CardStore cards() {
-        return new RedisCards(connections, commandErrors, keys(true), context.clientId());
+        return new RedisCards(connections, commandErrors, keys(), context.clientId());
     }
 
     private RedisDiagnosis diagnosis() {
         boolean cluster = settings.topology() == Topology.CLUSTER;
         return new RedisDiagnosis(
-                connections, keys(!cluster), context.clientId(), context.time(), cluster, List.copyOf(findings));
+                connections, keys(), context.clientId(), context.time(), cluster, List.copyOf(findings));
     }
 
-    private RedisKeys keys(boolean ofOneServer) {
-        return ofOneServer
-                ? RedisKeys.ofServer(settings.internalPrefix())
-                : RedisKeys.ofCluster(settings.internalPrefix());
+    /** Returns the keys; those of a store of scripts are known once the server was probed. */
+    private RedisKeys keys() {
+        return countsPerSlot
+                ? RedisKeys.ofCluster(settings.internalPrefix())
+                : RedisKeys.ofServer(settings.internalPrefix());
     }
 
     /** Returns sharded messages only where every node takes them: otherwise some grants would reach no client. */
@@ -285,6 +288,10 @@ final class RedisOpening {
         RedisProbe.Found found = new RedisProbe(scripts, connections, commandErrors, steps)
                 .find(probed, batch(keys), keys.clientChannels() + context.clientId());
         connections.clock(probed[0]).observe(found.serverMillis());
+        if (found.refusesTwoSlots()) {
+            // Behind a proxy there is a cluster.
+            countsPerSlot = true;
+        }
         // A replica or a full server refuses, too, but that may pass.
         if (!found.said().isEmpty()
                 && commandErrors.refused(found.said(), null).outcome() == StoreException.Outcome.FATAL) {

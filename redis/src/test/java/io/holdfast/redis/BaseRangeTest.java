@@ -70,7 +70,17 @@ class BaseRangeTest {
                 "-5",
                 "-1e300",
                 "text",
-                "0x7fffffffffffffff"
+                "0x7fffffffffffffff",
+                // What Lua takes for a number, and INCR does not.
+                "1.5",
+                "1e5",
+                "0x10",
+                " 7",
+                "7 ",
+                "+5",
+                "007",
+                // Above the floor, if it were a number.
+                "099999999999999"
             })
     void a_last_base_out_of_range_counts_as_lost(String last) {
         long before = base(scripts, "n");
@@ -98,6 +108,38 @@ class BaseRangeTest {
                     .hasMessageContaining("\"" + keys.counter("n") + "\"")
                     .hasMessageContaining("is of type list, so no fencing token can be made");
             assertThat(server.command("EXISTS", "n")).isEqualTo(0L);
+        }
+        StoreException error = failure(scripts.store.acquireAll(List.of(
+                scripts.request("n", scripts.newHolder(), 30_000, false),
+                scripts.request("o", scripts.newHolder(), 30_000, false))));
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+        assertThat(error).hasMessageContaining("\"" + keys.counter("n") + "\"");
+        assertThat(server.command("EXISTS", "n", "o")).isEqualTo(0L);
+    }
+
+    /** A release passes nothing on then. Each client that asks gets the error, until somebody deletes the key. */
+    @Test
+    void a_counter_of_another_type_leaves_the_queue_as_it_is() {
+        try (TestClient other = new TestClient(server.uri() + "?mode=lua")) {
+            String holder = scripts.hold("n");
+            String first = other.queue("n");
+            String second = scripts.queue("n");
+            server.command("DEL", keys.counter("n"));
+            server.command("LPUSH", keys.counter("n"), "x");
+
+            assertThat(scripts.release("n", holder)).isTrue();
+            for (String id : List.of(first, second)) {
+                TestClient client = id.equals(first) ? other : scripts;
+                StoreException error = failure(client.store.acquire(client.request("n", id, 30_000, true)));
+                assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+                assertThat(error).hasMessageContaining("\"" + keys.counter("n") + "\"");
+            }
+            assertThat(server.command("ZCARD", keys.queue("n"))).isEqualTo(4L);
+
+            server.command("DEL", keys.counter("n"));
+            assertThat(other.acquire("n", first, 30_000, true)).isInstanceOf(Granted.class);
+            assertThat(other.release("n", first)).isTrue();
+            scripts.await("granted n " + second, 10_000);
         }
     }
 }

@@ -15,6 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A proxy in front of several servers that know nothing of each other, as Envoy is one: what has a key goes to the
@@ -31,8 +33,8 @@ final class FirstKeyProxy implements AutoCloseable {
      */
     volatile boolean keepsClients;
 
-    /** The number of a server that HSET cannot be sent to now. */
-    volatile int withoutHashes = -1;
+    /** Returns the error that a command gets instead of its execution, or null. */
+    volatile Function<List<String>, @Nullable String> refusal = words -> null;
 
     private FirstKeyProxy(ServerSocket listening, List<RedisServer> servers) {
         this.listening = listening;
@@ -95,13 +97,15 @@ final class FirstKeyProxy implements AutoCloseable {
                     client.getOutputStream().write("-ERR unsupported command\r\n".getBytes(UTF_8));
                     continue;
                 }
+                String refused = refusal.apply(words);
+                if (refused != null) {
+                    client.getOutputStream().write(("-" + refused + "\r\n").getBytes(UTF_8));
+                    continue;
+                }
                 String key = firstKey(words);
                 byte[] answer = null;
                 for (int i = 0; i < links.size(); i++) {
-                    boolean chosen = key == null || i == Math.floorMod(key.hashCode(), links.size());
-                    if (chosen && i == withoutHashes && words.get(0).equalsIgnoreCase("HSET")) {
-                        answer = "-no upstream host\r\n".getBytes(UTF_8);
-                    } else if (chosen) {
+                    if (key == null || i == serverOf(key)) {
                         byte[] said = ask(links, replies, i, command);
                         answer = answer == null ? said : answer;
                     }
@@ -119,6 +123,11 @@ final class FirstKeyProxy implements AutoCloseable {
                 }
             }
         }
+    }
+
+    /** Returns the number of the server that has a key. */
+    int serverOf(String key) {
+        return Math.floorMod(key.hashCode(), servers.size());
     }
 
     private byte[] ask(List<Socket> links, List<InputStream> replies, int i, byte[] command) throws IOException {

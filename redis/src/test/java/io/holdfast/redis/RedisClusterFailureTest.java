@@ -76,6 +76,41 @@ class RedisClusterFailureTest {
         }
     }
 
+    /** TIME has no key, so the driver would send it to any node. */
+    @Test
+    void withoutScriptsTooAStoppedMasterDelaysNoOthersLocks() {
+        try (RedisCluster cluster = RedisCluster.builder()
+                        .replicasEach(0)
+                        .nodeTimeout(Duration.ofMinutes(1))
+                        .args("--cluster-require-full-coverage", "no")
+                        .start();
+                TestClient client = new TestClient(cluster.uri() + "?timeout=2s&mode=commands")) {
+            for (RedisServer stopped : cluster.masters()) {
+                stopped.pause();
+                try {
+                    for (RedisServer other : cluster.masters()) {
+                        if (other != stopped) {
+                            String name = Stream.iterate(1, i -> i + 1)
+                                    .map(i -> "n" + i)
+                                    .filter(each -> cluster.nodeOf(each) == other)
+                                    .findFirst()
+                                    .orElseThrow();
+                            long began = System.nanoTime();
+                            String held = client.hold(name);
+                            client.renew(name, held, 60_000);
+                            assertThat(client.inspect(name).holder()).isEqualTo(held);
+                            assertThat(client.release(name, held)).isTrue();
+                            assertThat(Duration.ofNanos(System.nanoTime() - began))
+                                    .isLessThan(Duration.ofSeconds(2));
+                        }
+                    }
+                } finally {
+                    stopped.resume();
+                }
+            }
+        }
+    }
+
     @Test
     void aKilledMasterIsReplaced() {
         try (RedisCluster cluster = RedisCluster.start();

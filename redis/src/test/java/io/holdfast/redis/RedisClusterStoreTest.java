@@ -99,6 +99,39 @@ class RedisClusterStoreTest {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"lua", "commands"})
+    void theCounterOfASlotIsMadeAnewOrNamed(String mode) {
+        String name = "counted-" + mode;
+        String counter = RedisKeys.ofCluster("holdfast").counter(name);
+        RedisServer node = cluster.nodeOf(name);
+        try (TestClient client = new TestClient(cluster.uri() + "?mode=" + mode)) {
+            long last = 0;
+            for (List<String> change : List.of(
+                    List.of("EXISTS", counter), // as a release left it
+                    List.of("DEL", counter),
+                    List.of("SET", counter, "text"),
+                    List.of("SET", counter, "7"))) {
+                node.command(change.toArray(String[]::new));
+                String holder = client.newHolder();
+                long base = ((Granted) client.acquire(name, holder, 30_000, false)).base();
+                assertThat(base).as("after %s", change).isGreaterThan(last);
+                last = base;
+                assertThat(client.release(name, holder)).isTrue();
+                assertThat((Long) node.command("PTTL", counter)).isPositive();
+            }
+            node.command("DEL", counter);
+            node.command("LPUSH", counter, "x");
+            StoreException error =
+                    TestClient.failure(client.store.acquire(client.request(name, client.newHolder(), 30_000, false)));
+            assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+            assertThat(error).hasMessageContaining("\"" + counter + "\"").hasMessageContaining("of type list");
+            assertThat(node.command("EXISTS", name)).isEqualTo(0L);
+        } finally {
+            node.command("DEL", counter);
+        }
+    }
+
     /** Slot, tag and channels follow from the key, not from the name. */
     @ParameterizedTest
     @ValueSource(strings = {"lock:", "%7Bapp%7D:", "%7B", "%7D", "%7B%7D"})

@@ -76,6 +76,26 @@ class RedissonReadWriteTest {
         assertThat(ours.release("write", holder)).isTrue();
     }
 
+    /** Redisson has set the expiry. Without it, the name would be busy for ever if its holder died. */
+    @Test
+    void our_release_leaves_their_lock_its_expiry() throws Exception {
+        String holder = ours.hold("kept");
+        RLock lock = theirs.getReadWriteLock("kept").writeLock();
+        assertThat(lock.tryLock(0, 5, TimeUnit.SECONDS)).isTrue();
+        assertThat(ours.release("kept", holder)).isTrue();
+        assertThat(left("kept")).isBetween(1L, 5_000L);
+        lock.unlock();
+        assertThat(left("kept")).isEqualTo(-2);
+
+        holder = ours.hold("after");
+        lock = theirs.getReadWriteLock("after").writeLock();
+        assertThat(lock.tryLock(0, 5, TimeUnit.SECONDS)).isTrue();
+        lock.unlock();
+        assertThat(ours.release("after", holder)).isTrue();
+        assertThat(server.command("HGETALL", "after")).hasToString("[mode, read]");
+        assertThat(left("after")).isBetween(1L, 5_000L);
+    }
+
     private static long left(String name) {
         return (Long) Objects.requireNonNull(server.command("PTTL", name));
     }

@@ -24,10 +24,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Servers that forbid one thing or another: as safe, and slower. */
 @Timeout(60)
@@ -139,11 +142,76 @@ class RestrictedServiceTest {
         try (RedisServer one = RedisServer.start();
                 RedisServer two = RedisServer.start();
                 FirstKeyProxy proxy = FirstKeyProxy.start(one, two)) {
-            proxy.withoutHashes = 1;
+            proxy.refusal = words -> isTrial(words) && proxy.serverOf(words.get(3)) == 1 ? "no upstream host" : null;
             try (TestClient client = new TestClient(proxy.uri())) {
                 assertThat(allowed(client)).isEqualTo(new Allowed(true, true, false));
             }
         }
+    }
+
+    /** Full servers refuse all trial holds. That does not show that there is only one server. */
+    @Test
+    void behindSuchAProxyFullServersProveNothing() throws Exception {
+        try (RedisServer one = RedisServer.start();
+                RedisServer two = RedisServer.start();
+                FirstKeyProxy proxy = FirstKeyProxy.start(one, two)) {
+            proxy.refusal = words -> isTrial(words) ? OOM : null;
+            try (TestClient client = new TestClient(proxy.uri())) {
+                assertThat(allowed(client)).isEqualTo(new Allowed(true, true, false));
+            }
+        }
+    }
+
+    /**
+     * A client that starts on a nearly full server, or during a failover, cannot try everything. It must still use the
+     * counter that all others use, or tokens would go back.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"a server with memory for half of the trial", "a failover that forgets half of it"})
+    void aTrialThatFailedDoesNotChangeTheCounter(String why) throws Exception {
+        try (RedisServer server = RedisServer.start();
+                FirstKeyProxy proxy = FirstKeyProxy.start(server);
+                TestClient ordinary = new TestClient(server.uri())) {
+            AtomicInteger trials = new AtomicInteger();
+            proxy.refusal = words -> {
+                if (isTrial(words)) {
+                    return trials.incrementAndGet() % 2 == 0 && why.contains("memory") ? OOM : null;
+                }
+                if (words.get(0).startsWith("EVAL") && words.get(2).equals("128") && why.contains("failover")) {
+                    for (int i = 0; i < 64; i += 2) {
+                        server.command("DEL", words.get(3 + i));
+                    }
+                }
+                return null;
+            };
+            try (TestClient other = new TestClient(proxy.uri())) {
+                assertThat(trials.get()).isEqualTo(64);
+                assertThat(allowed(other).batches()).isFalse();
+                long last = 0;
+                for (int i = 0; i < 20; i++) {
+                    // Many holds on one side, so that its counter is ahead of the clock.
+                    for (int j = 0; j < (i % 2 == 0 ? 1 : 50); j++) {
+                        TestClient client = i % 2 == 0 ? other : ordinary;
+                        String holder = client.newHolder();
+                        long base = ((Granted) client.acquire("n", holder, 30_000, false)).base();
+                        assertThat(base).isGreaterThan(last);
+                        last = base;
+                        client.release("n", holder);
+                    }
+                }
+                assertThat((List<?>) server.command("KEYS", "holdfast:b*")).hasToString("[holdfast:b]");
+            }
+        }
+    }
+
+    private static final String OOM = "OOM command not allowed when used memory > 'maxmemory'.";
+
+    /** Whether a command makes a hold for the trial of renewals. */
+    private static boolean isTrial(List<String> words) {
+        return words.size() == 6
+                && words.get(0).startsWith("EVAL")
+                && words.get(3).startsWith("holdfast:probe:")
+                && words.get(4).equals("probe");
     }
 
     /** A client that died at the head of the queue does not delay a client that asks. */
@@ -186,6 +254,11 @@ class RestrictedServiceTest {
             for (int i = 0; i < 5; i++) {
                 assertThat(client.inspect("n" + i).remainingMillis()).isGreaterThan(50_000);
             }
+            // The counter is one of the slot's, also for people.
+            assertThat(TestClient.get(client.store.diagnose("n1")))
+                    .filteredOn(finding -> finding.text().startsWith("counter: holdfast:b:{"))
+                    .singleElement()
+                    .satisfies(finding -> assertThat(finding.text()).contains("string, expires in"));
         }
     }
 

@@ -49,7 +49,10 @@ final class CommandsTokens {
         this(connections, keys, ways, errors, time, RedisClusterAsyncCommands::time);
     }
 
-    /** @param serverTime asks for the server's time, as seconds and microseconds; tests have clocks that jump */
+    /**
+     * @param serverTime asks for the time of the counter's server, as seconds and microseconds; tests have clocks that
+     *     jump
+     */
     CommandsTokens(
             RedisConnections connections,
             RedisKeys keys,
@@ -67,11 +70,11 @@ final class CommandsTokens {
 
     /** Returns a base for a hold that has none so far: larger than all before it, and at least the server's time. */
     CompletionStage<Long> next(String name) {
-        RedisClusterAsyncCommands<String, String> commands = connections.commands();
         String counter = keys.counter(name);
         long began = time.nanoTime();
-        CompletionStage<String> value = commands.get(counter);
-        CompletionStage<BaseFloor> floor = serverTime.apply(commands).thenApply(BaseFloor::of);
+        CompletionStage<String> value = connections.commands().get(counter);
+        CompletionStage<BaseFloor> floor =
+                connections.commands(counter).thenCompose(serverTime).thenApply(BaseFloor::of);
         return floor.thenCompose(least -> new Making(counter, least, began).go(value, TRIES));
     }
 
@@ -160,7 +163,9 @@ final class CommandsTokens {
 
         /** Returns whether the counter can go on from a value: a number that is no base counts as lost. */
         boolean isReached(String value) {
-            return value.matches("\\d{1,15}") && isReached(Long.parseLong(value)) && Long.parseLong(value) < BASE_MAX;
+            return value.matches("[1-9]\\d{0,14}")
+                    && isReached(Long.parseLong(value))
+                    && Long.parseLong(value) < BASE_MAX;
         }
 
         boolean isReached(long number) {

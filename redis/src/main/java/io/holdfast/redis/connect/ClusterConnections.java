@@ -132,6 +132,18 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
     }
 
     @Override
+    public CompletionStage<RedisClusterAsyncCommands<String, String>> commands(String key) {
+        RedisClusterNode master = cluster.getPartitions().getMasterBySlot(group(key));
+        if (master == null) {
+            return CompletableFuture.failedFuture(uncovered(key));
+        }
+        RedisURI uri = master.getUri();
+        return connection()
+                .getConnectionAsync(uri.getHost(), uri.getPort(), ConnectionIntent.WRITE)
+                .thenApply(StatefulRedisConnection::async);
+    }
+
+    @Override
     public List<RedisClusterAsyncCommands<String, String>> servers() {
         List<RedisClusterAsyncCommands<String, String>> servers = new ArrayList<>();
         for (String node : masters()) {

@@ -7,6 +7,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -50,6 +51,14 @@ public interface RedisConnections extends AutoCloseable {
      * that block a connection or leave a state in it (WATCH, MULTI, WAIT, BLPOP) must not be sent here.
      */
     RedisClusterAsyncCommands<String, String> commands();
+
+    /**
+     * Returns the commands of the server that executes commands on a key now, for a command that has no key: in a
+     * cluster, {@link #commands} would send that to any node.
+     */
+    default CompletionStage<RedisClusterAsyncCommands<String, String>> commands(String key) {
+        return CompletableFuture.completedFuture(commands());
+    }
 
     /** Returns the commands of each connected master, for commands that concern a server. */
     List<RedisClusterAsyncCommands<String, String>> servers();

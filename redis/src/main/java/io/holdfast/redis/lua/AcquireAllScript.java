@@ -25,12 +25,19 @@ public final class AcquireAllScript {
     private final Scripts scripts;
     private final RedisErrors errors;
     private final RedisConnections connections;
+    private final RedissonSeen redissonSeen;
 
-    AcquireAllScript(RedisKeys keys, Scripts scripts, RedisErrors errors, RedisConnections connections) {
+    AcquireAllScript(
+            RedisKeys keys,
+            Scripts scripts,
+            RedisErrors errors,
+            RedisConnections connections,
+            RedissonSeen redissonSeen) {
         this.keys = keys;
         this.scripts = scripts;
         this.errors = errors;
         this.connections = connections;
+        this.redissonSeen = redissonSeen;
     }
 
     /** Returns whether one script may take the locks of these names. */
@@ -54,6 +61,7 @@ public final class AcquireAllScript {
         List<String> args = new ArrayList<>();
         args.add(Long.toString(requests.get(0).leaseMillis()));
         args.add(Long.toString(clock.notAfterMillis(errors.timeout())));
+        args.add(redissonSeen.isRecent() ? "1" : "0");
         for (AcquireRequest request : requests) {
             locks.add(request.name());
             locks.add(keys.queue(request.name()));

@@ -12,7 +12,7 @@ import java.util.List;
  * @param pushes whether scripts may publish, so that a release can grant the lock to the next client and notify it;
  *     otherwise a release leaves the lock free, and the releasing client sends a hint
  * @param batches whether a script may compute its keys and use those of several slots, so that one command renews many
- *     holds
+ *     holds; false also if that could not be tried
  */
 public record Allowed(boolean digests, boolean pushes, boolean batches) {
 
@@ -38,9 +38,10 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
         if (!batches) {
             missing.add(Finding.warning(
                     "rights",
-                    "a script may not use keys of two slots, so each hold is renewed by its own command",
-                    "nothing to do behind a proxy or in a cluster; expect one command for each hold every third of a"
-                            + " lease"));
+                    "no script could use keys of two slots when this client started, so each hold is renewed by its own"
+                            + " command",
+                    "nothing to do behind a proxy or in a cluster; otherwise start the client again when the server"
+                            + " accepts writes; expect one command for each hold every third of a lease"));
         }
         return missing;
     }

@@ -1,5 +1,6 @@
 package io.holdfast.redis.lua;
 
+import io.holdfast.redis.RedissonChannels;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.RedissonReleases;
@@ -90,9 +91,9 @@ public final class LuaLockStore implements LockStore {
         this.messages = messages;
         this.hints = new Hints(connections, keys, scripts.publishing(), errors, settings.describe());
         this.renewals = new BatchRenewals(keys, scripts, errors, connections, messages.redisson());
-        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections);
+        this.redissonSeen = new RedissonSeen(time, settings.redissonChannels() != RedissonChannels.NONE);
+        this.acquireAll = new AcquireAllScript(keys, scripts, errors, connections, redissonSeen);
         this.closing = closing;
-        this.redissonSeen = new RedissonSeen(time);
         this.replicated =
                 settings.minReplicas() == 0 ? null : new ReplicatedAcquires(settings, connections, scripts, errors);
     }

@@ -22,8 +22,19 @@ public final class RedisProbe {
      *
      * @param said the server's answer to the first command that it refused; empty if it refused none
      * @param missingRights the refused commands, as {@code ACL SETUSER} takes them
+     * @param refusesTwoSlots whether the server refused the script that renews holds of several slots. Not if the trial
+     *     failed for a reason that may pass: all clients of a server must agree about this
      */
-    public record Found(Allowed allowed, long serverMillis, String said, String missingRights) {}
+    public record Found(
+            Allowed allowed, long serverMillis, String said, String missingRights, boolean refusesTwoSlots) {}
+
+    /** How the trial of a renewal of several holds ended. */
+    private enum Batches {
+        ALLOWED,
+        /** A hold could not be made or was not found: nothing is known. */
+        FAILED,
+        REFUSED
+    }
 
     /** The holder id of the holds that are renewed together. */
     private static final String HOLDER = "probe";
@@ -65,9 +76,10 @@ public final class RedisProbe {
                 String missingRights = reply.text();
                 boolean pushes = reply.flag();
                 scripts.restrict(new Allowed(allowed.digests(), pushes, true));
-                Allowed found = new Allowed(allowed.digests(), pushes, batches(batchKeys));
+                Batches batches = batches(batchKeys);
+                Allowed found = new Allowed(allowed.digests(), pushes, batches == Batches.ALLOWED);
                 scripts.restrict(found);
-                return new Found(found, serverMillis, said, missingRights);
+                return new Found(found, serverMillis, said, missingRights, batches == Batches.REFUSED);
             } catch (StoreException e) {
                 if (!isRefusal(e)) {
                     throw e;
@@ -82,9 +94,9 @@ public final class RedisProbe {
      * Makes holds, each by its own command, and renews them together. A proxy in front of several servers may send a
      * script to the server of its first key, which refuses nothing and finds none of the other holds.
      */
-    private boolean batches(String[] batchKeys) {
+    private Batches batches(String[] batchKeys) {
         try {
-            int made = hold(batchKeys);
+            hold(batchKeys);
             String[] args = new String[3 + batchKeys.length / 2];
             Arrays.fill(args, HOLDER);
             args[0] = "1000";
@@ -92,15 +104,14 @@ public final class RedisProbe {
             args[2] = "0";
             ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
             reply.number();
-            boolean found = reply.list().isEmpty();
-            // If no hold could be made, there is one server, which refuses all writes now: a replica, or full. If only
-            // some could not, they belong to another server, of which nothing is known.
-            return made == 0 || (found && made == batchKeys.length / 2);
+            // The reply names each hold that was not found, also one that the server had no memory for.
+            return reply.list().isEmpty() ? Batches.ALLOWED : Batches.FAILED;
         } catch (StoreException e) {
             if (!isRefusal(e)) {
                 throw e;
             }
-            return false;
+            // Not if a proxy lost its server.
+            return e.outcome() == StoreException.Outcome.FATAL ? Batches.REFUSED : Batches.FAILED;
         } finally {
             for (int i = 0; i < batchKeys.length / 2; i++) {
                 var unused = connections.commands().del(batchKeys[i]);
@@ -108,19 +119,17 @@ public final class RedisProbe {
         }
     }
 
-    /** Makes the holds, and returns how many could be made. */
-    private int hold(String[] batchKeys) {
+    /** Makes the holds, as far as that is possible now: a replica refuses all, a full server perhaps some. */
+    private void hold(String[] batchKeys) {
         List<CompletionStage<ScriptReply>> holds = new ArrayList<>();
         String[] args = {HOLDER, Long.toString(KEPT_MILLIS)};
         for (int i = 0; i < batchKeys.length / 2; i++) {
             String[] lock = {batchKeys[i]};
             holds.add(scripts.run(connections.commands(), LuaScript.PROBE_HOLD, lock, args));
         }
-        int made = 0;
         for (CompletionStage<ScriptReply> hold : holds) {
             try {
                 steps.await(hold);
-                made++;
             } catch (ExecutionException e) {
                 StoreException failure = errors.of(e);
                 if (failure.outcome() != StoreException.Outcome.NOT_EXECUTED
@@ -129,7 +138,6 @@ public final class RedisProbe {
                 }
             }
         }
-        return made;
     }
 
     private ScriptReply run(LuaScript script, String[] keys, String... args) {

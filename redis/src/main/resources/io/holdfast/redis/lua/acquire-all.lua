@@ -3,7 +3,8 @@
 -- KEYS    lock and queue of the first, the counter, which they share, and lock and queue of each other
 -- ARGV[1] lease in ms
 -- ARGV[2] not after: do nothing if executed later than this, in ms of server time; 0: whenever
--- ARGV    from the third on: the holder id for each lock
+-- ARGV[3] 1: the clients that wait at Redisson are counted
+-- ARGV    from the fourth on: the holder id for each lock
 -- Result  {1, now, base, waiting, base, waiting, …}  each id holds its lock
 --         {0, now, n, remaining}                     the n-th lock is held, for so many ms, or a client is in its queue
 --                                                    (0); nothing done
@@ -13,7 +14,7 @@
 -- that of the counter, or an HSET: a server short of memory refuses that or nothing. Where the server refuses PEXPIRE
 -- (rights change at run time), nothing stays without expiry: all that this run took is given back.
 
-local lease, limit, locks = tonumber(ARGV[1]), tonumber(ARGV[2]), #ARGV - 2
+local lease, limit, counted, locks = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', #ARGV - 3
 if limit > 0 and now > limit then
   return {-1, now}
 end
@@ -40,8 +41,8 @@ end
 local held, free, channels = {}, 0, {}
 for i = 1, locks do
   local lock = placeOf(i)
-  channels[i] = releasesOf(KEYS[lock])
-  local field = redis.pcall('HGET', KEYS[lock], ARGV[i + 2])
+  channels[i] = counted and releasesOf(KEYS[lock])
+  local field = redis.pcall('HGET', KEYS[lock], ARGV[i + 3])
   if type(field) == 'table' then
     local kind = redis.call('TYPE', KEYS[lock]).ok
     if kind == 'string' then
@@ -69,19 +70,19 @@ if free > 0 then
     return {-2, now, kind, KEYS[3]}
   end
 end
-local listeners = rivals(channels)
+local listeners = counted and rivals(channels) or {}
 local result, taken = {1, now}, {}
 for i = 1, locks do
   local lock = placeOf(i)
   if not held[i] then
     local text = string.format('%.0f', base)
     result[2 * i + 1] = base
-    redis.call('HSET', KEYS[lock], ARGV[i + 2], 'b' .. text)
+    redis.call('HSET', KEYS[lock], ARGV[i + 3], 'b' .. text)
     taken[#taken + 1] = i
     local ends = redis.pcall('PEXPIRE', KEYS[lock], lease)
     if type(ends) == 'table' then
       for _, n in ipairs(taken) do
-        redis.call('HDEL', KEYS[placeOf(n)], ARGV[n + 2])
+        redis.call('HDEL', KEYS[placeOf(n)], ARGV[n + 3])
       end
       error(ends.err, 0)
     end

@@ -123,9 +123,13 @@ local function passOn(asker, behind)
       return id
     end
     local alive, poll, lease, repetition, since = read(stamp)
-    remove(ticket)
     local there = alive and hears(id)
     local base = there and nextBase()
+    if there and not base then
+      -- The counter is of another type. Each client that asks gets this error, and the queue is kept.
+      return nil
+    end
+    remove(ticket)
     if base then
       local length = math.min(lease, 3 * poll)
       -- A client that may hear this through another server must ask.
@@ -176,12 +180,14 @@ end
 
 -- Whether the lock is free, after the field of its holder was deleted, as it nearly always is. Whatever else is in the
 -- hash is somebody's data, which must not end when our hold would have: it gets no expiry, because nobody knows which
--- it had.
+-- it had. Only a read-write lock of Redisson's, which has a field "mode", has set the expiry itself, and needs it.
 local function isFree()
   if redis.call('EXISTS', KEYS[1]) == 0 then
     return true
   end
-  redis.call('PERSIST', KEYS[1])
+  if not redis.call('HGET', KEYS[1], 'mode') then
+    redis.call('PERSIST', KEYS[1])
+  end
   return false
 end
 

@@ -17,7 +17,8 @@ local function nextBase()
     if kind ~= 'string' and kind ~= 'none' then
       return nil, kind
     end
-    local last = number(redis.call('GET', KEYS[3]))
+    -- As INCR reads it. Lua also takes 1.5, 0x10 or 007 for a number.
+    local last = number(string.match(redis.call('GET', KEYS[3]) or '', '^[1-9]%d*$'))
     if kind == 'none' or last >= 1 and last < 562949953421311 then
       error(base.err, 0)
     end

@@ -7,6 +7,8 @@ end
 -- Those who wait at Redisson are not in the queue.
 local listeners = rivals(channels)
 for i = 1, holds do
-  waiting[i] = call('ZCARD', keys[holds + i]) / 2 + (listeners[i] or 0)
+  -- A key of another type is no queue. It must not fail the other renewals.
+  local queued = pcall('ZCARD', keys[holds + i])
+  waiting[i] = (type(queued) == 'number' and queued / 2 or 0) + (listeners[i] or 0)
 end
 return {now, others, waiting}

@@ -14,8 +14,14 @@ import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.RedisServer.Installation;
 import io.holdfast.testkit.RespClient;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,17 +31,26 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The bases of tokens, by the scripts themselves and by mode commands on one counter, under clocks that a real server
  * does not have: the scripts read the time from a key of the test's.
  */
+@ParameterizedClass(name = "{0}")
+@MethodSource("io.holdfast.testkit.RedisServer#available")
 class CounterTest {
+
+    private final Installation installation;
 
     private static final String CLOCK = "clock";
     private static final long SECOND = 1_000_000;
@@ -45,6 +60,10 @@ class CounterTest {
     private final long seed = Long.getLong("holdfast.seed", System.nanoTime());
     private final SplittableRandom random = new SplittableRandom(seed);
     private final List<Master> masters = new ArrayList<>();
+
+    CounterTest(Installation installation) {
+        this.installation = installation;
+    }
 
     /** Who asks for a base. */
     private enum Way {
@@ -58,7 +77,7 @@ class CounterTest {
     /** A server with a clock of its own. */
     private static final class Master implements AutoCloseable {
 
-        private final RedisServer server = RedisServer.start();
+        private final RedisServer server;
         private final RespClient client;
         private final ServerConnections connections;
         private final DedicatedConnections dedicated;
@@ -70,28 +89,61 @@ class CounterTest {
 
         private int holders;
 
-        Master() throws Exception {
+        /** What others do while mode commands makes a base: after it has read the clock, and before each EXEC. */
+        private Runnable meanwhile = () -> {};
+
+        Master(Installation installation) throws Exception {
+            server = RedisServer.builder().installation(installation).start();
             client = RespClient.connect(server.host(), server.port(), Duration.ofSeconds(10));
             RedisSettings settings = RedisUris.parse(URI.create(server.uri()));
             RedisErrors errors = new RedisErrors(settings.describe(), settings.timeout());
             connections = new ServerConnections(settings, TimeSource.system());
             connections.connect(() -> {}).toCompletableFuture().get(10, TimeUnit.SECONDS);
-            dedicated =
-                    new DedicatedConnections(connections::dedicated, connections::server, TimeSource.system(), errors);
+            dedicated = new DedicatedConnections(
+                    key -> connections.dedicated(key).thenApply(this::hooked),
+                    connections::server,
+                    TimeSource.system(),
+                    errors);
+            CompareProbe probe = new CompareProbe(connections, dedicated, errors, KEYS.probe("counter-test"));
             CompareWays ways = new CompareWays(
                     new NativeWays(connections),
                     dedicated,
-                    new CompareWays.Choice(Set.of(Ability.WATCH, Ability.PUBLISH)));
-            tokens = new CommandsTokens(
-                    connections,
-                    KEYS,
-                    ways,
-                    errors,
-                    TimeSource.system(),
-                    commands -> CompletableFuture.completedFuture(time()));
+                    TestClient.get(probe.run()).choice());
+            tokens = new CommandsTokens(connections, KEYS, ways, errors, TimeSource.system(), commands -> {
+                List<String> read = time();
+                meanwhile.run();
+                return CompletableFuture.completedFuture(read);
+            });
             String text = LuaScript.ACQUIRE.text(new ScriptHead(Publishing.PLAIN, KEYS.clientChannels(), false), true);
             digest = String.valueOf(client.call(
                     "SCRIPT", "LOAD", text.replace("redis.call('TIME')", "redis.call('HMGET', 'clock', 's', 'u')")));
+        }
+
+        /** A connection that does something else before each EXEC. */
+        @SuppressWarnings("unchecked")
+        private StatefulRedisConnection<String, String> hooked(StatefulRedisConnection<String, String> made) {
+            Object commands = proxy(RedisAsyncCommands.class, (method, args) -> {
+                if (method.getName().equals("exec")) {
+                    meanwhile.run();
+                }
+                return method.invoke(made.async(), args);
+            });
+            return (StatefulRedisConnection<String, String>) proxy(
+                    StatefulRedisConnection.class,
+                    (method, args) -> method.getName().equals("async") ? commands : method.invoke(made, args));
+        }
+
+        /** Answers a call of a method. */
+        private interface Answer {
+            @Nullable
+            Object of(Method method, Object @Nullable [] args) throws Exception;
+        }
+
+        private static Object proxy(Class<?> type, Answer answer) {
+            return Proxy.newProxyInstance(
+                    CounterTest.class.getClassLoader(),
+                    new Class<?>[] {type},
+                    (proxy, method, args) -> answer.of(method, args));
         }
 
         private List<String> time() {
@@ -116,6 +168,14 @@ class CounterTest {
             return (Long) reply.get(2);
         }
 
+        private long uncheckedBase(Way way) {
+            try {
+                return base(way);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
         @Override
         public void close() {
             dedicated.close();
@@ -125,7 +185,7 @@ class CounterTest {
     }
 
     private Master master() throws Exception {
-        Master made = new Master();
+        Master made = new Master(installation);
         masters.add(made);
         return made;
     }
@@ -226,6 +286,76 @@ class CounterTest {
             bases.add(next.base(any()));
         }
         assertThat(bases).hasSizeGreaterThan(holds - 10);
+    }
+
+    /** Beyond a tick and the difference of the clocks, the order of two masters is that of time. */
+    @Test
+    void two_masters_at_once_give_ordered_bases_beyond_a_tick_and_the_difference_of_their_clocks() throws Exception {
+        Master one = master();
+        Master other = master();
+        long real = one.now;
+        long difference = random.nextLong(SECOND / 10);
+        long last = 0;
+        for (int i = 0; i < 500; i++) {
+            real += 15_625 + difference;
+            one.now = real + difference;
+            other.now = real;
+            Master next = random.nextBoolean() ? one : other;
+            for (int holds = random.nextInt(1, 20); holds > 0; holds--) {
+                long base = next.base(any());
+                assertThat(base).as("step %s", i).isGreaterThan(last);
+                last = base;
+            }
+        }
+    }
+
+    /** A counter that expired while the clock is behind it would go back. */
+    @ParameterizedTest
+    @EnumSource(Way.class)
+    void each_way_keeps_the_counter_for_a_day(Way way) throws Exception {
+        Master master = master();
+        List<Runnable> changes = List.of(
+                () -> {},
+                () -> master.now += 7_200 * SECOND, // so it is raised
+                () -> master.now -= 3_600 * SECOND); // so it counts
+        for (Runnable change : changes) {
+            change.run();
+            long before = master.client.call("GET", COUNTER) instanceof String text ? Long.parseLong(text) : 0;
+            master.client.call("PEXPIRE", COUNTER, "60000");
+            assertThat(master.base(way)).isGreaterThan(before);
+            assertThat((Long) master.client.call("PTTL", COUNTER)).isGreaterThan(86_000_000);
+        }
+    }
+
+    /** Clients of both modes at once: a script runs between each two steps of a client without scripts. */
+    @Test
+    void a_fleet_of_both_modes_at_once_sees_growing_bases() throws Exception {
+        Master master = master();
+        Set<Long> bases = new HashSet<>();
+        AtomicLong last = new AtomicLong();
+        List<Long> others = new ArrayList<>();
+        int scripts = 0;
+        for (int i = 0; i < 1_000; i++) {
+            master.now += random.nextInt(3) == 0 ? random.nextLong(40_000) : random.nextLong(100);
+            others.clear();
+            master.meanwhile = () -> {
+                if (others.size() < 5 && random.nextInt(3) > 0) {
+                    master.now += random.nextInt(4) == 0 ? 15_625 : 0;
+                    long base = master.uncheckedBase(random.nextBoolean() ? Way.SHORT : Way.WHOLE);
+                    // Those that ended before this one began.
+                    assertThat(base).isGreaterThan(others.isEmpty() ? last.get() : others.get(others.size() - 1));
+                    others.add(base);
+                }
+            };
+            long base = master.base(Way.COMMANDS);
+            master.meanwhile = () -> {};
+            assertThat(base).as("step %s", i).isGreaterThan(last.get());
+            assertThat(bases.add(base)).isTrue();
+            assertThat(bases.addAll(others)).isEqualTo(!others.isEmpty());
+            scripts += others.size();
+            last.set(Math.max(base, others.isEmpty() ? 0 : others.get(others.size() - 1)));
+        }
+        assertThat(bases).hasSize(1_000 + scripts);
     }
 
     @Test

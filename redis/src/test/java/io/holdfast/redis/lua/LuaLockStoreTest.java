@@ -217,6 +217,93 @@ public class LuaLockStoreTest {
     }
 
     @Test
+    void aKeyThatIsNoQueueFailsNoRenewal() {
+        List<RenewRequest> requests = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            requests.add(RenewRequest.extend("n" + i, a.hold("n" + i), 60_000, 0));
+        }
+        b.queue("n6");
+        server.command("SET", "holdfast:q:{n5}", "x");
+        var stages = a.renewAll(requests);
+        for (int i = 0; i < 10; i++) {
+            assertThat(get(stages.get(i))).as("n%s", i).isEqualTo(new Renewed(i == 6 ? 1 : 0));
+        }
+        assertThat(a.renew("n5", requests.get(5).holderId(), 60_000)).isEqualTo(new Renewed(0));
+    }
+
+    /** The server pays for each call. */
+    @Test
+    void anUncontendedPairCostsTenCalls() {
+        a.release("n", a.hold("n"));
+        server.command("DEL", "holdfast:b"); // below its floor
+        server.command("CONFIG", "RESETSTAT");
+        String holder = a.hold("n");
+        assertThat(callsOfScripts())
+                .isEqualTo(Map.of(
+                        "evalsha", 1L, "time", 1L, "exists", 1L, "incr", 1L, "set", 1L, "hset", 1L, "pexpire", 1L));
+        server.command("CONFIG", "RESETSTAT");
+        assertThat(a.release("n", holder)).isTrue();
+        assertThat(callsOfScripts()).isEqualTo(Map.of("evalsha", 1L, "hdel", 1L, "exists", 1L, "publish", 1L));
+    }
+
+    /** Counting is for fairness to Redisson, and begins when a lock of its own is met. */
+    @ParameterizedTest
+    @ValueSource(strings = {"both", "none"})
+    void clientsOfRedissonAreCountedOnceOneWasSeen(String channels) {
+        try (TestClient client = new TestClient(server.uri() + "?redissonChannels=" + channels)) {
+            for (long counts : new long[] {0, channels.equals("none") ? 0 : 1}) {
+                server.command("CONFIG", "RESETSTAT");
+                client.release("n", client.hold("n"));
+                assertThat(numsubs()).isEqualTo(counts);
+                server.command("CONFIG", "RESETSTAT");
+                get(client.store.acquireAll(List.of(
+                        client.request("m", client.newHolder(), 30_000, false),
+                        client.request("o", client.newHolder(), 30_000, false))));
+                assertThat(numsubs()).isEqualTo(counts);
+                server.command("DEL", "m", "o");
+
+                server.command("HSET", "n", "285475da-9152-4c83-822a-67ee2f116a79:36", "1");
+                assertThat(client.acquire("n", client.newHolder(), 30_000, false))
+                        .isInstanceOf(Busy.class);
+                server.command("DEL", "n");
+            }
+        }
+    }
+
+    @Test
+    void aClientWithoutRedissonsChannelsSendsNothingThere() {
+        try (TestClient client = new TestClient(server.uri() + "?redissonChannels=none")) {
+            String holder = client.hold("n");
+            server.command("CONFIG", "RESETSTAT");
+            String next = client.newHolder();
+            assertThat(client.releaseAndRequeue("n", holder, next).requeued()).isInstanceOf(Granted.class);
+            assertThat(callsOfScripts()).doesNotContainKey("publish");
+            assertThat(numsubs()).isZero();
+
+            String waiting = b.queue("n");
+            server.command("CONFIG", "RESETSTAT");
+            assertThat(client.releaseAndRequeue("n", next, client.newHolder()).requeued())
+                    .isInstanceOf(Busy.class);
+            b.await("granted n " + waiting, 10_000);
+            // Whether b listens, whether this client does, and the grant.
+            assertThat(numsubs()).isEqualTo(2);
+            assertThat(callsOfScripts()).containsEntry("publish", 1L);
+        }
+    }
+
+    private static long numsubs() {
+        Map<String, Long> counts = server.commandCounts();
+        return counts.getOrDefault("pubsub|numsub", counts.getOrDefault("pubsub", 0L));
+    }
+
+    /** Counts of the calls, without signs of life. */
+    private static Map<String, Long> callsOfScripts() {
+        Map<String, Long> counts = new TreeMap<>(server.commandCounts());
+        counts.keySet().removeIf(call -> call.matches("(config|info|ping|client|subscribe|pubsub).*"));
+        return counts;
+    }
+
+    @Test
     void noRenewalsAreNoCommand() {
         Map<String, Long> before = clientCommands();
         assertThat(a.renewAll(List.of())).isEmpty();

@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * ScriptModelTest} compares it with the in-process store, and the contract of the stores compares that one with real
  * servers.
  *
+ * <p>Not modeled: that all names of a server share one counter of bases. Here each name has its own. {@code
+ * CounterTest} of the Redis module runs the scripts and the mode commands on one counter, under clocks that jump.
+ *
  * <p>Time is the server's, in nanoseconds, and is given with each command.
  */
 final class ScriptModel {
