@@ -187,13 +187,13 @@ final class QuorumLockStore implements LockStore {
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         QuorumHold hold = holds.remove(request.holderId());
         if (hold == null) {
-            return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+            return CompletableFuture.completedFuture(ReleaseReply.notHeld());
         }
         Acquisition next = toFollow(request.requeue());
         return rounds.end(hold.claim(), true).thenCompose(ended -> {
             boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
             if (next != null && wasHeld && ended.waiting() == 0) {
-                return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
+                return begin(next).thenApply(reply -> ReleaseReply.requeued(reply));
             }
             if (next != null) {
                 next.done(Acquisition.NOT_ASKED_FOR);
@@ -205,12 +205,12 @@ final class QuorumLockStore implements LockStore {
                         null));
             }
             if (next == null || !wasHeld) {
-                return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
+                return CompletableFuture.completedFuture(ReleaseReply.of(wasHeld));
             }
             // There is no queue to go to the end of, so this client lets the others go first.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
-                    new ReleaseReply(true, new AcquireReply.Busy(later, 0, "(left free for other clients)")));
+                    ReleaseReply.requeued(new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 

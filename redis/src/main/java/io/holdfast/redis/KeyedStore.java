@@ -95,11 +95,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return refusing(() -> {
-            AcquireRequest requeue = request.requeue();
-            return below.release(new ReleaseRequest(
-                    keys.of(request.name()), request.holderId(), requeue == null ? null : keyed(requeue)));
-        });
+        return refusing(() -> below.release(request.named(keys.of(request.name()))));
     }
 
     @Override

@@ -106,7 +106,7 @@ abstract class HandOffContract extends QueueContract {
         String again = a.newId();
         var request = StoreClient.queueing(name, again, LONG, MEDIUM);
         busy(a.releaseAndQueue(name, holder, request).requeued());
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name).waiting()).isEqualTo(1);
 
         b.release(name, next);
@@ -124,7 +124,7 @@ abstract class HandOffContract extends QueueContract {
         b.release(name, next);
         a.release(name, again);
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
     }
 
@@ -135,7 +135,7 @@ abstract class HandOffContract extends QueueContract {
         var request = StoreClient.queueing(name, again, LONG, MEDIUM);
         granted(a.releaseAndQueue(name, holder, request).requeued());
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertHolder(a, name, again);
     }
 
@@ -144,7 +144,7 @@ abstract class HandOffContract extends QueueContract {
         String holder = hold(a, name);
         var request = StoreClient.queueing(name, b.newId(), LONG, MEDIUM);
 
-        assertThat(b.releaseAndQueue(name, b.newId(), request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(b.releaseAndQueue(name, b.newId(), request)).isEqualTo(ReleaseReply.notHeld());
         assertHolder(a, name, holder);
         assertThat(a.inspect(name).waiting()).isZero();
     }
@@ -155,7 +155,7 @@ abstract class HandOffContract extends QueueContract {
         expire(a, name, holder);
         var request = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
     }
 
