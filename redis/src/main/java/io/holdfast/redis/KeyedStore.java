@@ -186,17 +186,7 @@ final class KeyedStore implements LockStore {
 
         @Override
         public void granted(PushedGrant grant) {
-            named(
-                    grant.name(),
-                    name -> listener.granted(new PushedGrant(
-                            name,
-                            grant.holderId(),
-                            grant.base(),
-                            grant.waiting(),
-                            grant.leaseMillis(),
-                            grant.repetition(),
-                            grant.sinceAskingMillis(),
-                            grant.sameClockSinceNanos())));
+            named(grant.name(), name -> listener.granted(grant.named(name)));
         }
 
         @Override
