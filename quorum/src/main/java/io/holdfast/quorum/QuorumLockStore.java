@@ -133,7 +133,7 @@ final class QuorumLockStore implements LockStore {
             return acquisition.outcome;
         }
         // A caller that waits for the outcome handles the hold.
-        acquisition.done(new AcquireReply.Granted(hold.base(), 0, 0));
+        acquisition.done(AcquireReply.Granted.withoutPromise(hold.base()));
         return acquireAgain(request, hold);
     }
 
@@ -148,7 +148,7 @@ final class QuorumLockStore implements LockStore {
                 return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
             }
             // A later setting was executed: the id holds, but nobody knows for how long.
-            return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), 0, 0));
+            return CompletableFuture.completedFuture(AcquireReply.Granted.withoutPromise(hold.base()));
         });
     }
 
