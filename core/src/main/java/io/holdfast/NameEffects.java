@@ -104,13 +104,11 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     final AcquireRequest request(Attempt attempt) {
-        return new AcquireRequest(
-                name,
-                attempt.holderId,
-                attempt.leaseNanos / 1_000_000,
-                attempt.queue,
-                engine.settings.pollNanos / 1_000_000,
-                attempt.repetition);
+        long leaseMillis = attempt.leaseNanos / 1_000_000;
+        long pollMillis = engine.settings.pollNanos / 1_000_000;
+        AcquireRequest request = AcquireRequest.queueing(name, attempt.holderId, leaseMillis, pollMillis)
+                .repeated(attempt.repetition);
+        return attempt.queue ? request : request.unqueued();
     }
 
     @Override

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Busy;
-import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.RenewReply.Gone;
@@ -51,7 +50,8 @@ abstract class HandOffContract extends QueueContract {
         String next = queue(b, name);
         elapse(Duration.ofMillis(50));
         long asked = time().nanoTime();
-        busy(get(b.store().acquire(new AcquireRequest(name, next, LONG.toMillis(), true, MEDIUM.toMillis(), 7))));
+        busy(get(
+                b.store().acquire(StoreClient.queueing(name, next, LONG, MEDIUM).repeated(7))));
         elapse(Duration.ofMillis(100));
         a.releaseAndQueue(name, holder, StoreClient.queueing(name, a.newId(), LONG, MEDIUM));
         long released = time().nanoTime();
