@@ -180,7 +180,7 @@ final class QuorumLockStore implements LockStore {
     /** Ends a hold that a majority does not know, so that what a minority still has of it does not keep others out. */
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
-        var unused = rounds.end(hold.claim(), true);
+        var unused = rounds.release(hold.claim());
     }
 
     @Override
@@ -190,7 +190,7 @@ final class QuorumLockStore implements LockStore {
             return CompletableFuture.completedFuture(ReleaseReply.notHeld());
         }
         Acquisition next = toFollow(request.requeue());
-        return rounds.end(hold.claim(), true).thenCompose(ended -> {
+        return rounds.release(hold.claim()).thenCompose(ended -> {
             boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
             if (next != null && wasHeld && ended.waiting() == 0) {
                 return begin(next).thenApply(reply -> ReleaseReply.requeued(reply));
@@ -237,7 +237,7 @@ final class QuorumLockStore implements LockStore {
         if (hold == null) {
             return left.thenApply(done -> false);
         }
-        return rounds.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
+        return rounds.release(hold.claim()).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
     }
 
     /** Returns whether no other id of this client has begun to wait for the name after this one. */
