@@ -40,6 +40,10 @@ abstract sealed class AcquireForms permits LockClient {
     @CheckReturnValue
     public abstract CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options);
 
+    @CheckReturnValue
+    public abstract CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(
+            Collection<String> names, LockOptions options);
+
     // --- without options, or with a wait alone ---
 
     /** Acquires the lock and waits as long as needed: {@link #acquire(String, LockOptions)} with the defaults. */
@@ -123,6 +127,12 @@ abstract sealed class AcquireForms permits LockClient {
         return acquireAllAsync(names, LockOptions.defaults());
     }
 
+    /** Acquires several locks as {@link #tryAcquireAll(Collection)} does, without a thread that waits. */
+    @CheckReturnValue
+    public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names) {
+        return tryAcquireAllAsync(names, LockOptions.defaults());
+    }
+
     // --- under a lambda: the lease is released in any case ---
 
     /**
@@ -181,8 +191,19 @@ abstract sealed class AcquireForms permits LockClient {
      * @throws LeaseLostException after the task, if the lease was lost meanwhile
      */
     public boolean tryRun(String name, Duration wait, Consumer<? super Lease> task) throws InterruptedException {
+        return tryRun(name, LockOptions.defaults().waitAtMost(wait), task);
+    }
+
+    /**
+     * Runs a task under the lock if {@link LockClient#tryAcquire(String, LockOptions)} acquires it, and releases the
+     * lock.
+     *
+     * @return whether the task ran
+     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     */
+    public boolean tryRun(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");
-        return run(tryAcquire(name, LockOptions.defaults().waitAtMost(wait).releasedByThread()), task);
+        return run(tryAcquire(name, options.releasedByThread()), task);
     }
 
     private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {

@@ -50,9 +50,9 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>may return empty</td><td>{@code tryAcquire(name [, wait | options])}</td>
  *       <td>{@code tryAcquireAsync}, the same</td></tr>
  *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
- *       <td>{@code acquireAllAsync(names [, options])}</td></tr>
+ *       <td>{@code acquireAllAsync}, {@code tryAcquireAllAsync}, the same</td></tr>
  *   <tr><td>under a lambda, released in any case</td><td>{@code run}, {@code call(name [, options], task)},
- *       {@code tryRun(name [, wait], task)}; {@code runChecked}, {@code callChecked} for checked exceptions</td>
+ *       {@code tryRun(name [, wait | options], task)}; {@code runChecked}, {@code callChecked} for checked exceptions</td>
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
  *
@@ -200,6 +200,16 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @CheckReturnValue
     public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, LockOptions options) {
         return new MultiAcquisition(engine, names, options, WaitMode.PATIENT).stage();
+    }
+
+    /**
+     * Acquires several locks as {@link #tryAcquireAll(Collection, LockOptions)} does, without a thread that waits. To
+     * end the stage from outside has the same effect as in {@link #acquireAllAsync(Collection, LockOptions)}.
+     */
+    @Override
+    @CheckReturnValue
+    public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names, LockOptions options) {
+        return new MultiAcquisition(engine, names, options, WaitMode.TRY).optionalStage();
     }
 
     /** Returns a name as a {@link java.util.concurrent.locks.Lock}: a view without state. Costs no command. */

@@ -144,6 +144,24 @@ final class MultiAcquisition {
         return result;
     }
 
+    /** As {@link #stage}, with an empty value where the wait has ended. */
+    CompletionStage<Optional<MultiLease>> optionalStage() {
+        CompletableFuture<Optional<MultiLease>> optional = result.newIncompleteFuture();
+        CompletionStage<Optional<MultiLease>> watched = optional;
+        watched.whenComplete((leases, why) -> result.cancel(false));
+        stage().whenComplete((leases, why) -> {
+            if (why instanceof LockTimeoutException) {
+                optional.complete(Optional.empty());
+            } else if (why != null) {
+                optional.completeExceptionally(why);
+            } else if (!optional.complete(Optional.of(leases))) {
+                // As in end(): the caller ended the stage at the last moment.
+                MultiLeaseHandle.releaseQuietly(leases.leases());
+            }
+        });
+        return optional;
+    }
+
     private void beginStaged() {
         List<Waiter> step;
         try {

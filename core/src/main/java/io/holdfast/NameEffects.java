@@ -74,7 +74,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void sendRelease(Hold hold, @Nullable ActiveLease lease) {
         engine.compensation
-                .release(new ReleaseRequest(name, hold.holderId(), null), hold.longestNanos())
+                .release(ReleaseRequest.of(name, hold.holderId()), hold.longestNanos())
                 .whenComplete((reply, error) -> {
                     if (lease != null) {
                         handle(state -> endLease(lease, error == null && !reply.wasHeld()));
@@ -99,18 +99,16 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
         ClockReading sent = attempt.sending(engine.settings.time);
         engine.compensation
-                .release(new ReleaseRequest(name, hold.holderId(), request(attempt)), hold.longestNanos())
+                .release(ReleaseRequest.requeueing(name, hold.holderId(), request(attempt)), hold.longestNanos())
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
     }
 
     final AcquireRequest request(Attempt attempt) {
-        return new AcquireRequest(
-                name,
-                attempt.holderId,
-                attempt.leaseNanos / 1_000_000,
-                attempt.queue,
-                engine.settings.pollNanos / 1_000_000,
-                attempt.repetition);
+        long leaseMillis = attempt.leaseNanos / 1_000_000;
+        long pollMillis = engine.settings.pollNanos / 1_000_000;
+        AcquireRequest request = AcquireRequest.queueing(name, attempt.holderId, leaseMillis, pollMillis)
+                .repeated(attempt.repetition);
+        return attempt.queue ? request : request.unqueued();
     }
 
     @Override

@@ -29,6 +29,7 @@ class AsyncOutcomesTest extends EngineFixture {
         assertFailed(client.acquireAsync("a", DEFAULTS), LockClientClosedException.class);
         assertFailed(client.tryAcquireAsync("a", DEFAULTS), LockClientClosedException.class);
         assertFailed(client.acquireAllAsync(List.of("a", "b"), DEFAULTS), LockClientClosedException.class);
+        assertFailed(client.tryAcquireAllAsync(List.of("a", "b"), DEFAULTS), LockClientClosedException.class);
     }
 
     @Test
@@ -37,9 +38,11 @@ class AsyncOutcomesTest extends EngineFixture {
             assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAsync(" "));
             assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquireAsync(" ", DEFAULTS));
             assertThatIllegalArgumentException().isThrownBy(() -> client.acquireAllAsync(List.of(" "), DEFAULTS));
+            assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquireAllAsync(List.of(" "), DEFAULTS));
             assertThatNullPointerException().isThrownBy(() -> client.acquireAsync("a", (LockOptions) null));
             assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAsync("a", (LockOptions) null));
             assertThatNullPointerException().isThrownBy(() -> client.acquireAllAsync(List.of("a"), null));
+            assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAllAsync(List.of("a"), null));
             client.close();
         }
     }

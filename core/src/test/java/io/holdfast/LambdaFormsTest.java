@@ -51,8 +51,17 @@ class LambdaFormsTest extends EngineFixture {
         assertThat(client.tryRun("a", lease -> events.add("ran, too"))).isFalse();
         assertThat(client.tryRun("a", Duration.ZERO, lease -> events.add("ran, too")))
                 .isFalse();
+        assertThat(client.tryRun("a", DEFAULTS, lease -> events.add("ran, too")))
+                .isFalse();
         held.release();
         assertThat(events).containsExactly("ran");
+        Duration brief = Duration.ofSeconds(1);
+        assertThat(client.tryRun(
+                        "a",
+                        DEFAULTS.leaseFor(brief),
+                        lease -> events.add("brief " + (lease.remaining().compareTo(brief) < 0))))
+                .isTrue();
+        assertThat(events).containsExactly("ran", "brief true");
         assertThatThrownBy(() -> client.tryRun("a", lease -> {
                     throw new IllegalStateException("the user's");
                 }))

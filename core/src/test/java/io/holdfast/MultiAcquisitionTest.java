@@ -9,6 +9,7 @@ import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.StoreException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
@@ -152,6 +153,64 @@ class MultiAcquisitionTest extends EngineFixture {
         held.release();
     }
 
+    @Test
+    void a_stage_that_tries_is_empty_where_others_hold_one_of_them() {
+        Lease held = now(acquire(other, "b"));
+
+        assertThat(tried(client.tryAcquireAllAsync(List.of("a", "b")))).isCompletedWithValue(Optional.empty());
+        now(acquire(other, "a")).release();
+
+        CompletableFuture<Optional<MultiLease>> late =
+                tried(client.tryAcquireAllAsync(List.of("b", "a"), DEFAULTS.waitAtMost(Duration.ofSeconds(2))));
+        advance(1_999);
+        assertThat(late).isNotDone();
+        advance(2);
+        assertThat(late).isCompletedWithValue(Optional.empty());
+        now(acquire(other, "a")).release();
+        held.release();
+    }
+
+    @Test
+    void a_stage_that_tries_has_the_leases_if_all_are_free_or_become_free() {
+        Optional<MultiLease> atOnce =
+                tried(client.tryAcquireAllAsync(List.of("b", "a"))).join();
+        assertThat(atOnce.orElseThrow().leases()).extracting(Lease::name).containsExactly("a", "b");
+
+        CompletableFuture<Optional<MultiLease>> next =
+                tried(other.tryAcquireAllAsync(List.of("a", "b"), DEFAULTS.waitAtMost(Duration.ofSeconds(3))));
+        assertThat(next).isNotDone();
+        atOnce.get().release();
+        advance(2_000);
+        assertThat(next).isCompleted();
+        next.join().orElseThrow().release();
+    }
+
+    @Test
+    void a_stage_that_tries_and_is_cancelled_gives_back_what_is_held_and_withdraws_the_wait() {
+        Lease b = now(acquire(other, "b"));
+        CompletableFuture<Optional<MultiLease>> cancelled =
+                tried(client.tryAcquireAllAsync(List.of("a", "b"), DEFAULTS.waitAtMost(Duration.ofSeconds(30))));
+        assertThat(other.tryAcquire("a")).isEmpty();
+        cancelled.cancel(false);
+
+        now(acquire(other, "a")).release();
+        b.release();
+        now(acquire(other, "b")).release();
+    }
+
+    @Test
+    void a_stage_that_tries_fails_with_its_store() {
+        store.acquires = Fate.FAIL;
+        CompletableFuture<Optional<MultiLease>> failed = tried(client.tryAcquireAllAsync(List.of("a", "b")));
+        advance(20_000);
+        assertThat(failed)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(LockStoreException.class);
+        store.acquires = Fate.PASS;
+    }
+
     /** Names that come free one after the other, each within the wait time: their sum is what counts. */
     @Test
     void there_is_one_deadline_for_all_of_them() {
@@ -284,6 +343,10 @@ class MultiAcquisitionTest extends EngineFixture {
         assertThatThrownBy(() -> client.acquireAllAsync(List.of("a", " "), DEFAULTS))
                 .isInstanceOf(IllegalArgumentException.class);
         assertThat(server.size()).isZero();
+    }
+
+    private static CompletableFuture<Optional<MultiLease>> tried(CompletionStage<Optional<MultiLease>> stage) {
+        return stage.toCompletableFuture();
     }
 
     private static CompletableFuture<MultiLease> all(LockClient client, LockOptions options, String... names) {

@@ -189,7 +189,7 @@ class NameStateTest {
         effects.asked();
         state.tenure.onReleased(lease());
         asks("lease " + (FIRST + 1) + " ended", "release 1 and queue 2");
-        state.onRequeued(attempt(2), now(), new ReleaseReply(true, new Busy(3_000, 0, "other")), null);
+        state.onRequeued(attempt(2), now(), ReleaseReply.requeued(new Busy(3_000, 0, "other")), null);
         asks("poll after 1000 ms");
         state.onPushed(HolderId.of("c", 2));
         asks("acquire 2 or queue");
@@ -205,7 +205,7 @@ class NameStateTest {
         state.onForced(null, false);
         state.tenure.onReleased(lease());
         asks("lease " + FIRST + " ended", "release 1 and queue 2");
-        state.onRequeued(attempt(2), now(), new ReleaseReply(false, null), null);
+        state.onRequeued(attempt(2), now(), ReleaseReply.notHeld(), null);
         asks("acquire 2 or queue");
     }
 

@@ -44,7 +44,9 @@ class DroppedLeaseTest {
                 "locks.acquireAllAsync(names)",
                 "locks.acquireAll(names, options)",
                 "locks.tryAcquireAll(names, options)",
-                "locks.acquireAllAsync(names, options)")) {
+                "locks.acquireAllAsync(names, options)",
+                "locks.tryAcquireAllAsync(names)",
+                "locks.tryAcquireAllAsync(names, options)")) {
             calls.add(call + ";");
         }
 

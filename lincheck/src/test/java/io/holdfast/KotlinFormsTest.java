@@ -33,7 +33,8 @@ class KotlinFormsTest {
                     val name: String = locks.call("a", options) { it.name() }
                     val ran: Boolean = locks.tryRun("a") { }
                     val ranInTime: Boolean = locks.tryRun("a", Duration.ofSeconds(1)) { }
-                    locks.callAsync("a") { CompletableFuture.completedFuture(token.toString() + name + ran + ranInTime) }
+                    val ranSo: Boolean = locks.tryRun("a", options) { it.ensureValid() }
+                    locks.callAsync("a") { CompletableFuture.completedFuture(token.toString() + name + ran + ranInTime + ranSo) }
                     locks.acquire("a", Duration.ofSeconds(1)).use { it.ensureValid() }
                 }
                 """);

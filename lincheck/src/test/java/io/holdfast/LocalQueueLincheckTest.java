@@ -233,7 +233,7 @@ class LocalQueueLincheckTest {
 
         @Override
         public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-            return CompletableFuture.completedFuture(new ReleaseReply(true, null));
+            return CompletableFuture.completedFuture(ReleaseReply.released());
         }
 
         @Override

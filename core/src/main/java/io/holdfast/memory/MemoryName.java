@@ -127,21 +127,21 @@ final class MemoryName {
 
     ReleaseReply release(ReleaseRequest request) {
         if (!request.holderId().equals(holder())) {
-            return new ReleaseReply(false, null);
+            return ReleaseReply.notHeld();
         }
         holder = null;
         AcquireRequest requeue = request.requeue();
         if (requeue != null) {
             queue.put(requeue.holderId(), new Entry(requeue, server.nanoTime()));
-            return new ReleaseReply(true, acquire(requeue));
+            return ReleaseReply.requeued(acquire(requeue));
         }
         grantNext(null);
-        return new ReleaseReply(true, null);
+        return ReleaseReply.released();
     }
 
     boolean abandon(String holderId) {
         queue.remove(holderId);
-        return release(new ReleaseRequest(name, holderId, null)).wasHeld();
+        return release(ReleaseRequest.of(name, holderId)).wasHeld();
     }
 
     boolean forceRelease() {

@@ -30,6 +30,11 @@ public sealed interface AcquireReply {
         public Granted(long base, int waiting) {
             this(base, waiting, AS_ASKED);
         }
+
+        /** Returns the answer that the id holds the name, of a store that does not know for how long. */
+        public static Granted withoutPromise(long base) {
+            return new Granted(base, 0, 0);
+        }
     }
 
     /**

@@ -35,6 +35,11 @@ public record AcquireRequest(
         return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, repetition);
     }
 
+    /** Returns this request as one of a holder id that was sent this often before. */
+    public AcquireRequest repeated(long times) {
+        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, times);
+    }
+
     /** Returns this request for the name that another store uses. */
     public AcquireRequest named(String other) {
         return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, repetition);

@@ -38,6 +38,12 @@ public record PushedGrant(
     /** The store has only one clock. */
     public static final long ALWAYS = Long.MIN_VALUE;
 
+    /** Returns this grant for the name that another store uses. */
+    public PushedGrant named(String other) {
+        return new PushedGrant(
+                other, holderId, base, waiting, leaseMillis, repetition, sinceAskingMillis, sameClockSinceNanos);
+    }
+
     /**
      * Returns whether stamp and grant come from one clock, for a request sent at this instant of the client's time
      * source.

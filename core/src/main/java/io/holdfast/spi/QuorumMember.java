@@ -65,13 +65,35 @@ public interface QuorumMember extends AutoCloseable {
             long remainingMillis,
             boolean accepted,
             long register,
-            int waiting) {}
+            int waiting) {
+
+        /** Returns the vote of a member at which the id holds the name now. */
+        public static Vote granted(Standing standing, boolean accepted, long register, int waiting) {
+            return new Vote(standing, true, "", 0, accepted, register, waiting);
+        }
+
+        /** Returns the vote of a member at which another id holds the name. */
+        public static Vote refused(Standing standing, String holder, long remainingMillis, long register, int waiting) {
+            return new Vote(standing, false, holder, remainingMillis, false, register, waiting);
+        }
+    }
 
     /**
      * A renewal at this member, with the parameters of {@link RenewRequest}. It never takes a name that the id does not
      * hold.
      */
-    record Extension(String name, String id, long leaseMillis, long sequence, boolean exact) {}
+    record Extension(String name, String id, long leaseMillis, long sequence, boolean exact) {
+
+        /** Returns a renewal that only lengthens the hold. */
+        public static Extension extend(String name, String id, long leaseMillis, long sequence) {
+            return new Extension(name, id, leaseMillis, sequence, false);
+        }
+
+        /** Returns a renewal that sets the time left to exactly this, even if that is shorter. */
+        public static Extension set(String name, String id, long leaseMillis, long sequence) {
+            return new Extension(name, id, leaseMillis, sequence, true);
+        }
+    }
 
     /** What a renewal found. */
     enum Found {

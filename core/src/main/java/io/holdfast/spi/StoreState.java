@@ -22,6 +22,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record StoreState(@Nullable String holder, long remainingMillis, long base, int waiting) {
 
+    /** Returns the state of a name of which nothing but its holder is known yet. */
+    public static StoreState heldBy(String holder) {
+        return heldBy(holder, 0);
+    }
+
+    /** Returns the state of a name of which nothing but its holder and the base of its tokens is known yet. */
+    public static StoreState heldBy(String holder, long base) {
+        return new StoreState(holder, 0, base, 0);
+    }
+
     /** Returns the state of a free name. */
     public static StoreState free(int waiting) {
         return new StoreState(null, 0, 0, waiting);

@@ -149,7 +149,7 @@ final class Acquisition {
     }
 
     private void giveBack(Claim claim) {
-        var unused = rounds.end(claim, false);
+        var unused = rounds.withdraw(claim);
     }
 
     private void giveUp(Claim claim, Throwable error) {

@@ -68,12 +68,18 @@ final class ClaimRounds {
                 replies -> Verdicts.committed(replies, round, voters));
     }
 
-    /**
-     * Ends a claim at all members, whatever has become of it there.
-     *
-     * @param wake whether it was a hold, whose end others wait for
-     */
-    CompletableFuture<Ended> end(Claim claim, boolean wake) {
+    /** Ends the hold that a claim has become, and wakes the clients that wait for that. */
+    CompletableFuture<Ended> release(Claim claim) {
+        return end(claim, true);
+    }
+
+    /** Withdraws a claim that has become no hold, so that no client waits for its end. */
+    CompletableFuture<Ended> withdraw(Claim claim) {
+        return end(claim, false);
+    }
+
+    /** Ends a claim at all members, whatever has become of it there. */
+    private CompletableFuture<Ended> end(Claim claim, boolean wake) {
         claim.over = true;
         return Round.<Released, Ended>run(
                 members,

@@ -133,7 +133,7 @@ final class QuorumLockStore implements LockStore {
             return acquisition.outcome;
         }
         // A caller that waits for the outcome handles the hold.
-        acquisition.done(new AcquireReply.Granted(hold.base(), 0, 0));
+        acquisition.done(AcquireReply.Granted.withoutPromise(hold.base()));
         return acquireAgain(request, hold);
     }
 
@@ -148,7 +148,7 @@ final class QuorumLockStore implements LockStore {
                 return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
             }
             // A later setting was executed: the id holds, but nobody knows for how long.
-            return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), 0, 0));
+            return CompletableFuture.completedFuture(AcquireReply.Granted.withoutPromise(hold.base()));
         });
     }
 
@@ -180,20 +180,20 @@ final class QuorumLockStore implements LockStore {
     /** Ends a hold that a majority does not know, so that what a minority still has of it does not keep others out. */
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
-        var unused = rounds.end(hold.claim(), true);
+        var unused = rounds.release(hold.claim());
     }
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         QuorumHold hold = holds.remove(request.holderId());
         if (hold == null) {
-            return CompletableFuture.completedFuture(new ReleaseReply(false, null));
+            return CompletableFuture.completedFuture(ReleaseReply.notHeld());
         }
         Acquisition next = toFollow(request.requeue());
-        return rounds.end(hold.claim(), true).thenCompose(ended -> {
+        return rounds.release(hold.claim()).thenCompose(ended -> {
             boolean wasHeld = ended.ending() == Verdicts.Ending.HELD;
             if (next != null && wasHeld && ended.waiting() == 0) {
-                return begin(next).thenApply(reply -> new ReleaseReply(true, reply));
+                return begin(next).thenApply(reply -> ReleaseReply.requeued(reply));
             }
             if (next != null) {
                 next.done(Acquisition.NOT_ASKED_FOR);
@@ -205,12 +205,12 @@ final class QuorumLockStore implements LockStore {
                         null));
             }
             if (next == null || !wasHeld) {
-                return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
+                return CompletableFuture.completedFuture(ReleaseReply.of(wasHeld));
             }
             // There is no queue to go to the end of, so this client lets the others go first.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
-                    new ReleaseReply(true, new AcquireReply.Busy(later, 0, "(left free for other clients)")));
+                    ReleaseReply.requeued(new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 
@@ -237,7 +237,7 @@ final class QuorumLockStore implements LockStore {
         if (hold == null) {
             return left.thenApply(done -> false);
         }
-        return rounds.end(hold.claim(), true).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
+        return rounds.release(hold.claim()).thenApply(ended -> ended.ending() == Verdicts.Ending.HELD);
     }
 
     /** Returns whether no other id of this client has begun to wait for the name after this one. */

@@ -173,8 +173,7 @@ final class QuorumRenewal {
             }
             Extended first = replies.vote(seat.index);
             if (first != null && first.found() == Found.HELD) {
-                return CompletableFuture.completedFuture(
-                        new Vote(first.standing(), true, "", 0, false, 0, first.waiting()));
+                return CompletableFuture.completedFuture(Vote.granted(first.standing(), false, 0, first.waiting()));
             }
             if (first != null && first.found() == Found.ABSENT) {
                 return fillIn(seat);

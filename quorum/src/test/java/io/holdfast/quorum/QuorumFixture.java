@@ -126,8 +126,7 @@ class QuorumFixture {
         }
 
         boolean release(String holderId) {
-            return await(store.release(new ReleaseRequest(NAME, holderId, null)))
-                    .wasHeld();
+            return await(store.release(ReleaseRequest.of(NAME, holderId))).wasHeld();
         }
     }
 

@@ -95,11 +95,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return refusing(() -> {
-            AcquireRequest requeue = request.requeue();
-            return below.release(new ReleaseRequest(
-                    keys.of(request.name()), request.holderId(), requeue == null ? null : keyed(requeue)));
-        });
+        return refusing(() -> below.release(request.named(keys.of(request.name()))));
     }
 
     @Override
@@ -190,17 +186,7 @@ final class KeyedStore implements LockStore {
 
         @Override
         public void granted(PushedGrant grant) {
-            named(
-                    grant.name(),
-                    name -> listener.granted(new PushedGrant(
-                            name,
-                            grant.holderId(),
-                            grant.base(),
-                            grant.waiting(),
-                            grant.leaseMillis(),
-                            grant.repetition(),
-                            grant.sinceAskingMillis(),
-                            grant.sameClockSinceNanos())));
+            named(grant.name(), name -> listener.granted(grant.named(name)));
         }
 
         @Override

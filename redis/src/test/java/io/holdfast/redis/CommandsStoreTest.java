@@ -202,7 +202,7 @@ class CommandsStoreTest {
             if (deletes) {
                 assertThat(a.release("n", holder)).isTrue();
             } else {
-                outOfMemory(a.store.release(new ReleaseRequest("n", holder, null)));
+                outOfMemory(a.store.release(ReleaseRequest.of("n", holder)));
             }
         } finally {
             server.command("CONFIG", "SET", "maxmemory", "0");

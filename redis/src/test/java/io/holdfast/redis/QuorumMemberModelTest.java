@@ -154,19 +154,19 @@ class QuorumMemberModelTest {
         for (String name : List.of("full:set", "full:plain", "full:first")) {
             get(lua.take(new Take(name, id, 20_000, 0, 1, 0)));
         }
-        get(lua.extend(new Extension("full:set", id, 20_000, 1, true)));
+        get(lua.extend(Extension.set("full:set", id, 20_000, 1)));
         server.command("CONFIG", "SET", "maxmemory", "1");
         try {
             assertThat(found(
                             lua,
-                            new Extension("full:set", id, 60_000, 1, false),
-                            new Extension("full:plain", id, 60_000, 0, false)))
+                            Extension.extend("full:set", id, 60_000, 1),
+                            Extension.extend("full:plain", id, 60_000, 0)))
                     .containsOnly(QuorumMember.Found.HELD);
             // The number of a setting that was not executed is used up in any case.
             assertThat(found(
                             lua,
-                            new Extension("full:first", id, 30_000, 1, false),
-                            new Extension("full:first", id, 5_000, 1, true)))
+                            Extension.extend("full:first", id, 30_000, 1),
+                            Extension.set("full:first", id, 5_000, 1)))
                     .containsOnly(QuorumMember.Found.HELD);
         } finally {
             server.command("CONFIG", "SET", "maxmemory", "0");
@@ -182,8 +182,8 @@ class QuorumMemberModelTest {
         QuorumMember lua = connect("hf-s");
         String id = "hf-s:1~1";
         get(lua.take(new Take("kept", id, 20_000, 0, 1, 0)));
-        get(lua.extend(new Extension("kept", id, 20_000, 1, true)));
-        assertThat(found(lua, new Extension("kept", id, 60_000, 1, false))).containsOnly(QuorumMember.Found.HELD);
+        get(lua.extend(Extension.set("kept", id, 20_000, 1)));
+        assertThat(found(lua, Extension.extend("kept", id, 60_000, 1))).containsOnly(QuorumMember.Found.HELD);
         assertThat((Long) server.command("PTTL", "holdfast:x:{kept}")).isGreaterThan(50_000);
     }
 

@@ -411,7 +411,7 @@ class RedisClusterStoreTest {
                     .orElseThrow();
             SlotMigration migration = cluster.migrate(cluster.slotOf(name), to);
 
-            StoreException half = TestClient.failure(a.store.release(new ReleaseRequest(name, held, null)));
+            StoreException half = TestClient.failure(a.store.release(ReleaseRequest.of(name, held)));
             // The outcome is unknown: the engine asks again, and learns that it does not hold the lock any more.
             assertThat(half.outcome()).isEqualTo(StoreException.Outcome.UNKNOWN);
             assertThat(half.getMessage()).contains("its slots are being moved");

@@ -67,7 +67,7 @@ class RedisFaultTest {
         String holder = client.hold("n");
         String next = healthy.queue("n");
         proxy.holdReplies(true);
-        var release = client.store.release(new ReleaseRequest("n", holder, null));
+        var release = client.store.release(ReleaseRequest.of("n", holder));
         healthy.await("granted n " + next, 10_000);
         proxy.cutAll();
         assertThat(failure(release).outcome()).isEqualTo(UNKNOWN);
@@ -125,7 +125,7 @@ class RedisFaultTest {
         String holder = client.hold("n");
         proxy.holdRequests(true);
         var release = client.store.release(
-                new ReleaseRequest("n", holder, client.request("n", client.newHolder(), 30_000, true)));
+                ReleaseRequest.requeueing("n", holder, client.request("n", client.newHolder(), 30_000, true)));
         assertThat(failure(release).outcome()).isEqualTo(UNKNOWN);
         Thread.sleep(200);
         deliverLate();
@@ -172,8 +172,7 @@ class RedisFaultTest {
     void aPausedServerIsUnknownAndGoesOn() {
         String holder = client.hold("n");
         server.pause();
-        assertThat(failure(client.store.release(new ReleaseRequest("n", holder, null)))
-                        .outcome())
+        assertThat(failure(client.store.release(ReleaseRequest.of("n", holder))).outcome())
                 .isEqualTo(UNKNOWN);
         server.resume();
         await().untilAsserted(() -> assertThat(healthy.inspect("n")).isEqualTo(StoreState.free(0)));

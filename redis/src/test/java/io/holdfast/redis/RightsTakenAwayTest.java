@@ -154,7 +154,7 @@ class RightsTakenAwayTest {
         String waiting = admin.queue("n");
         rights("-pexpire");
 
-        assertUndone(failure(app.store.release(new ReleaseRequest("n", held, null))), "n");
+        assertUndone(failure(app.store.release(ReleaseRequest.of("n", held))), "n");
         admin.acquire("n", waiting, 30_000, true);
         assertThat(admin.inspect("n").holder()).isEqualTo(waiting);
     }

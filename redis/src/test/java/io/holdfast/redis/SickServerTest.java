@@ -104,7 +104,7 @@ class SickServerTest {
             // In between it looks whether its address leads to another server by now.
             for (StoreException error : new StoreException[] {
                 refusal(() -> a.store.acquire(a.request("other", a.newHolder(), 30_000, true))),
-                refusal(() -> a.store.release(new ReleaseRequest("n", holder, null)))
+                refusal(() -> a.store.release(ReleaseRequest.of("n", holder)))
             }) {
                 assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
                 assertThat(error.getMessage())
@@ -187,10 +187,10 @@ class SickServerTest {
         try (TestClient a = new TestClient(server.uri())) {
             String holder = a.hold("n");
             server.kill();
-            StoreException error = failure(a.store.release(new ReleaseRequest("n", holder, null)));
+            StoreException error = failure(a.store.release(ReleaseRequest.of("n", holder)));
             while (error.outcome() == UNKNOWN) {
                 // The connection's end has not arrived here yet.
-                error = failure(a.store.release(new ReleaseRequest("n", holder, null)));
+                error = failure(a.store.release(ReleaseRequest.of("n", holder)));
             }
             assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
             assertThat(error)
@@ -220,7 +220,7 @@ class SickServerTest {
     private void expect(TestClient client, String holder, String said, String wayOut) {
         for (StoreException error : new StoreException[] {
             failure(client.store.acquire(client.request("other", client.newHolder(), 30_000, true))),
-            failure(client.store.release(new ReleaseRequest("n", holder, null)))
+            failure(client.store.release(ReleaseRequest.of("n", holder)))
         }) {
             assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
             assertThat(error.getMessage())

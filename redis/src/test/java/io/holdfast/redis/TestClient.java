@@ -126,11 +126,11 @@ public final class TestClient implements AutoCloseable, StoreListener {
     }
 
     public boolean release(String name, String holder) {
-        return get(store.release(new ReleaseRequest(name, holder, null))).wasHeld();
+        return get(store.release(ReleaseRequest.of(name, holder))).wasHeld();
     }
 
     public ReleaseReply releaseAndRequeue(String name, String holder, String next) {
-        return get(store.release(new ReleaseRequest(name, holder, request(name, next, 30_000, true))));
+        return get(store.release(ReleaseRequest.requeueing(name, holder, request(name, next, 30_000, true))));
     }
 
     public boolean abandon(String name, String holder) {

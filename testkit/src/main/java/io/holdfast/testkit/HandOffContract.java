@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Busy;
-import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.RenewReply.Gone;
@@ -51,7 +50,8 @@ abstract class HandOffContract extends QueueContract {
         String next = queue(b, name);
         elapse(Duration.ofMillis(50));
         long asked = time().nanoTime();
-        busy(get(b.store().acquire(new AcquireRequest(name, next, LONG.toMillis(), true, MEDIUM.toMillis(), 7))));
+        busy(get(
+                b.store().acquire(StoreClient.queueing(name, next, LONG, MEDIUM).repeated(7))));
         elapse(Duration.ofMillis(100));
         a.releaseAndQueue(name, holder, StoreClient.queueing(name, a.newId(), LONG, MEDIUM));
         long released = time().nanoTime();
@@ -106,7 +106,7 @@ abstract class HandOffContract extends QueueContract {
         String again = a.newId();
         var request = StoreClient.queueing(name, again, LONG, MEDIUM);
         busy(a.releaseAndQueue(name, holder, request).requeued());
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name).waiting()).isEqualTo(1);
 
         b.release(name, next);
@@ -124,7 +124,7 @@ abstract class HandOffContract extends QueueContract {
         b.release(name, next);
         a.release(name, again);
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
     }
 
@@ -135,7 +135,7 @@ abstract class HandOffContract extends QueueContract {
         var request = StoreClient.queueing(name, again, LONG, MEDIUM);
         granted(a.releaseAndQueue(name, holder, request).requeued());
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertHolder(a, name, again);
     }
 
@@ -144,7 +144,7 @@ abstract class HandOffContract extends QueueContract {
         String holder = hold(a, name);
         var request = StoreClient.queueing(name, b.newId(), LONG, MEDIUM);
 
-        assertThat(b.releaseAndQueue(name, b.newId(), request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(b.releaseAndQueue(name, b.newId(), request)).isEqualTo(ReleaseReply.notHeld());
         assertHolder(a, name, holder);
         assertThat(a.inspect(name).waiting()).isZero();
     }
@@ -155,7 +155,7 @@ abstract class HandOffContract extends QueueContract {
         expire(a, name, holder);
         var request = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
 
-        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(new ReleaseReply(false, null));
+        assertThat(a.releaseAndQueue(name, holder, request)).isEqualTo(ReleaseReply.notHeld());
         assertThat(a.inspect(name)).isEqualTo(StoreState.free(0));
     }
 

@@ -165,9 +165,9 @@ public abstract class LockStoreContract extends StoreModelContract {
         queue(b, name);
         AcquireRequest again = StoreClient.queueing(name, a.newId(), LONG, MEDIUM);
         List<ReleaseReply> replies =
-                twice(() -> StoreClient.get(a.store().release(new ReleaseRequest(name, holder, again))));
+                twice(() -> StoreClient.get(a.store().release(ReleaseRequest.requeueing(name, holder, again))));
         assertThat(replies).filteredOn(ReleaseReply::wasHeld).hasSize(1);
-        assertThat(replies).contains(new ReleaseReply(false, null));
+        assertThat(replies).contains(ReleaseReply.notHeld());
         assertThat(a.inspect(name).waiting()).isEqualTo(1);
     }
 

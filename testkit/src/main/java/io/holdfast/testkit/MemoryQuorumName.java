@@ -52,8 +52,7 @@ final class MemoryQuorumName {
             if (take.waitMillis() > 0) {
                 wait(client, take.waitMillis(), held);
             }
-            return new Vote(
-                    node.standing(), false, held, remainingMillis(), false, register.token(), waitingBeside(client));
+            return Vote.refused(node.standing(), held, remainingMillis(), register.token(), waitingBeside(client));
         }
         if (held.isEmpty()) {
             holder = take.id();
@@ -67,7 +66,7 @@ final class MemoryQuorumName {
         waiting.remove(client);
         boolean accepted = register.admits(take.proposal(), take.id());
         register = register.write(take.proposal(), take.id());
-        return new Vote(node.standing(), true, "", 0, accepted, register.token(), waitingBeside(client));
+        return Vote.granted(node.standing(), accepted, register.token(), waitingBeside(client));
     }
 
     Extended extend(Extension extension) {

@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * RecordingListener told = new RecordingListener();
  * store.listen(told);
  * store.acquire(AcquireRequest.queueing("order:42", holderId, 30_000, 1_000));      // another client holds order:42
- * other.release(new ReleaseRequest("order:42", otherHolderId, null));
+ * other.release(ReleaseRequest.of("order:42", otherHolderId));
  * await().until(() -> told.messages(RecordingListener.Kind.GRANTED).size() == 1);
  * }</pre>
  */

@@ -99,11 +99,11 @@ final class StoreClient implements AutoCloseable {
     }
 
     boolean release(String name, String holderId) {
-        return get(store().release(new ReleaseRequest(name, holderId, null))).wasHeld();
+        return get(store().release(ReleaseRequest.of(name, holderId))).wasHeld();
     }
 
     ReleaseReply releaseAndQueue(String name, String holderId, AcquireRequest again) {
-        return get(store().release(new ReleaseRequest(name, holderId, again)));
+        return get(store().release(ReleaseRequest.requeueing(name, holderId, again)));
     }
 
     boolean abandon(String name, String holderId) {

@@ -64,11 +64,11 @@ final class Contender {
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
         return turns.add(() -> isFirst().thenCompose(first -> {
             if (!first) {
-                return completed(new ReleaseReply(false, null));
+                return completed(ReleaseReply.notHeld());
             }
             AcquireRequest requeue = request.requeue();
             return requeue == null
-                    ? delete().thenApply(deleted -> new ReleaseReply(deleted, null))
+                    ? delete().thenApply(ReleaseReply::of)
                     : store.contender(folder, requeue.holderId()).takeOver(this, requeue);
         }));
     }
@@ -322,7 +322,7 @@ final class Contender {
                     .thenCompose(made -> {
                         other.finish();
                         if (!made) {
-                            return completed(new ReleaseReply(false, null));
+                            return completed(ReleaseReply.notHeld());
                         }
                         return looked.thenCompose(line -> node.isIn(now, line) && node.place() == Place.QUEUED
                                         ? completed(node.busy(now, line))
@@ -330,7 +330,7 @@ final class Contender {
                                 .exceptionally(error -> {
                                     throw halfDone(error);
                                 })
-                                .thenApply(reply -> new ReleaseReply(true, reply));
+                                .thenApply(reply -> ReleaseReply.requeued(reply));
                     });
         });
     }
@@ -343,9 +343,9 @@ final class Contender {
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {
             if (!deleted || next.finished) {
-                return completed(new ReleaseReply(false, null));
+                return completed(ReleaseReply.notHeld());
             }
-            return next.acquireNow(request).thenApply(reply -> new ReleaseReply(true, reply));
+            return next.acquireNow(request).thenApply(reply -> ReleaseReply.requeued(reply));
         });
     }
 

@@ -115,7 +115,7 @@ final class ZooKeeperLockStore implements LockStore {
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
         Contender contender = known(request.name(), request.holderId());
         return contender == null
-                ? CompletableFuture.completedFuture(new ReleaseReply(false, null))
+                ? CompletableFuture.completedFuture(ReleaseReply.notHeld())
                 : answer(() -> contender.release(request));
     }
 

@@ -79,7 +79,7 @@ class HalfDoneAcquireTest {
         assertThat(store.acquire(request("c:1", true)).toCompletableFuture())
                 .isCompletedWithValueMatching(AcquireReply.Granted.class::isInstance);
         refuses = true;
-        saysThatItIsUnknown(store.release(new ReleaseRequest("a", "c:1", request("c:2", true))));
+        saysThatItIsUnknown(store.release(ReleaseRequest.requeueing("a", "c:1", request("c:2", true))));
         assertThat(nodes.get(0)).startsWith("c:2~");
     }
 

@@ -71,8 +71,7 @@ class ZooKeeperFaultTest {
                     .untilAsserted(() -> assertThat(get(store.acquire(request("c1:1"))))
                             .isEqualTo(new AcquireReply.Granted(base, 0, 20_000 * 2 / 3)));
             assertThat(get(healthy.inspect(name)).waiting()).isZero();
-            assertThat(get(store.release(new ReleaseRequest(name, "c1:1", null))))
-                    .isEqualTo(new ReleaseReply(true, null));
+            assertThat(get(store.release(ReleaseRequest.of(name, "c1:1")))).isEqualTo(ReleaseReply.released());
             assertThat(get(healthy.inspect(name))).isEqualTo(StoreState.free(0));
         }
     }
@@ -108,7 +107,8 @@ class ZooKeeperFaultTest {
             assertThat(get(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);
             assertThat(get(healthy.acquire(request("c2:1")))).isInstanceOf(AcquireReply.Busy.class);
             proxy.holdReplies(true);
-            CompletionStage<ReleaseReply> lost = store.release(new ReleaseRequest(name, "c1:1", request("c1:2")));
+            CompletionStage<ReleaseReply> lost =
+                    store.release(ReleaseRequest.requeueing(name, "c1:1", request("c1:2")));
             await().until(() -> "c2:1".equals(get(healthy.inspect(name)).holder()));
             proxy.cutAll();
             failure(lost);

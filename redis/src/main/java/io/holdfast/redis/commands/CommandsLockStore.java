@@ -204,15 +204,15 @@ public final class CommandsLockStore implements LockStore {
         String name = request.name();
         AcquireRequest next = request.requeue();
         if (next == null) {
-            return abandon(name, request.holderId()).thenApply(held -> new ReleaseReply(held, null));
+            return abandon(name, request.holderId()).thenApply(ReleaseReply::of);
         }
         return acquisitions.next(
                 next.holderId(),
                 () -> guarded(name, () -> end(name, request.holderId()))
                         .thenCompose(deletion -> deletion.done()
                                 ? guarded(name, () -> afterOthers(next, deletion))
-                                        .thenApply(reply -> new ReleaseReply(true, reply))
-                                : CompletableFuture.completedFuture(new ReleaseReply(false, null))));
+                                        .thenApply(reply -> ReleaseReply.requeued(reply))
+                                : CompletableFuture.completedFuture(ReleaseReply.notHeld())));
     }
 
     /**

@@ -205,14 +205,13 @@ public final class ForeignKeys {
         }
         return remaining.thenApply(left -> {
             String holder = Holders.inString(value, left >= 0);
-            return new StoreState(holder, 0, bases.applyAsLong(holder), 0);
+            return StoreState.heldBy(holder, bases.applyAsLong(holder));
         });
     }
 
     private CompletionStage<@Nullable StoreState> ofType(String name, String type) {
         if (!type.equals("hash")) {
-            return CompletableFuture.<@Nullable StoreState>completedFuture(
-                    new StoreState(Holders.ofType(type), 0, 0, 0));
+            return CompletableFuture.<@Nullable StoreState>completedFuture(StoreState.heldBy(Holders.ofType(type)));
         }
         return hashOf(name)
                 .<@Nullable StoreState>thenApply(ForeignKeys::holderIn)
@@ -231,11 +230,11 @@ public final class ForeignKeys {
                     boolean ours =
                             Holders.isOurs(field.getKey()) && field.getValue().matches("(b|s\\d{1,18}:)\\d{1,18}");
                     long base = ours ? Long.parseLong(field.getValue().replaceFirst("b|.*:", "")) : 0;
-                    return new StoreState(field.getKey(), 0, base, 0);
+                    return StoreState.heldBy(field.getKey(), base);
                 }
             }
         }
-        return new StoreState(Holders.ofType("hash"), 0, 0, 0);
+        return StoreState.heldBy(Holders.ofType("hash"));
     }
 
     /** Returns how many clients listen on a channel for the release; 0 if that is not known. */

@@ -204,7 +204,7 @@ public final class LuaLockStore implements LockStore {
     private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
         return scripts.run(LuaScript.RELEASE, keys.of(name), new String[] {holderId}, reply -> {
             messages.redisson().unwatch(name, holderId);
-            return new ReleaseReply(ended(name, reply), null);
+            return ReleaseReply.of(ended(name, reply));
         });
     }
 
@@ -230,7 +230,7 @@ public final class LuaLockStore implements LockStore {
             messages.redisson().unwatch(name, request.holderId());
             int code = reply.integer();
             if (code == 0) {
-                outcome.complete(new ReleaseReply(false, null));
+                outcome.complete(ReleaseReply.notHeld());
                 return;
             }
             if (code == RELEASED_TOO_LATE) {
@@ -244,12 +244,12 @@ public final class LuaLockStore implements LockStore {
             if (acquired instanceof AcquireReply.Busy busy) {
                 tell(name, busy.holder());
             }
-            outcome.complete(new ReleaseReply(true, acquired));
+            outcome.complete(ReleaseReply.requeued(acquired));
         });
     }
 
     private CompletionStage<ReleaseReply> acquireNext(AcquireRequest requeue) {
-        return acquire(requeue).thenApply(acquired -> new ReleaseReply(true, acquired));
+        return acquire(requeue).thenApply(acquired -> ReleaseReply.requeued(acquired));
     }
 
     @Override

@@ -73,9 +73,11 @@ public final class RedisQuorumMember implements QuorumMember {
             boolean accepted = reply.flag();
             long register = reply.number();
             int waiting = reply.integer();
-            long remaining = holds ? 0 : reply.number();
-            String holder = holds ? "" : reply.text();
-            return new Vote(standing, holds, holder, remaining, accepted, register, waiting);
+            if (holds) {
+                return Vote.granted(standing, accepted, register, waiting);
+            }
+            long remaining = reply.number();
+            return Vote.refused(standing, reply.text(), remaining, register, waiting);
         };
         return run(
                 LuaScript.QUORUM_TAKE,

@@ -156,7 +156,7 @@ public class DedicatedConnectionsTest {
             try {
                 long began = System.nanoTime();
                 List<CompletionStage<ReleaseReply>> releases = new ArrayList<>();
-                held.forEach((name, holder) -> releases.add(a.store.release(new ReleaseRequest(name, holder, null))));
+                held.forEach((name, holder) -> releases.add(a.store.release(ReleaseRequest.of(name, holder))));
                 releases.forEach(TestClient::failure);
                 // Eight at a time, it would be sixteen seconds.
                 assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(Duration.ofSeconds(10));

@@ -79,7 +79,7 @@ class LeftSubscriptionFaultsTest {
                         .isInstanceOf(AcquireReply.Busy.class);
                 await().until(() -> get(holding.inspect("n")).waiting() == 1);
                 first.command("REPLICAOF", "NO", "ONE");
-                assertThat(get(holding.release(new ReleaseRequest("n", "hf-holding:1", null)))
+                assertThat(get(holding.release(ReleaseRequest.of("n", "hf-holding:1")))
                                 .wasHeld())
                         .isTrue();
                 PushedGrant grant = grants.poll(10, TimeUnit.SECONDS);

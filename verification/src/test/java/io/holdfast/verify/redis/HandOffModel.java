@@ -247,7 +247,7 @@ final class HandOffModel {
                         "executed: " + message,
                         steps,
                         (server, out) -> server.release(
-                                new ReleaseRequest(NAME, id(i, message.use()), null), Long.MAX_VALUE, 0, tell(out)));
+                                ReleaseRequest.of(NAME, id(i, message.use())), Long.MAX_VALUE, 0, tell(out)));
             case "abandon" ->
                 server(
                         left,
@@ -257,7 +257,7 @@ final class HandOffModel {
             case "requeue" ->
                 server(left, "executed: " + message, steps, (server, out) -> {
                     var reply = server.release(
-                            new ReleaseRequest(NAME, id(i, message.use()), request(i, message.use() + 1)),
+                            ReleaseRequest.requeueing(NAME, id(i, message.use()), request(i, message.use() + 1)),
                             Long.MAX_VALUE,
                             0,
                             tell(out));

@@ -119,7 +119,7 @@ class LateCommandTest {
         assertThat(get(store.acquire(request(ID, 5_000, false)))).isInstanceOf(Granted.class);
         server.executeLate(List.of("SUBSCRIBE", RedisKeys.redissonChannel("n"))); // another waiting client
         AcquireRequest next = request("hf-me:2", 5_000, true);
-        CompletionStage<ReleaseReply> releasing = store.release(new ReleaseRequest("n", ID, next));
+        CompletionStage<ReleaseReply> releasing = store.release(ReleaseRequest.requeueing("n", ID, next));
         assertThat(get(store.abandon("n", "hf-me:2"))).isFalse();
         assertThat(get(releasing).requeued()).isInstanceOf(Busy.class);
         assertThat(process.left()).isEmpty();

@@ -191,20 +191,20 @@ final class ScriptModel {
             if (bug == ScriptBug.REQUEUE_ALTHOUGH_GONE && requeue != null) {
                 enqueue(requeue, now);
             }
-            return new ReleaseReply(false, null);
+            return ReleaseReply.notHeld();
         }
         if (bug == ScriptBug.RESEND_COUNTS_TWICE && --count > 0) {
-            return new ReleaseReply(true, null);
+            return ReleaseReply.released();
         }
         holder = null;
         if (requeue == null || now > notAfter) {
             if (bug != ScriptBug.RELEASE_GRANTS_NOBODY) {
                 passOn(null, now, messages);
             }
-            return new ReleaseReply(true, null);
+            return ReleaseReply.released();
         }
         enqueue(requeue, now);
-        return new ReleaseReply(true, acquire(requeue, Long.MAX_VALUE, now, messages));
+        return ReleaseReply.requeued(acquire(requeue, Long.MAX_VALUE, now, messages));
     }
 
     boolean abandon(String holderId, long now, Messenger messages) {
@@ -214,7 +214,7 @@ final class ScriptModel {
         if (bug == ScriptBug.ABANDON_KEEPS_THE_HOLD) {
             return holderId.equals(holder(now));
         }
-        return release(new ReleaseRequest("", holderId, null), Long.MAX_VALUE, now, messages)
+        return release(ReleaseRequest.of("", holderId), Long.MAX_VALUE, now, messages)
                 .wasHeld();
     }
 

@@ -111,8 +111,9 @@ class ScriptModelTest {
                 case 0, 1 -> acquire(AcquireRequest.once(NAME, newId(), lease()));
                 case 2, 3, 4 -> acquire(AcquireRequest.queueing(NAME, newId(), lease(), 200));
                 case 5 -> acquire(new AcquireRequest(NAME, id, lease(), random.nextBoolean(), 200, random.nextInt(3)));
-                case 6 -> release(new ReleaseRequest(NAME, id, null));
-                case 7 -> release(new ReleaseRequest(NAME, id, AcquireRequest.queueing(NAME, newId(), lease(), 200)));
+                case 6 -> release(ReleaseRequest.of(NAME, id));
+                case 7 ->
+                    release(ReleaseRequest.requeueing(NAME, id, AcquireRequest.queueing(NAME, newId(), lease(), 200)));
                 case 8 -> same("abandon", get(store(id).abandon(NAME, id)), model.abandon(id, now(), modelMessages));
                 case 9 -> {
                     var request = new RenewRequest(NAME, id, lease(), random.nextInt(3), random.nextInt(3) == 0, true);

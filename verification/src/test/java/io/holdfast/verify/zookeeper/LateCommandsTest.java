@@ -77,7 +77,7 @@ class LateCommandsTest {
             ensemble.stop(server, Duration.ofMillis(TIMEOUT_MILLIS + 200).toNanos());
         }
         var unused = store.renew(RenewRequest.extend("a", "c1:1", 1_000, 0));
-        CompletionStage<ReleaseReply> released = store.release(new ReleaseRequest("a", "c1:1", request("c1:2")));
+        CompletionStage<ReleaseReply> released = store.release(ReleaseRequest.requeueing("a", "c1:1", request("c1:2")));
         elapse(TIMEOUT_MILLIS + 20);
         return released;
     }

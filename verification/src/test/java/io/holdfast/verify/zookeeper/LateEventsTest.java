@@ -109,8 +109,7 @@ class LateEventsTest {
     private void assertThatThereIsOneNodeFor(String holderId) {
         assertThat(answer(store.acquire(request(holderId)))).isInstanceOf(AcquireReply.Granted.class);
         assertThat(ensemble.waiting("a")).startsWith(holderId + "~").doesNotContain(",");
-        assertThat(answer(store.release(new ReleaseRequest("a", holderId, null))))
-                .isEqualTo(new ReleaseReply(true, null));
+        assertThat(answer(store.release(ReleaseRequest.of("a", holderId)))).isEqualTo(ReleaseReply.released());
         assertThat(ensemble.waiting("a")).isEmpty();
     }
 

@@ -53,7 +53,7 @@ class PausedClientTest {
             assertThat(queued).isCompletedWithValueMatching(Busy.class::isInstance);
             paused.pause(pauseMillis);
             CompletableFuture<?> released =
-                    holder.release(new ReleaseRequest("a", "c1:1", null)).toCompletableFuture();
+                    holder.release(ReleaseRequest.of("a", "c1:1")).toCompletableFuture();
             ensemble.elapse(pauseMillis + 8);
             assertThat(released).isCompleted();
             return ensemble.grantsWithinTheSession(

@@ -47,7 +47,7 @@ class PausedLeaderTest {
             CompletableFuture<?> first = SmallEnsemble.ask(client.store(), "c:1");
             ensemble.elapse(50 + shiftMillis);
             assertThat(first).isCompletedWithValueMatching(Granted.class::isInstance);
-            client.store().release(new ReleaseRequest("a", "c:1", null));
+            client.store().release(ReleaseRequest.of("a", "c:1"));
             ensemble.elapse(350 + shiftMillis);
             ensemble.servers.stop(ensemble.servers.leader(), pauseMillis * 1_000_000L);
             ensemble.elapse(pauseMillis - beforeMillis);

@@ -49,8 +49,7 @@ class ReusedNameTest {
         assertThat(again.toCompletableFuture()).isCompletedWithValueMatching(AcquireReply.Granted.class::isInstance);
         assertThat(ensemble.waiting("a")).isEqualTo(node);
         assertThat(told.messages(Kind.LOST)).isEmpty();
-        assertThat(answer(store.release(new ReleaseRequest("a", "c1:1", null))))
-                .isEqualTo(new ReleaseReply(true, null));
+        assertThat(answer(store.release(ReleaseRequest.of("a", "c1:1")))).isEqualTo(ReleaseReply.released());
         assertThat(ensemble.waiting("a")).isEmpty();
     }
 

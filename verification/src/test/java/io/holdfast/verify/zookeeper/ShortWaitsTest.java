@@ -37,7 +37,7 @@ class ShortWaitsTest {
 
         assertThat(ask(waiter, "c2:last")).isCompletedWithValueMatching(Busy.class::isInstance);
         CompletableFuture<?> released =
-                holder.store().release(new ReleaseRequest("a", "c1:1", null)).toCompletableFuture();
+                holder.store().release(ReleaseRequest.of("a", "c1:1")).toCompletableFuture();
         ensemble.elapse(50);
         assertThat(released).isCompleted();
         assertThat(told.messages(Kind.GRANTED)).extracting(Message::holderId).containsExactly("c2:last");
@@ -52,7 +52,7 @@ class ShortWaitsTest {
         CompletableFuture<?> withdrawn = waiter.store().abandon("a", "c2:1").toCompletableFuture();
         CompletableFuture<?> queued = SmallEnsemble.ask(waiter.store(), "c2:2");
         CompletableFuture<?> released =
-                holder.store().release(new ReleaseRequest("a", "c1:1", null)).toCompletableFuture();
+                holder.store().release(ReleaseRequest.of("a", "c1:1")).toCompletableFuture();
         ensemble.elapse(50);
         assertThat(withdrawn).isCompleted();
         assertThat(released).isCompleted();

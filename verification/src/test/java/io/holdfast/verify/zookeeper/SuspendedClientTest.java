@@ -42,7 +42,7 @@ class SuspendedClientTest {
             ensemble.elapse(50);
             assertThat(first).isCompletedWithValueMatching(Granted.class::isInstance);
             // The last that the leader hears of it for a while, but for pings.
-            client.store().release(new ReleaseRequest("a", "c:1", null));
+            client.store().release(ReleaseRequest.of("a", "c:1"));
             ensemble.elapse(beforeMillis);
             clock.suspend(suspendedMillis);
             ensemble.elapse(suspendedMillis + afterMillis);
