@@ -33,7 +33,7 @@ final class Contender {
     private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns = new SerialQueue();
+    private final SerialQueue work = new SerialQueue();
     private final HoldState hold;
     private final OwnNode node;
     private final RetryPause pause;
@@ -46,23 +46,23 @@ final class Contender {
         this.folder = folder;
         this.holderId = holderId;
         this.hold = new HoldState(
-                store, folder, holderId, turns, () -> turns.addEvent(this::endIfOver), this::deletedByOthers);
-        this.node = new OwnNode(store, folder, holderId, turns, hold::nodeGone, this::predecessorDeleted);
+                store, folder, holderId, work, () -> work.addEvent(this::endIfOver), this::deletedByOthers);
+        this.node = new OwnNode(store, folder, holderId, work, hold::nodeGone, this::predecessorDeleted);
         this.pause = new RetryPause(store.time());
     }
 
     // --- commands ---
 
     CompletableFuture<AcquireReply> acquire(AcquireRequest request) {
-        return turns.add(() -> finished ? acquireAnew(request) : acquireNow(request));
+        return work.add(() -> finished ? acquireAnew(request) : acquireNow(request));
     }
 
     CompletableFuture<RenewReply> renew(RenewRequest request) {
-        return turns.add(() -> renewNow(request));
+        return work.add(() -> renewNow(request));
     }
 
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
-        return turns.add(() -> isFirst().thenCompose(first -> {
+        return work.add(() -> isFirst().thenCompose(first -> {
             if (!first) {
                 return completed(new ReleaseReply(false, null));
             }
@@ -77,7 +77,7 @@ final class Contender {
     CompletableFuture<Boolean> abandon() {
         // If this contender has finished, an acquire that came before may have begun another one for the id.
         CompletableFuture<Boolean> withdrawn =
-                turns.add(() -> finished ? store.abandonKnown(folder.name(), holderId) : abandonNow());
+                work.add(() -> finished ? store.abandonKnown(folder.name(), holderId) : abandonNow());
         pause.end();
         return withdrawn;
     }
@@ -100,7 +100,7 @@ final class Contender {
         if (hold.isIn(id)) {
             store.tell(listener -> listener.lost(folder.name(), holderId));
         }
-        turns.addTask(() -> node.sessionOver(id));
+        work.addTask(() -> node.sessionOver(id));
     }
 
     /** The store is closed. */
@@ -117,7 +117,7 @@ final class Contender {
         // Most likely that node was the first, and ours is now. So the write that a grant needs goes with the question.
         AcquireRequest request = requireNonNull(wanted);
         return node.write(now, request.leaseMillis(), null).thenApply(proof -> {
-            if (proof != null && node.isIn(now, proof.line()) && node.place() == Place.FIRST) {
+            if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FIRST) {
                 hold.pushed(now, node, request, proof);
             }
             return true;
@@ -213,24 +213,24 @@ final class Contender {
         if (known != null) {
             return completed(known);
         }
-        return folder.look(now).thenCompose(line -> {
-            if (!node.isIn(now, line)) {
+        return folder.look(now).thenCompose(queue -> {
+            if (!node.isIn(now, queue)) {
                 return attempt(request, attempts - 1);
             }
             return node.place() == Place.FIRST
-                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), line))
-                    : completed(node.busy(now, line));
+                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue))
+                    : completed(node.busy(now, queue));
         });
     }
 
     /** Acquires without leaving anything behind: first a look, so that the queue is not disturbed. */
     private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
-        return folder.lookAtNewest(now).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(now).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return create(now, request, attempts);
             }
             finish();
-            return completed(new Busy(now.longestPromiseMillis(), line.waiting(), line.holder()));
+            return completed(new Busy(now.longestPromiseMillis(), queue.waiting(), queue.holder()));
         });
     }
 
@@ -243,16 +243,16 @@ final class Contender {
             if (stat == null) {
                 return Folder.make(now, folder.path()).thenCompose(there -> attempt(request, attempts - 1));
             }
-            return looked.thenCompose(line -> {
-                if (!node.isIn(now, line)) {
+            return looked.thenCompose(queue -> {
+                if (!node.isIn(now, queue)) {
                     return attempt(request, attempts - 1);
                 }
                 if (node.place() == Place.FIRST) {
                     return now.shows(promise)
-                            ? granted(now, request, new Proof(stat, line, promise))
-                            : grant(now, request, attempts, node.write(now, request.leaseMillis(), line));
+                            ? granted(now, request, new Proof(stat, queue, promise))
+                            : grant(now, request, attempts, node.write(now, request.leaseMillis(), queue));
                 }
-                Busy busy = node.busy(now, line);
+                Busy busy = node.busy(now, queue);
                 return request.queue() ? completed(busy) : delete().thenApply(deleted -> busy);
             });
         });
@@ -305,7 +305,7 @@ final class Contender {
 
     /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes our first. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
-        return turns.add(() -> {
+        return work.add(() -> {
             if (finished || node.place() != Place.NONE) {
                 return other.releaseOnly(this, request);
             }
@@ -324,8 +324,8 @@ final class Contender {
                         if (!made) {
                             return completed(new ReleaseReply(false, null));
                         }
-                        return looked.thenCompose(line -> node.isIn(now, line) && node.place() == Place.QUEUED
-                                        ? completed(node.busy(now, line))
+                        return looked.thenCompose(queue -> node.isIn(now, queue) && node.place() == Place.QUEUED
+                                        ? completed(node.busy(now, queue))
                                         : attempt(request, CREATE_ATTEMPTS))
                                 .exceptionally(error -> {
                                     throw halfDone(error);
@@ -365,7 +365,7 @@ final class Contender {
             case NONE -> completed(false);
             case FIRST -> completed(true);
             case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
-            case QUEUED -> folder.look(now).thenApply(line -> node.isIn(now, line) && node.place() == Place.FIRST);
+            case QUEUED -> folder.look(now).thenApply(queue -> node.isIn(now, queue) && node.place() == Place.FIRST);
         };
     }
 

@@ -50,9 +50,9 @@ record Folder(String name, String path) {
      */
     CompletableFuture<QueueSnapshot> lookAtNewest(Session session) {
         CompletableFuture<Boolean> synced = session.sync(path);
-        CompletableFuture<QueueSnapshot> line = look(session);
+        CompletableFuture<QueueSnapshot> queue = look(session);
         // The connection may end between the two; then another server answers the look, and may be behind.
-        return synced.thenCompose(newest -> line);
+        return synced.thenCompose(newest -> queue);
     }
 
     /**
@@ -64,14 +64,14 @@ record Folder(String name, String path) {
     CompletableFuture<QueueSnapshot> lookWithMajority(Session session, String nobody) {
         // Even a command that cannot be done takes its place in the order of all writes.
         CompletableFuture<Boolean> refused = session.delete(path(nobody));
-        CompletableFuture<QueueSnapshot> line = look(session);
+        CompletableFuture<QueueSnapshot> queue = look(session);
         return refused.handle((deleted, error) -> {
                     if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                         throw new CompletionException(error);
                     }
                     return true;
                 })
-                .thenCompose(newest -> line);
+                .thenCompose(newest -> queue);
     }
 
     /** Makes a folder, as a container: the servers remove it some time after its last child has gone. */

@@ -41,14 +41,14 @@ final class HoldState {
             ZooKeeperLockStore store,
             Folder folder,
             String holderId,
-            SerialQueue turns,
+            SerialQueue work,
             Runnable onDue,
             Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(store.time(), onDue);
-        this.successors = new SuccessorWatch(store, folder, holderId, turns, onDeleted);
+        this.successors = new SuccessorWatch(store, folder, holderId, work, onDeleted);
     }
 
     Lifetime lifetime() {
@@ -70,7 +70,7 @@ final class HoldState {
             lifetime.lastAtLeast(request.leaseMillis());
         }
         held(now, node, proof);
-        return new Granted(base, proof.line().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
+        return new Granted(base, proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
     }
 
     /** Returns whether a later exact setting was executed before. */
@@ -90,13 +90,13 @@ final class HoldState {
             return new RenewReply.Superseded();
         }
         held(now, node, proof);
-        return new Renewed(proof.line().waiting(), atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
+        return new Renewed(proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
     }
 
     private void held(Session now, OwnNode node, Proof proof) {
         confirmed = true;
         heldIn = now.id();
-        successors.begin(now, node.path(), proof.line().waiting());
+        successors.begin(now, node.path(), proof.queue().waiting());
     }
 
     /** The node has become the first. If the engine does not confirm that soon, the lock is for the next node. */

@@ -43,7 +43,7 @@ final class OwnNode {
     private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns;
+    private final SerialQueue work;
     private final PredecessorView view;
     private final Runnable onGone;
     private final Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted;
@@ -64,13 +64,13 @@ final class OwnNode {
             ZooKeeperLockStore store,
             Folder folder,
             String holderId,
-            SerialQueue turns,
+            SerialQueue work,
             Runnable onGone,
             Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.turns = turns;
+        this.work = work;
         this.view = new PredecessorView(store.time());
         this.onGone = onGone;
         this.onPredecessorDeleted = onPredecessorDeleted;
@@ -149,20 +149,20 @@ final class OwnNode {
     CompletableFuture<Boolean> locate(Session now) {
         // A node that is taken for missing is never deleted, and has the lock for as long as the session. The names of
         // nodes end with a number, so none is called as they begin.
-        return folder.lookWithMajority(now, prefix(now)).thenApply(line -> {
-            String found = line.find(prefix(now));
+        return folder.lookWithMajority(now, prefix(now)).thenApply(queue -> {
+            String found = queue.find(prefix(now));
             if (found == null) {
                 forget();
                 return false;
             }
             path = folder.path(found);
-            return isIn(now, line);
+            return isIn(now, queue);
         });
     }
 
     /** Learns its place from the queue; returns false if it is not there any more. */
-    boolean isIn(Session now, QueueSnapshot line) {
-        int index = line.indexOf(name());
+    boolean isIn(Session now, QueueSnapshot queue) {
+        int index = queue.indexOf(name());
         if (index < 0) {
             forget();
             return false;
@@ -173,7 +173,7 @@ final class OwnNode {
             unwatch.run();
         } else {
             place = Place.QUEUED;
-            watchPredecessor(now, line.node(index - 1));
+            watchPredecessor(now, queue.node(index - 1));
         }
         return true;
     }
@@ -187,7 +187,7 @@ final class OwnNode {
         unwatch = now.deletions()
                 .await(
                         folder.path(before),
-                        gone -> turns.addEvent(() -> predecessorGone(now, before, gone)),
+                        gone -> work.addEvent(() -> predecessorGone(now, before, gone)),
                         () -> view.watchStands(before));
     }
 
@@ -203,9 +203,9 @@ final class OwnNode {
     // --- the answer to a waiter ---
 
     /** Returns the answer for a node that is in the queue, but not the first. */
-    Busy busy(Session now, QueueSnapshot line) {
-        int ahead = Math.max(0, line.indexOf(name()) - 1);
-        return view.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), store.reconnections());
+    Busy busy(Session now, QueueSnapshot queue) {
+        int ahead = Math.max(0, queue.indexOf(name()) - 1);
+        return view.seen(new Busy(now.longestPromiseMillis(), ahead, queue.holder()), store.reconnections());
     }
 
     /** Returns the same without a look, or null if it takes one. */
@@ -228,7 +228,7 @@ final class OwnNode {
         return write(now, leaseMillis, known)
                 .thenCompose(proof -> proof == null || now.shows(proof.promise())
                         ? CompletableFuture.completedFuture(proof)
-                        : write(now, leaseMillis, proof.line()));
+                        : write(now, leaseMillis, proof.queue()));
     }
 
     /** Writes as {@link #prove}, but once. A committed write proves that the node and the session are there. */
@@ -245,11 +245,11 @@ final class OwnNode {
                     }
                     throw new CompletionException(error);
                 });
-        CompletableFuture<QueueSnapshot> line =
+        CompletableFuture<QueueSnapshot> queue =
                 known != null ? CompletableFuture.completedFuture(known) : folder.look(now);
         return written.thenCompose(stat -> stat == null
                 ? CompletableFuture.completedFuture(null)
-                : line.thenApply(seen -> new Proof(stat, seen, promise)));
+                : queue.thenApply(seen -> new Proof(stat, seen, promise)));
     }
 
     /** Deletes it; returns false if it was not there any more. */

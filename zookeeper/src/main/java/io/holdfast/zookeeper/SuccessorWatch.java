@@ -23,7 +23,7 @@ final class SuccessorWatch {
     private final ZooKeeperLockStore store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns;
+    private final SerialQueue work;
     private final Runnable onDeleted;
     private final StoppableTimer timer;
 
@@ -48,11 +48,11 @@ final class SuccessorWatch {
     private Runnable unwatchNext = () -> {};
 
     /** @param onDeleted runs in turn when another client has deleted the holder's node */
-    SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue turns, Runnable onDeleted) {
+    SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.turns = turns;
+        this.work = work;
         this.onDeleted = onDeleted;
         this.timer = new StoppableTimer(store.time());
     }
@@ -111,10 +111,10 @@ final class SuccessorWatch {
     }
 
     /** Does something about a node in turn, unless that node is not watched any more by then. */
-    private void inTurn(int asking, Runnable work) {
-        turns.addTask(() -> {
+    private void inTurn(int asking, Runnable step) {
+        work.addTask(() -> {
             if (session != null && !timer.isStopped() && asking == which) {
-                work.run();
+                step.run();
             }
         });
     }
@@ -129,32 +129,32 @@ final class SuccessorWatch {
         int asking = which;
         Watcher onChange = Deletions.watcher(() -> inTurn(asking, this::look));
         CompletionStage<QueueSnapshot> asked = folder.look(now, watched ? onChange : null);
-        asked.whenComplete((line, error) -> inTurn(asking, () -> seen(now, line, watched)));
+        asked.whenComplete((queue, error) -> inTurn(asking, () -> seen(now, queue, watched)));
     }
 
-    /** @param line the queue, or null if the look failed */
-    private void seen(Session now, @Nullable QueueSnapshot line, boolean watched) {
-        if (line == null) {
+    /** @param queue the queue, or null if the look failed */
+    private void seen(Session now, @Nullable QueueSnapshot queue, boolean watched) {
+        if (queue == null) {
             lookIn(AFTER_FAILURE_NANOS);
             return;
         }
-        if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
+        if (queue.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
             onDeleted.run();
             return;
         }
         boolean begun = waiting == 0;
-        waiting = line.waiting();
+        waiting = queue.waiting();
         if (waiting == 0) {
             if (!watched) {
                 look();
             }
             return;
         }
-        next = line.node(1);
+        next = queue.node(1);
         // The clients that waited at the last look may have gone, and others come.
-        begun |= seenWaiters && line.number(1) - newest > 0;
+        begun |= seenWaiters && queue.number(1) - newest > 0;
         seenWaiters = true;
-        newest = line.number(waiting);
+        newest = queue.number(waiting);
         if (begun) {
             store.tell(listener -> listener.contended(folder.name(), holderId));
         }

@@ -130,21 +130,21 @@ final class ZooKeeperLockStore implements LockStore {
     }
 
     private CompletableFuture<StoreState> inspect(Folder folder, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(session).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return CompletableFuture.completedFuture(StoreState.free(0));
             }
             if (attempts == 0) {
                 // It changes hands faster than two questions can be asked: only its holder at that time is known.
                 return CompletableFuture.completedFuture(
-                        new StoreState(line.holder(), session.timeoutMillis(), 0, line.waiting()));
+                        new StoreState(queue.holder(), session.timeoutMillis(), 0, queue.waiting()));
             }
-            return session.read(folder.path(line.node(0)))
+            return session.read(folder.path(queue.node(0)))
                     .thenApply(node -> new StoreState(
-                            line.holder(),
-                            remainingMillis(folder, line.holder(), session, node),
+                            queue.holder(),
+                            remainingMillis(folder, queue.holder(), session, node),
                             node.stat().getCzxid(),
-                            line.waiting()))
+                            queue.waiting()))
                     .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
                             ? inspect(folder, session, attempts - 1)
                             : CompletableFuture.failedFuture(error));
@@ -164,8 +164,8 @@ final class ZooKeeperLockStore implements LockStore {
     }
 
     private CompletableFuture<Boolean> forceRelease(Folder folder, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(session).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return CompletableFuture.completedFuture(false);
             }
             if (attempts == 0) {
@@ -175,7 +175,7 @@ final class ZooKeeperLockStore implements LockStore {
                                 + "\" changes hands faster than it can be released by force (expected: another try)",
                         null));
             }
-            return session.delete(folder.path(line.node(0)))
+            return session.delete(folder.path(queue.node(0)))
                     .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
                             ? forceRelease(folder, session, attempts - 1)
                             : CompletableFuture.failedFuture(error));
