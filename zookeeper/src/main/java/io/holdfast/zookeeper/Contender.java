@@ -27,10 +27,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class Contender {
 
+    /** The contenders of one store. */
+    interface Registry {
+
+        /** Returns the contender of a holder id, a new one if there is none. */
+        Contender contender(Folder folder, String holderId);
+
+        /** Withdraws a holder id, if there is a contender of it, and returns whether it held. */
+        CompletableFuture<Boolean> abandonKnown(String name, String holderId);
+
+        void remove(Folder folder, String holderId, Contender contender);
+    }
+
     /** Empty folders vanish by themselves. If that happens more often in a row, something else removes them. */
     private static final int CREATE_ATTEMPTS = 20;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
+    private final Registry contenders;
     private final Folder folder;
     private final String holderId;
     private final SerialQueue work = new SerialQueue();
@@ -41,8 +54,9 @@ final class Contender {
     private boolean finished;
     private @Nullable AcquireRequest wanted;
 
-    Contender(ZooKeeperLockStore store, Folder folder, String holderId) {
+    Contender(StoreAccess store, Registry contenders, Folder folder, String holderId) {
         this.store = store;
+        this.contenders = contenders;
         this.folder = folder;
         this.holderId = holderId;
         this.hold = new HoldState(
@@ -69,7 +83,7 @@ final class Contender {
             AcquireRequest requeue = request.requeue();
             return requeue == null
                     ? delete().thenApply(deleted -> new ReleaseReply(deleted, null))
-                    : store.contender(folder, requeue.holderId()).takeOver(this, requeue);
+                    : contenders.contender(folder, requeue.holderId()).takeOver(this, requeue);
         }));
     }
 
@@ -77,7 +91,7 @@ final class Contender {
     CompletableFuture<Boolean> abandon() {
         // If this contender has finished, an acquire that came before may have begun another one for the id.
         CompletableFuture<Boolean> withdrawn =
-                work.add(() -> finished ? store.abandonKnown(folder.name(), holderId) : abandonNow());
+                work.add(() -> finished ? contenders.abandonKnown(folder.name(), holderId) : abandonNow());
         pause.end();
         return withdrawn;
     }
@@ -158,7 +172,7 @@ final class Contender {
 
     /** Acquires with another contender of the same id, as this one has finished. */
     private CompletableFuture<AcquireReply> acquireAnew(AcquireRequest request) {
-        return store.contender(folder, holderId).acquire(request);
+        return contenders.contender(folder, holderId).acquire(request);
     }
 
     private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
@@ -170,19 +184,15 @@ final class Contender {
         hold.waiting(request);
         boolean known = node.place() != Place.NONE;
         CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
-        return known
-                ? asked
-                : asked.exceptionally(error -> {
-                    throw halfDone(error);
-                });
+        return known ? asked : asked.exceptionally(this::failHalfDone);
     }
 
     /**
      * If there is a node, only a later step was refused. The outcome is unknown then, so the engine withdraws the id.
      */
-    private StoreException halfDone(Throwable error) {
+    private AcquireReply failHalfDone(Throwable error) {
         StoreException why = store.failure(error);
-        return node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
+        throw node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
                 ? why
                 : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
     }
@@ -327,9 +337,7 @@ final class Contender {
                         return looked.thenCompose(queue -> node.isIn(now, queue) && node.place() == Place.QUEUED
                                         ? completed(node.busy(now, queue))
                                         : attempt(request, CREATE_ATTEMPTS))
-                                .exceptionally(error -> {
-                                    throw halfDone(error);
-                                })
+                                .exceptionally(this::failHalfDone)
                                 .thenApply(reply -> new ReleaseReply(true, reply));
                     });
         });
@@ -382,7 +390,7 @@ final class Contender {
         node.forget();
         finished = true;
         hold.lifetime().stop();
-        store.remove(folder, holderId, this);
+        contenders.remove(folder, holderId, this);
     }
 
     /**

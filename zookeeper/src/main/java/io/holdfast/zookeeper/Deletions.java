@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
@@ -22,12 +23,13 @@ import org.apache.zookeeper.Watcher;
  */
 final class Deletions {
 
-    private final Session session;
+    private final BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deletion> awaited = new HashMap<>(); // by path; by lock
 
-    Deletions(Session session) {
-        this.session = session;
+    /** @param children lists a node's children in the session, and sets a watcher */
+    Deletions(BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children) {
+        this.children = children;
     }
 
     /**
@@ -42,7 +44,7 @@ final class Deletions {
         Object receiver = new Object();
         Deletion deletion = join(path, receiver, gone);
         // Asks even if the node is watched already: the server may have reported its deletion before.
-        CompletionStage<List<String>> asked = session.children(path, deletion.watcher);
+        CompletionStage<List<String>> asked = children.apply(path, deletion.watcher);
         asked.whenComplete((nodes, error) -> {
             if (error == null) {
                 if (deletion.stands(receiver)) {

@@ -18,7 +18,7 @@ final class HoldState {
 
     private static final long NOT_HELD = 0;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
     private final Lifetime lifetime;
@@ -38,7 +38,7 @@ final class HoldState {
      * @param onDeleted runs in turn when another client has deleted the node
      */
     HoldState(
-            ZooKeeperLockStore store,
+            StoreAccess store,
             Folder folder,
             String holderId,
             SerialQueue work,

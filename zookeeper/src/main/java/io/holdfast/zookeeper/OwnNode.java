@@ -40,7 +40,7 @@ final class OwnNode {
 
     private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: .*)?");
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
     private final SerialQueue work;
@@ -61,7 +61,7 @@ final class OwnNode {
      * @param onPredecessorDeleted runs in turn when the node just before it has been deleted
      */
     OwnNode(
-            ZooKeeperLockStore store,
+            StoreAccess store,
             Folder folder,
             String holderId,
             SerialQueue work,

@@ -26,7 +26,7 @@ final class Session {
     private final Handle handle;
     private final SessionClock clock;
     private final PauseDetector pauses;
-    private final Deletions deletions = new Deletions(this);
+    private final Deletions deletions = new Deletions(this::children);
     private final long id;
 
     /** @param handle of a session that is established */

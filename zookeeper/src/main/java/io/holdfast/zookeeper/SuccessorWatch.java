@@ -20,7 +20,7 @@ final class SuccessorWatch {
     private static final long NEXT_LOOK_NANOS = 50_000_000;
     private static final long AFTER_FAILURE_NANOS = 1_000_000_000;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
     private final SerialQueue work;
@@ -48,7 +48,7 @@ final class SuccessorWatch {
     private Runnable unwatchNext = () -> {};
 
     /** @param onDeleted runs in turn when another client has deleted the holder's node */
-    SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
+    SuccessorWatch(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;

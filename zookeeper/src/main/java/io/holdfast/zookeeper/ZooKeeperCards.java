@@ -28,12 +28,12 @@ final class ZooKeeperCards implements CardStore {
     private static final String KEPT = "~kept";
     private static final byte[] NOTHING = new byte[0];
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final String folder;
     private final String own;
 
     /** @param root the folder of the locks */
-    ZooKeeperCards(ZooKeeperLockStore store, String root, String clientId) {
+    ZooKeeperCards(StoreAccess store, String root, String clientId) {
         this.store = store;
         this.folder = root + FOLDER;
         this.own = path(clientId);

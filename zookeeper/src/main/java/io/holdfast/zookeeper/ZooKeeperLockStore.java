@@ -13,7 +13,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TimeSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -21,11 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is
  * used by this client alone, so an id that is not known here has no node.
  */
-final class ZooKeeperLockStore implements LockStore {
+final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
     /** How often to look at a lock that changes hands before the next question can be asked. */
     private static final int ATTEMPTS = 20;
@@ -42,35 +37,22 @@ final class ZooKeeperLockStore implements LockStore {
     private record Key(String name, String holderId) {}
 
     private final ZooKeeperSettings settings;
-    private final TimeSource time;
-    private final ZooKeeperErrors errors;
-    private final Supplier<SessionClock> clocks;
-    private final CurrentSession session;
-    private final PauseDetector pauses;
+    private final StoreAccess access;
     private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile @Nullable StoreListener listener;
 
     /** Makes a store that is not connected yet. */
     ZooKeeperLockStore(
             ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> clocks) {
         this.settings = settings;
-        this.time = context.time();
-        this.clocks = clocks;
-        this.errors = new ZooKeeperErrors(settings);
-        this.session = new CurrentSession(
+        this.access = new StoreAccess(
+                settings,
+                context.time(),
                 connector,
-                errors,
-                this::newSession,
-                () -> tell(StoreListener::reconnected),
+                clocks,
                 id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
-        this.pauses = new PauseDetector(time, session::timeoutMillis);
-        this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
-    }
-
-    private Session newSession(Handle handle) {
-        return new Session(handle, clocks.get(), pauses);
+        this.cards = new ZooKeeperCards(access, settings.folder(), context.clientId());
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
@@ -80,10 +62,10 @@ final class ZooKeeperLockStore implements LockStore {
                 new CuratorConnector(settings, CurrentSession.CLOSE_MILLIS),
                 () -> new SessionClock(context.time()));
         try {
-            Session session = store.session.connect(settings.connectMillis());
+            Session session = store.access.connect();
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
-            store.await(Folder.make(session, settings.folder()));
-            store.await(session.probe(probe).handle((made, error) -> {
+            store.access.await(Folder.make(session, settings.folder()));
+            store.access.await(session.probe(probe).handle((made, error) -> {
                 // A folder without a lock may vanish between the two.
                 if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                     throw new CompletionException(error);
@@ -99,7 +81,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return answer(
+        return access.answer(
                 () -> contender(folder(request.name()), request.holderId()).acquire(request));
     }
 
@@ -108,7 +90,7 @@ final class ZooKeeperLockStore implements LockStore {
         Contender contender = known(request.name(), request.holderId());
         return contender == null
                 ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                : answer(() -> contender.renew(request));
+                : access.answer(() -> contender.renew(request));
     }
 
     @Override
@@ -116,17 +98,17 @@ final class ZooKeeperLockStore implements LockStore {
         Contender contender = known(request.name(), request.holderId());
         return contender == null
                 ? CompletableFuture.completedFuture(new ReleaseReply(false, null))
-                : answer(() -> contender.release(request));
+                : access.answer(() -> contender.release(request));
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return answer(() -> abandonKnown(name, holderId));
+        return access.answer(() -> abandonKnown(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return answer(() -> inspect(folder(name), session(), ATTEMPTS));
+        return access.answer(() -> inspect(folder(name), session(), ATTEMPTS));
     }
 
     private CompletableFuture<StoreState> inspect(Folder folder, Session session, int attempts) {
@@ -160,7 +142,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return answer(() -> forceRelease(folder(name), session(), ATTEMPTS));
+        return access.answer(() -> forceRelease(folder(name), session(), ATTEMPTS));
     }
 
     private CompletableFuture<Boolean> forceRelease(Folder folder, Session session, int attempts) {
@@ -186,9 +168,9 @@ final class ZooKeeperLockStore implements LockStore {
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return inspect(name).handle((state, error) -> {
-            Map<String, Object> details = new LinkedHashMap<>(session.describe());
+            Map<String, Object> details = new LinkedHashMap<>(access.describeSession());
             if (error != null) {
-                details.put("error", String.valueOf(errors.of(error).getMessage()));
+                details.put("error", String.valueOf(access.failure(error).getMessage()));
             }
             return new StoreHealth(error == null, details);
         });
@@ -201,7 +183,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        this.listener = listener;
+        access.listen(listener);
     }
 
     @Override
@@ -212,10 +194,9 @@ final class ZooKeeperLockStore implements LockStore {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            listener = null;
+            access.listen(null);
             contenders.values().forEach(Contender::stop);
-            pauses.stop();
-            session.close();
+            access.close();
         }
     }
 
@@ -224,70 +205,27 @@ final class ZooKeeperLockStore implements LockStore {
         return describe();
     }
 
-    // --- for the contenders and the cards ---
+    // --- contenders ---
 
-    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
-    <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
-        CompletionStage<T> running;
-        try {
-            running = command.get();
-        } catch (StoreException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        TimeSource.Timer timer =
-                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
-        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
-            timer.cancel();
-            if (error != null) {
-                answer.completeExceptionally(errors.of(error));
-            } else {
-                answer.complete(value);
-            }
-        });
-        return answer;
-    }
-
-    TimeSource time() {
-        return time;
-    }
-
-    Session session() {
-        return session.get();
-    }
-
-    /** Returns the number of reconnections: messages from before the last one may be missing. */
-    int reconnections() {
-        return session.reconnections();
-    }
-
-    /** Sends a message to the engine, unless it does not listen yet, or no longer. */
-    void tell(Consumer<StoreListener> message) {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            message.accept(receiver);
-        }
-    }
-
-    /** Returns what an error means for the command. */
-    StoreException failure(Throwable error) {
-        return errors.of(error);
-    }
-
-    /** Returns the contender of a holder id, a new one if there is none. */
-    Contender contender(Folder folder, String holderId) {
+    @Override
+    public Contender contender(Folder folder, String holderId) {
         return contenders.computeIfAbsent(
-                new Key(folder.name(), holderId), key -> new Contender(this, folder, holderId));
+                new Key(folder.name(), holderId), key -> new Contender(access, this, folder, holderId));
     }
 
-    /** Withdraws a holder id, if there is a contender of it, and returns whether it held. */
-    CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
+    @Override
+    public CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
         Contender contender = known(name, holderId);
         return contender == null ? CompletableFuture.completedFuture(false) : contender.abandon();
     }
 
-    void remove(Folder folder, String holderId, Contender contender) {
+    @Override
+    public void remove(Folder folder, String holderId, Contender contender) {
         contenders.remove(new Key(folder.name(), holderId), contender);
+    }
+
+    Session session() {
+        return access.session();
     }
 
     /** Returns how many holder ids have state here; for tests. */
@@ -301,19 +239,5 @@ final class ZooKeeperLockStore implements LockStore {
 
     private @Nullable Contender known(String name, String holderId) {
         return contenders.get(new Key(name, holderId));
-    }
-
-    private <T> T await(CompletableFuture<T> step) {
-        long millis = settings.timeout().toMillis();
-        try {
-            return step.get(millis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw errors.interrupted(e);
-        } catch (TimeoutException e) {
-            throw errors.unreachable(millis);
-        } catch (ExecutionException e) {
-            throw errors.of(e);
-        }
     }
 }
