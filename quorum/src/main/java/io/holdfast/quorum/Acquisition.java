@@ -24,6 +24,15 @@ import java.util.function.LongUnaryOperator;
  */
 final class Acquisition {
 
+    /** Remembers the acquisitions that run and the holds that they won. */
+    interface Registry {
+
+        void held(String holderId, QuorumHold hold);
+
+        /** @param waits whether the client waits for a release of the name */
+        void finished(Acquisition acquisition, boolean waits);
+    }
+
     private static final int TRIES = 3;
 
     /** Half of the bound of the first random pause; the bound doubles with each further split. */
@@ -47,13 +56,16 @@ final class Acquisition {
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
     final AcquireRequest request;
 
-    private final QuorumLockStore store;
+    private final Registry registry;
+    private final ProposalClock proposals;
     private final Members members;
     private final ClaimRounds rounds;
     private volatile boolean unwanted;
 
-    Acquisition(QuorumLockStore store, Members members, ClaimRounds rounds, AcquireRequest request) {
-        this.store = store;
+    Acquisition(
+            Registry registry, ProposalClock proposals, Members members, ClaimRounds rounds, AcquireRequest request) {
+        this.registry = registry;
+        this.proposals = proposals;
         this.members = members;
         this.rounds = rounds;
         this.request = request;
@@ -77,18 +89,18 @@ final class Acquisition {
         long sentNanos = members.time().nanoTime();
         long proposal;
         try {
-            proposal = store.proposals().next();
+            proposal = proposals.next();
         } catch (StoreException e) {
             fail(e);
             return;
         }
-        Claim claim = store.newClaim(request);
+        Claim claim = rounds.newClaim(request.name(), request.holderId());
         var unused = rounds.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
                         giveUp(claim, error);
                     } else if (taken instanceof Taken.Won won) {
-                        store.proposals().observe(won.token().highest());
+                        proposals.observe(won.token().highest());
                         settle(claim, sentNanos, won, won.token(), 1);
                     } else if (taken instanceof Taken.Held held) {
                         giveBack(claim);
@@ -111,7 +123,7 @@ final class Acquisition {
                                     + " had answered (expected: answers in much less than a lease)",
                             null));
         } else if (round.isCommitted()) {
-            store.held(request.holderId(), new QuorumHold(claim, round.candidate()));
+            registry.held(request.holderId(), new QuorumHold(claim, round.candidate()));
             done(new AcquireReply.Granted(round.candidate(), won.waiting()));
         } else if (number > COMMITS_MAX || round.highest() >= ProposalClock.MAX) {
             giveUp(
@@ -159,13 +171,13 @@ final class Acquisition {
 
     /** Ends it with a reply, even without a start. */
     void done(AcquireReply reply) {
-        store.finished(this, reply instanceof AcquireReply.Busy);
+        registry.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }
 
     /** Ends it with an error, even without a start. */
     void fail(Throwable error) {
-        store.finished(this, false);
+        registry.finished(this, false);
         outcome.completeExceptionally(Round.cause(error));
     }
 }

@@ -9,6 +9,7 @@ import io.holdfast.spi.QuorumMember.Written;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,10 +20,16 @@ final class ClaimRounds {
 
     private final Members members;
     private final QuorumCompensation compensation;
+    private final AtomicLong claims = new AtomicLong();
 
     ClaimRounds(Members members, QuorumCompensation compensation) {
         this.members = members;
         this.compensation = compensation;
+    }
+
+    /** Returns a claim with an id that no other one has. */
+    Claim newClaim(String name, String holderId) {
+        return new Claim(name, holderId + "~" + Long.toString(claims.incrementAndGet(), 36));
     }
 
     /**

@@ -24,7 +24,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A hold is granted, renewed and ended by a majority. What a minority still has of it is ended in the background.
  */
-final class QuorumLockStore implements LockStore {
+final class QuorumLockStore implements LockStore, Acquisition.Registry {
 
     /** How long this client lets waiting clients go first after a release. */
     private static final long GIVE_WAY_MILLIS = 20;
@@ -52,7 +51,6 @@ final class QuorumLockStore implements LockStore {
     private final ClaimRounds rounds;
     private final QuorumRenewal renewal;
     private final ProposalClock proposals;
-    private final AtomicLong claims = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
 
@@ -76,19 +74,13 @@ final class QuorumLockStore implements LockStore {
 
     // --- for acquisitions ---
 
-    Claim newClaim(AcquireRequest request) {
-        return new Claim(request.name(), request.holderId() + "~" + Long.toString(claims.incrementAndGet(), 36));
-    }
-
-    ProposalClock proposals() {
-        return proposals;
-    }
-
-    void held(String holderId, QuorumHold hold) {
+    @Override
+    public void held(String holderId, QuorumHold hold) {
         holds.put(holderId, hold);
     }
 
-    void finished(Acquisition acquisition, boolean waits) {
+    @Override
+    public void finished(Acquisition acquisition, boolean waits) {
         AcquireRequest request = acquisition.request;
         if (!waits) {
             waiting.remove(request.name(), request.holderId());
@@ -100,7 +92,7 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        Acquisition acquisition = new Acquisition(this, members, rounds, request);
+        Acquisition acquisition = newAcquisition(request);
         Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
         if (other == null) {
             return begin(acquisition);
@@ -110,6 +102,10 @@ final class QuorumLockStore implements LockStore {
                 .handle((reply, error) -> other.isUnwanted())
                 .thenCompose(withdrawn ->
                         withdrawn ? CompletableFuture.completedFuture(Acquisition.NOT_ASKED_FOR) : acquire(request));
+    }
+
+    private Acquisition newAcquisition(AcquireRequest request) {
+        return new Acquisition(this, proposals, members, rounds, request);
     }
 
     /** Starts an acquisition that is in {@link #running} already. */
@@ -219,7 +215,7 @@ final class QuorumLockStore implements LockStore {
         if (requeue == null) {
             return null;
         }
-        Acquisition next = new Acquisition(this, members, rounds, requeue);
+        Acquisition next = newAcquisition(requeue);
         running.put(requeue.holderId(), next);
         return next;
     }
