@@ -10,7 +10,7 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * One request for a name: a round for the lock, rounds for the token if the first proposal was refused, and further
- * tries if several clients have split the votes.
+ * tries if several clients split the votes.
  *
  * <pre>
  *   TAKING → GRANTED                            majority, token accepted by it
@@ -38,19 +38,19 @@ final class Acquisition {
     /** Half of the bound of the first random pause; the bound doubles with each further split. */
     private static final long PAUSE_NANOS = 4_000_000;
 
-    /** After so many refusals something is wrong with the members' registers. */
+    /** The number of refusals after which the registers must be corrupt. */
     private static final int COMMITS_MAX = 20;
 
     /**
-     * When the engine asks again after split votes. The engine waits for as long as a busy reply says that the hold
-     * lasts, so this is short.
+     * The bound of the random time after which the engine asks again when the votes were split. The engine waits for as
+     * long as a busy reply says that the hold lasts, so this is short.
      */
     private static final long SPLIT_MILLIS = 30;
 
     /** The same while some members have no vote: a hold may be hidden behind them. */
     private static final long SPLIT_SOME_OUT_MILLIS = 200;
 
-    /** The answer for an id that was withdrawn before: nobody uses it any more. */
+    /** The answer for an id that was withdrawn. Nobody uses this answer. */
     static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "(not asked for)");
 
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
@@ -75,7 +75,7 @@ final class Acquisition {
         attempt(1);
     }
 
-    /** Nobody waits for it any more: it makes no further tries. */
+    /** Cancels the acquisition: no further tries. */
     void unwanted() {
         unwanted = true;
     }
@@ -112,7 +112,7 @@ final class Acquisition {
                 });
     }
 
-    /** Commits the token, if need be with larger numbers. Only then is the lock held. */
+    /** Commits the token, with larger numbers if the members refuse it. The lock is held only after that. */
     private void settle(Claim claim, long sentNanos, Taken.Won won, TokenRound round, int number) {
         if (isTooLate(sentNanos)) {
             giveUp(
@@ -169,13 +169,13 @@ final class Acquisition {
         fail(error);
     }
 
-    /** Ends it with a reply, even without a start. */
+    /** Ends the acquisition with a reply, even if it was not started. */
     void done(AcquireReply reply) {
         registry.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }
 
-    /** Ends it with an error, even without a start. */
+    /** Ends the acquisition with an error, even if it was not started. */
     void fail(Throwable error) {
         registry.finished(this, false);
         outcome.completeExceptionally(Round.cause(error));

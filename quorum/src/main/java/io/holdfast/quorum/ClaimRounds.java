@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the rounds about a claim, and acts on answers that arrive when nobody waits for them: a vote for a claim that is
- * over is given back, a release that failed is sent again.
+ * Runs the rounds about a claim, and handles answers that arrive after the round: it gives back a vote for a claim that
+ * is over, and repeats a release that failed.
  */
 final class ClaimRounds {
 
@@ -53,7 +53,7 @@ final class ClaimRounds {
                 });
     }
 
-    /** Gives back a vote for a claim that is over, and a vote that may come without an answer. */
+    /** Gives back a vote for a claim that is over, and a vote that a member may have cast without an answer. */
     void giveBackIfOver(Claim claim, Seat seat, @Nullable Vote vote, @Nullable StoreException why) {
         if (vote != null && vote.holds() && claim.over) {
             compensation.release(seat, claim);
@@ -76,7 +76,7 @@ final class ClaimRounds {
     }
 
     /**
-     * Ends a claim at all members, whatever has become of it there.
+     * Ends a claim at all members, regardless of its state there.
      *
      * @param wake whether it was a hold, whose end others wait for
      */
@@ -88,14 +88,14 @@ final class ClaimRounds {
                 Released::standing,
                 Verdicts::released,
                 (seat, released, why) -> {
-                    // A member where the claim never was, and that is down, would otherwise be asked for a minute.
+                    // Otherwise a member that is down and never had the claim would be asked for a minute.
                     if (why != null && why.outcome() != Outcome.FATAL && claim.mayBeAt(seat)) {
                         compensation.releaseAgain(seat, claim);
                     }
                 });
     }
 
-    /** Says to all members that this client waits for the name no more. */
+    /** Tells all members that this client no longer waits for the name. */
     CompletableFuture<Boolean> leave(String name) {
         return Round.<Boolean, Boolean>run(
                 members,

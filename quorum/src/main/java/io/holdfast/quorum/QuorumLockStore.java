@@ -27,21 +27,21 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store made of members. Beside the connections it keeps one entry for each acquisition under way and for each
- * hold: under which id the members know it.
+ * The store made of members. Beside the connections it keeps one entry for each acquisition under way and one for each
+ * hold, with the id under which the members know it.
  *
  * <p>Invariant: while a majority may have granted a claim of this client, that claim is in {@link #running} or in
  * {@link #holds}, or a release of it was sent to all members. So nothing is filled in after its release, and no vote is
- * left behind.
+ * forgotten.
  *
- * <p>Nothing begins for an id after its withdrawal: an acquisition that was asked for before is in {@link #running},
- * where the withdrawal finds it, or waits for the one that is there.
+ * <p>Nothing begins for an id after its withdrawal: an acquisition that was requested before is in {@link #running},
+ * where the withdrawal finds it, or waits for the acquisition that is there.
  *
  * <p>A hold is granted, renewed and ended by a majority. What a minority still has of it is ended in the background.
  */
 final class QuorumLockStore implements LockStore, Acquisition.Registry {
 
-    /** How long this client lets waiting clients go first after a release. */
+    /** How long this client leaves a released lock to waiting clients. */
     private static final long GIVE_WAY_MILLIS = 20;
 
     private final Members members;
@@ -55,8 +55,8 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
 
     /**
-     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so
-     * only the withdrawal of that id may end the client's wait.
+     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids. So the
+     * client's wait may end only with the withdrawal of that id.
      */
     private final Map<String, String> waiting = new ConcurrentHashMap<>();
 
@@ -97,7 +97,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         if (other == null) {
             return begin(acquisition);
         }
-        // The second waits for the first, whose answer would otherwise promise a time that counts from the second.
+        // The second waits for the first, whose answer would otherwise promise a time counted from the second.
         return other.outcome
                 .handle((reply, error) -> other.isUnwanted())
                 .thenCompose(withdrawn ->
@@ -133,7 +133,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         return acquireAgain(request, hold);
     }
 
-    /** Lengthens the hold of an id that acquires once more, as a renewal does that no setting preceded. */
+    /** Extends the hold of an id that acquires again, by a renewal with the lowest sequence number. */
     private CompletionStage<AcquireReply> acquireAgain(AcquireRequest request, QuorumHold hold) {
         RenewRequest renewal = RenewRequest.extend(request.name(), request.holderId(), request.leaseMillis(), 0);
         return renew(renewal).thenCompose(reply -> {
@@ -143,7 +143,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
             if (reply instanceof RenewReply.Renewed renewed) {
                 return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
             }
-            // A later setting was executed: the id holds, but nobody knows for how long.
+            // A later setting was executed: the id holds, but it is not known for how long.
             return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), 0, 0));
         });
     }
@@ -173,7 +173,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         renewal.renewAll(due, (index, reply, error) -> answers.answered(places.get(index), reply, error));
     }
 
-    /** Ends a hold that a majority does not know, so that what a minority still has of it does not keep others out. */
+    /** Ends a hold that a majority does not have, so that the rest of it at a minority does not keep others out. */
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
         var unused = rounds.end(hold.claim(), true);
@@ -203,14 +203,14 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
             if (next == null || !wasHeld) {
                 return CompletableFuture.completedFuture(new ReleaseReply(wasHeld, null));
             }
-            // There is no queue to go to the end of, so this client lets the others go first.
+            // There is no queue at whose end this client could wait, so it leaves the lock to the others for a while.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
                     new ReleaseReply(true, new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 
-    /** Registers the acquisition that follows a release before the release is sent: a withdrawal must find it. */
+    /** Registers the acquisition that follows a release, before the release is sent: a withdrawal must find it. */
     private @Nullable Acquisition toFollow(@Nullable AcquireRequest requeue) {
         if (requeue == null) {
             return null;
