@@ -17,13 +17,13 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client, with its node in the lock's folder: what each command and event does about the node. The
- * id holds when no node of the folder is before its own.
+ * A holder id of this client: executes its commands and events by means of its node in the lock's folder. The id holds
+ * the lock when no node of the folder is before its own.
  *
- * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the
+ * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while it was the
  * first, and its time is counted from the sending of that write.
  *
- * <p>Commands and events run in a {@link SerialQueue}; all fields that are not final belong to its work.
+ * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
 final class Contender {
 
@@ -39,7 +39,7 @@ final class Contender {
         void remove(Folder folder, String holderId, Contender contender);
     }
 
-    /** Empty folders vanish by themselves. If that happens more often in a row, something else removes them. */
+    /** The servers remove empty folders. If that happens more often in a row, something else removes them. */
     private static final int CREATE_ATTEMPTS = 20;
 
     private final StoreAccess store;
@@ -68,7 +68,7 @@ final class Contender {
     // --- commands ---
 
     CompletableFuture<AcquireReply> acquire(AcquireRequest request) {
-        return work.add(() -> finished ? acquireAnew(request) : acquireNow(request));
+        return work.add(() -> finished ? acquireAgain(request) : acquireNow(request));
     }
 
     CompletableFuture<RenewReply> renew(RenewRequest request) {
@@ -109,7 +109,7 @@ final class Contender {
 
     // --- events ---
 
-    /** The session is over, and all its nodes are, or will be soon. */
+    /** Handles the end of a session. All its nodes are gone, or will be soon. */
     void sessionOver(long id) {
         if (hold.isIn(id)) {
             store.tell(listener -> listener.lost(folder.name(), holderId));
@@ -117,18 +117,18 @@ final class Contender {
         work.addTask(() -> node.sessionOver(id));
     }
 
-    /** The store is closed. */
+    /** Stops all timers, as the store is closed. */
     void stop() {
         hold.stop();
     }
 
-    /** Returns how long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
+    /** Returns how long the hold lasts without a renewal, in milliseconds; zero if there is no hold. */
     long remainingMillis() {
         return hold.remainingMillis();
     }
 
     private CompletableFuture<Boolean> predecessorDeleted(Session now) {
-        // Most likely that node was the first, and ours is now. So the write that a grant needs goes with the question.
+        // That node was most likely the first, so ours is now. The write that a grant needs is sent with the look.
         AcquireRequest request = requireNonNull(wanted);
         return node.write(now, request.leaseMillis(), null).thenApply(proof -> {
             if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FIRST) {
@@ -145,7 +145,7 @@ final class Contender {
 
     private CompletableFuture<Boolean> endIfOver() {
         if (finished || !hold.lifetime().isOver()) {
-            hold.lifetime().goOn();
+            hold.lifetime().rearm();
             return completed(true);
         }
         if (node.place() == Place.NONE) {
@@ -170,16 +170,16 @@ final class Contender {
 
     // --- acquire ---
 
-    /** Acquires with another contender of the same id, as this one has finished. */
-    private CompletableFuture<AcquireReply> acquireAnew(AcquireRequest request) {
+    /** Acquires with a new contender of the same id, as this one has finished. */
+    private CompletableFuture<AcquireReply> acquireAgain(AcquireRequest request) {
         return contenders.contender(folder, holderId).acquire(request);
     }
 
     private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
         wanted = request;
         if (node.isMade() && hold.lifetime().isOver()) {
-            // A withdrawal runs after this, and would not end the pauses of what begins anew.
-            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawnMeanwhile() : acquireAnew(request));
+            // A withdrawal runs after this work, and would not end the pauses of the new contender.
+            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawn() : acquireAgain(request));
         }
         hold.waiting(request);
         boolean known = node.place() != Place.NONE;
@@ -188,7 +188,8 @@ final class Contender {
     }
 
     /**
-     * If there is a node, only a later step was refused. The outcome is unknown then, so the engine withdraws the id.
+     * Fails an acquire. If there is a node, only a later step was refused: the outcome is unknown then, so that the
+     * engine withdraws the id.
      */
     private AcquireReply failHalfDone(Throwable error) {
         StoreException why = store.failure(error);
@@ -209,7 +210,7 @@ final class Contender {
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
             case FIRST -> {
-                // The write from when the node became the first is enough for a grant, if that was just now.
+                // If the node became the first just now, the write made then is enough for a grant.
                 Proof made = hold.takeProof();
                 yield made != null
                         ? granted(now, request, made)
@@ -233,7 +234,7 @@ final class Contender {
         });
     }
 
-    /** Acquires without leaving anything behind: first a look, so that the queue is not disturbed. */
+    /** Acquires without a wait. Looks at the queue first, so that a useless node does not disturb it. */
     private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
         return folder.lookAtNewest(now).thenCompose(queue -> {
             if (queue.isEmpty()) {
@@ -247,7 +248,7 @@ final class Contender {
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> created = node.create(now, request.leaseMillis());
-        // Sent at once: it is executed after the create, and sees its node.
+        // Sent together with the create, but executed after it, so this look sees the new node.
         CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return created.thenCompose(stat -> {
             if (stat == null) {
@@ -268,7 +269,7 @@ final class Contender {
         });
     }
 
-    /** @param proving the write that a grant needs; it has null if the node is gone */
+    /** @param proving the write that a grant needs; completes with null if the node is gone */
     private CompletableFuture<AcquireReply> grant(
             Session now, AcquireRequest request, int attempts, CompletableFuture<@Nullable Proof> proving) {
         return proving.thenCompose(
@@ -283,7 +284,7 @@ final class Contender {
         try {
             base = TokenBase.of(proof.stat().getCzxid(), store.describe());
         } catch (RuntimeException e) {
-            // No other client shall wait behind a node that can never be used.
+            // No other client must wait behind a node that can never be used.
             return delete().thenCompose(deleted -> CompletableFuture.failedFuture(e));
         }
         return completed(hold.granted(now, node, request, proof, base));
@@ -300,7 +301,7 @@ final class Contender {
                 return completed(new RenewReply.Superseded());
             }
             Session now = node.session();
-            // A look asks for no length: what the node says of it stays true.
+            // A look requests no lease, so the one in the node's data must stay true.
             long lease = request.isLook() ? hold.lifetime().remainingMillis() : request.leaseMillis();
             return node.prove(now, lease, null).thenCompose(proof -> {
                 if (proof == null) {
@@ -313,7 +314,7 @@ final class Contender {
         });
     }
 
-    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes our first. */
+    /** Deletes the other's node and creates ours in one step. Runs within the other's work, as the first of ours. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return work.add(() -> {
             if (finished || node.place() != Place.NONE) {
@@ -344,9 +345,9 @@ final class Contender {
     }
 
     /**
-     * Releases without making the next node. The release took so long that the engine has given it up and asked for the
-     * next id, or withdrawn that: what has become of it counts. Another node for it would be nobody's, and stay for as
-     * long as the session.
+     * Releases without creating the next node. The release took so long that the engine has given it up, and has
+     * already acquired with the next id or withdrawn it: its present state decides. A second node for it would have no
+     * owner, and stay for as long as the session.
      */
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {
@@ -359,7 +360,7 @@ final class Contender {
 
     // --- what they share ---
 
-    /** Returns whether it holds, as far as that can be known without a write; asks the servers if need be. */
+    /** Returns whether the id holds, as far as that can be known without a write; asks the servers if necessary. */
     private CompletableFuture<Boolean> isFirst() {
         if (finished || node.place() == Place.NONE) {
             return completed(false);
@@ -385,7 +386,7 @@ final class Contender {
         });
     }
 
-    /** Nothing is left, and nothing more is done for this id here. */
+    /** Ends this contender: it has no node, and does nothing more. */
     private void finish() {
         node.forget();
         finished = true;
@@ -394,15 +395,15 @@ final class Contender {
     }
 
     /**
-     * Tries once more when more is known of what the leader has heard; the last try was a write, so there will be more.
-     * Not if the id is withdrawn meanwhile.
+     * Retries after a pause, when a longer promise is possible: the last try was a write, and the leader learns of it.
+     * Fails if the id is withdrawn in the meantime.
      */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
         return pause.then(
-                now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawnMeanwhile() : next.get());
+                now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawn() : next.get());
     }
 
-    private <T> CompletableFuture<T> withdrawnMeanwhile() {
+    private <T> CompletableFuture<T> withdrawn() {
         return CompletableFuture.failedFuture(new StoreException(
                 StoreException.Outcome.UNKNOWN, store.describe() + ": " + holderId + " was withdrawn meanwhile", null));
     }

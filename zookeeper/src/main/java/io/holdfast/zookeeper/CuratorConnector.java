@@ -14,7 +14,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.data.ACL;
 
-/** Sets up Curator as the store needs it: it connects, logs in, and makes a new session when one is over. */
+/** Connects by Curator, which logs in and makes a new session when one is over. */
 final class CuratorConnector implements Connector {
 
     private final CuratorFramework curator;

@@ -8,11 +8,11 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a contender's node may stay, and what the engine knows of its hold.
+ * Keeps how long a contender's node may stay, and what the engine knows of its hold.
  *
  * <p>Invariant: the promise in a reply is no longer than the proof that the hold rests on, and counts from its sending.
  *
- * <p>All fields that are not final belong to the work of the contender's {@link SerialQueue}, except {@link #heldIn}.
+ * <p>Only the work of the contender's {@link SerialQueue} uses the fields that are not final, except {@link #heldIn}.
  */
 final class HoldState {
 
@@ -32,10 +32,10 @@ final class HoldState {
     private volatile long heldIn = NOT_HELD;
 
     /**
-     * Holds nothing yet.
+     * Creates the state of a contender that holds nothing.
      *
-     * @param onDue runs in turn when the node's time may be over
-     * @param onDeleted runs in turn when another client has deleted the node
+     * @param onDue runs when the node's time may be over
+     * @param onDeleted runs as work of the queue when another client has deleted the node
      */
     HoldState(
             StoreAccess store,
@@ -55,14 +55,14 @@ final class HoldState {
         return lifetime;
     }
 
-    /** Keeps the node of a waiter for three polls from now. */
+    /** Keeps a waiter's node for at least three polls from now. */
     void waiting(AcquireRequest request) {
         if (!confirmed) {
             lifetime.lastAtLeast(3 * request.pollMillis());
         }
     }
 
-    /** An acquire found or made the node first. */
+    /** Grants an acquire, whose node is the first. */
     Granted granted(Session now, OwnNode node, AcquireRequest request, Proof proof, long base) {
         if (!confirmed) {
             lifetime.last(request.leaseMillis());
@@ -73,12 +73,12 @@ final class HoldState {
         return new Granted(base, proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
     }
 
-    /** Returns whether a later exact setting was executed before. */
+    /** Returns whether a later exact setting was already executed. */
     boolean supersedes(RenewRequest request) {
         return request.sequence() < sequence && !request.isLook();
     }
 
-    /** A renewal was written to the node. */
+    /** Answers a renewal that was written to the node. */
     RenewReply renewed(Session now, OwnNode node, RenewRequest request, Proof proof) {
         boolean fresh = request.sequence() > sequence;
         sequence = request.isLook() ? sequence : request.sequence();
@@ -99,7 +99,7 @@ final class HoldState {
         successors.begin(now, node.path(), proof.queue().waiting());
     }
 
-    /** The node has become the first. If the engine does not confirm that soon, the lock is for the next node. */
+    /** Grants the lock to a waiter whose node became the first. It goes to the next node unless soon confirmed. */
     void pushed(Session now, OwnNode node, AcquireRequest request, Proof written) {
         proof = now.shows(written.promise()) ? written : null;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
@@ -108,7 +108,7 @@ final class HoldState {
         store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
-    /** Returns the write that was made when the node became the first, once; null if it is too old. */
+    /** Returns the write that was made when the node became the first, but only once; null if it is too old. */
     @Nullable
     Proof takeProof() {
         Proof made = proof;
@@ -116,7 +116,7 @@ final class HoldState {
         return made != null && made.isFresh(store.time()) ? made.asOfNow(store.time()) : null;
     }
 
-    /** The node is gone. */
+    /** Forgets the hold, as the node is gone. */
     void nodeGone() {
         sequence = 0;
         confirmed = false;
@@ -130,12 +130,12 @@ final class HoldState {
         return heldIn == session;
     }
 
-    /** Returns how long the hold lasts if it is not renewed; zero if there is none. May be called on any thread. */
+    /** Returns how long the hold lasts without a renewal; zero if there is none. May be called on any thread. */
     long remainingMillis() {
         return heldIn == NOT_HELD ? 0 : lifetime.remainingMillis();
     }
 
-    /** Begins no timer any more. May be called on any thread. */
+    /** Stops all timers for good. May be called on any thread. */
     void stop() {
         lifetime.stop();
         successors.stop();

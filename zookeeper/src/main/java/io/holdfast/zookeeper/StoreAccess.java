@@ -27,7 +27,7 @@ final class StoreAccess {
     private final PauseDetector pauses;
     private volatile @Nullable StoreListener listener;
 
-    /** @param sessionOver receives the id of a session whose nodes must not be relied on any more */
+    /** @param sessionOver receives the id of a session on whose nodes nothing may rely any more */
     StoreAccess(
             ZooKeeperSettings settings,
             TimeSource time,

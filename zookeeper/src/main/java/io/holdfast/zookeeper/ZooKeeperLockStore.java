@@ -26,12 +26,12 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is
- * used by this client alone, so an id that is not known here has no node.
+ * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. Only this client
+ * uses its holder ids, so an id that is not known here has no node.
  */
 final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
-    /** How often to look at a lock that changes hands before the next question can be asked. */
+    /** The number of looks at a lock that changes hands between two requests. */
     private static final int ATTEMPTS = 20;
 
     private record Key(String name, String holderId) {}
@@ -66,7 +66,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
             store.access.await(Folder.make(session, settings.folder()));
             store.access.await(session.probe(probe).handle((made, error) -> {
-                // A folder without a lock may vanish between the two.
+                // The servers may remove a folder without locks between the two.
                 if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                     throw new CompletionException(error);
                 }
@@ -117,7 +117,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
                 return CompletableFuture.completedFuture(StoreState.free(0));
             }
             if (attempts == 0) {
-                // It changes hands faster than two questions can be asked: only its holder at that time is known.
+                // The lock changes hands between any two requests: only its holder at the first one is known.
                 return CompletableFuture.completedFuture(
                         new StoreState(queue.holder(), session.timeoutMillis(), 0, queue.waiting()));
             }
@@ -133,7 +133,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         });
     }
 
-    /** Returns how long the hold lasts. Another client's ends with its session, at the latest. */
+    /** Returns how long the hold lasts. Another client's hold ends with its session at the latest. */
     private long remainingMillis(Folder folder, String holder, Session session, Session.Node node) {
         Contender own = known(folder.name(), holder);
         long known = own == null ? 0 : own.remainingMillis();
@@ -164,7 +164,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         });
     }
 
-    /** Shows the session even while there is no connection: it may still live, and with it its holds. */
+    /** Shows the session even while there is no connection: the session and its holds may still live. */
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return inspect(name).handle((state, error) -> {
