@@ -13,19 +13,19 @@ import org.jspecify.annotations.Nullable;
 /** A member at the other end of a network that a test makes slow, dead, deaf, or doubling. */
 final class TroubledMember implements QuorumMember {
 
-    /** What becomes of commands; may be changed at any time. */
+    /** What happens to commands; may be changed at any time. */
     static final class Trouble {
         /** Refused at once: the server is down. */
         boolean down;
         /** Refused for good: this user has lost the right. */
         boolean forbidden;
-        /** Requests do not arrive, until this is off: then all of them do, in their order. */
+        /** Requests do not arrive until this is off. Then all of them arrive, in order. */
         boolean stopped;
         /** Requests are executed, but their answers never arrive. */
         boolean mute;
-        /** Requests for the lock are executed so much later than others, which overtake them. */
+        /** Requests for the lock are executed that much later than others, which overtake them. */
         long lateTakesNanos;
-        /** Each way takes up to this. */
+        /** The longest time that each direction takes. */
         long delayNanosMax;
         /** The share of requests that arrive twice, the second time up to ten times later. */
         double duplicates;
