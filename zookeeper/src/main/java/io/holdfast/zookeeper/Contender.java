@@ -405,7 +405,9 @@ final class Contender {
 
     private <T> CompletableFuture<T> withdrawn() {
         return CompletableFuture.failedFuture(new StoreException(
-                StoreException.Outcome.UNKNOWN, store.describe() + ": " + holderId + " was withdrawn meanwhile", null));
+                StoreException.Outcome.UNKNOWN,
+                store.describe() + ": " + holderId + " was withdrawn in the meantime",
+                null));
     }
 
     private static <T> CompletableFuture<T> completed(T value) {

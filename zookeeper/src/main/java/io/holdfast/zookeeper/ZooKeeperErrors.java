@@ -61,7 +61,7 @@ final class ZooKeeperErrors {
         return new StoreException(
                 NOT_EXECUTED,
                 settings.describe()
-                        + ": no server can be reached, or they have no majority; the client goes on connecting",
+                        + ": no server can be reached, or they have no majority; the client continues to connect",
                 null);
     }
 
