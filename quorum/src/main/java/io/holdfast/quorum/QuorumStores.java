@@ -36,7 +36,7 @@ import java.util.function.Function;
  *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less
  *       than half of the members' clocks jump during a lease.
  *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
- *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It then does not vote for the longest
+ *       otherwise, has lost its <em>birth key</em> too or has a new run id. It then does not vote for the longest
  *       lease.
  *   <li>All clients have the same members and the same {@link Builder#longestLease}.
  * </ul>

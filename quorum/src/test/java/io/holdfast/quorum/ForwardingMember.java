@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Forwards to another member, except what a test overrides. */
 class ForwardingMember implements QuorumMember {
 
-    private final QuorumMember member;
+    final QuorumMember member;
 
     ForwardingMember(QuorumMember member) {
         this.member = member;

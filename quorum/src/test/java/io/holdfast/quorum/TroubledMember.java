@@ -8,10 +8,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** A member at the other end of a network that a test makes slow, dead, deaf, or doubling. */
-final class TroubledMember implements QuorumMember {
+final class TroubledMember extends ForwardingMember {
 
     /** What happens to commands; may be changed at any time. */
     static final class Trouble {
@@ -33,13 +32,12 @@ final class TroubledMember implements QuorumMember {
 
     private static final long DRIVER_TIMEOUT_NANOS = 3_000_000_000L;
 
-    private final QuorumMember member;
     private final VirtualTime time;
     private final Trouble trouble;
     private final SplittableRandom random;
 
     TroubledMember(QuorumMember member, VirtualTime time, Trouble trouble, SplittableRandom random) {
-        this.member = member;
+        super(member);
         this.time = time;
         this.trouble = trouble;
         this.random = random;
@@ -149,20 +147,5 @@ final class TroubledMember implements QuorumMember {
     @Override
     public CompletionStage<Standing> admit(long quarantineMillis) {
         return send(() -> member.admit(quarantineMillis));
-    }
-
-    @Override
-    public void listen(@Nullable Listener listener) {
-        member.listen(listener);
-    }
-
-    @Override
-    public String describe() {
-        return member.describe();
-    }
-
-    @Override
-    public void close() {
-        member.close();
     }
 }
