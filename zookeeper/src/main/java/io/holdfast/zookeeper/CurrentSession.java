@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 final class CurrentSession {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
+
+    /** How long closing waits for the servers' answers. */
     static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;

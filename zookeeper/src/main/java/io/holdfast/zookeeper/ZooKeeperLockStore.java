@@ -59,7 +59,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         ZooKeeperLockStore store = new ZooKeeperLockStore(
                 settings,
                 context,
-                new CuratorConnector(settings, CurrentSession.CLOSE_MILLIS),
+                new CuratorConnector(settings),
                 () -> new SessionClock(context.time()));
         try {
             Session session = store.access.connect();
