@@ -399,8 +399,7 @@ final class Contender {
      * Fails if the id is withdrawn in the meantime.
      */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
-        return pause.then(
-                now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawn() : next.get());
+        return pause.then(now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawn() : next.get());
     }
 
     private <T> CompletableFuture<T> withdrawn() {

@@ -37,13 +37,7 @@ final class HoldState {
      * @param onDue runs when the node's time may be over
      * @param onDeleted runs as work of the queue when another client has deleted the node
      */
-    HoldState(
-            StoreAccess store,
-            Folder folder,
-            String holderId,
-            SerialQueue work,
-            Runnable onDue,
-            Runnable onDeleted) {
+    HoldState(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDue, Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;

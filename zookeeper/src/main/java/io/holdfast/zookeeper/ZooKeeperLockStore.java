@@ -57,10 +57,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
         ZooKeeperLockStore store = new ZooKeeperLockStore(
-                settings,
-                context,
-                new CuratorConnector(settings),
-                () -> new SessionClock(context.time()));
+                settings, context, new CuratorConnector(settings), () -> new SessionClock(context.time()));
         try {
             Session session = store.access.connect();
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
