@@ -10,7 +10,7 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * One request for a name: a round for the lock, rounds for the token if the first proposal was refused, and further
- * tries if several clients have split the votes.
+ * tries if several clients split the votes.
  *
  * <pre>
  *   TAKING → GRANTED                            majority, token accepted by it
@@ -24,36 +24,48 @@ import java.util.function.LongUnaryOperator;
  */
 final class Acquisition {
 
+    /** Remembers the acquisitions that run and the holds that they won. */
+    interface Registry {
+
+        void held(String holderId, QuorumHold hold);
+
+        /** @param waits whether the client waits for a release of the name */
+        void finished(Acquisition acquisition, boolean waits);
+    }
+
     private static final int TRIES = 3;
 
     /** Half of the bound of the first random pause; the bound doubles with each further split. */
     private static final long PAUSE_NANOS = 4_000_000;
 
-    /** After so many refusals something is wrong with the members' registers. */
+    /** The number of refusals after which the registers must be corrupt. */
     private static final int COMMITS_MAX = 20;
 
     /**
-     * When the engine asks again after split votes. The engine waits for as long as a busy reply says that the hold
-     * lasts, so this is short.
+     * The bound of the random time after which the engine asks again when the votes were split. The engine waits for as
+     * long as a busy reply says that the hold lasts, so this is short.
      */
     private static final long SPLIT_MILLIS = 30;
 
     /** The same while some members have no vote: a hold may be hidden behind them. */
     private static final long SPLIT_SOME_OUT_MILLIS = 200;
 
-    /** The answer for an id that was withdrawn before: nobody uses it any more. */
+    /** The answer for an id that was withdrawn. Nobody uses this answer. */
     static final AcquireReply NOT_ASKED_FOR = new AcquireReply.Busy(1, 0, "(not asked for)");
 
     final CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
     final AcquireRequest request;
 
-    private final QuorumLockStore store;
+    private final Registry registry;
+    private final ProposalClock proposals;
     private final Members members;
     private final ClaimRounds rounds;
     private volatile boolean unwanted;
 
-    Acquisition(QuorumLockStore store, Members members, ClaimRounds rounds, AcquireRequest request) {
-        this.store = store;
+    Acquisition(
+            Registry registry, ProposalClock proposals, Members members, ClaimRounds rounds, AcquireRequest request) {
+        this.registry = registry;
+        this.proposals = proposals;
         this.members = members;
         this.rounds = rounds;
         this.request = request;
@@ -63,7 +75,7 @@ final class Acquisition {
         attempt(1);
     }
 
-    /** Nobody waits for it any more: it makes no further tries. */
+    /** Cancels the acquisition: no further tries. */
     void unwanted() {
         unwanted = true;
     }
@@ -77,18 +89,18 @@ final class Acquisition {
         long sentNanos = members.time().nanoTime();
         long proposal;
         try {
-            proposal = store.proposals().next();
+            proposal = proposals.next();
         } catch (StoreException e) {
             fail(e);
             return;
         }
-        Claim claim = store.newClaim(request);
+        Claim claim = rounds.newClaim(request.name(), request.holderId());
         var unused = rounds.take(claim, request.leaseMillis(), proposal, request.queue() ? request.pollMillis() : 0)
                 .whenComplete((taken, error) -> {
                     if (error != null) {
                         giveUp(claim, error);
                     } else if (taken instanceof Taken.Won won) {
-                        store.proposals().observe(won.token().highest());
+                        proposals.observe(won.token().highest());
                         settle(claim, sentNanos, won, won.token(), 1);
                     } else if (taken instanceof Taken.Held held) {
                         giveBack(claim);
@@ -100,7 +112,7 @@ final class Acquisition {
                 });
     }
 
-    /** Commits the token, if need be with larger numbers. Only then is the lock held. */
+    /** Commits the token, with larger numbers if the members refuse it. The lock is held only after that. */
     private void settle(Claim claim, long sentNanos, Taken.Won won, TokenRound round, int number) {
         if (isTooLate(sentNanos)) {
             giveUp(
@@ -111,7 +123,7 @@ final class Acquisition {
                                     + " had answered (expected: answers in much less than a lease)",
                             null));
         } else if (round.isCommitted()) {
-            store.held(request.holderId(), new QuorumHold(claim, round.candidate()));
+            registry.held(request.holderId(), new QuorumHold(claim, round.candidate()));
             done(new AcquireReply.Granted(round.candidate(), won.waiting()));
         } else if (number > COMMITS_MAX || round.highest() >= ProposalClock.MAX) {
             giveUp(
@@ -157,15 +169,15 @@ final class Acquisition {
         fail(error);
     }
 
-    /** Ends it with a reply, even without a start. */
+    /** Ends the acquisition with a reply, even if it was not started. */
     void done(AcquireReply reply) {
-        store.finished(this, reply instanceof AcquireReply.Busy);
+        registry.finished(this, reply instanceof AcquireReply.Busy);
         outcome.complete(reply);
     }
 
-    /** Ends it with an error, even without a start. */
+    /** Ends the acquisition with an error, even if it was not started. */
     void fail(Throwable error) {
-        store.finished(this, false);
+        registry.finished(this, false);
         outcome.completeExceptionally(Round.cause(error));
     }
 }

@@ -3,8 +3,8 @@ package io.holdfast.quorum;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One round of an acquisition at the members. Its id is used for nothing else, so a late release of it ends only this
- * round's votes, never those of the next round.
+ * One round of an acquisition at the members. No other round has its id, so a late release of it ends only this round's
+ * votes, never those of the next round.
  */
 final class Claim {
 
@@ -15,14 +15,14 @@ final class Claim {
 
     /**
      * Whether nobody relies on the claim any more. Set before the releases are sent, so that a vote that arrives later
-     * is known to be superfluous and is given back in turn.
+     * is recognized as superfluous and given back.
      */
     volatile boolean over;
 
-    /** Bit {@code i}: the request for the lock was surely not executed at member {@code i}. */
+    /** Bit {@code i}: the request for the lock was certainly not executed at member {@code i}. */
     private final AtomicInteger refused = new AtomicInteger();
 
-    /** Bit {@code i}: the request for the lock was sent to member {@code i} once more. */
+    /** Bit {@code i}: the request for the lock was sent to member {@code i} again. */
     private final AtomicInteger filled = new AtomicInteger();
 
     Claim(String name, String id) {
@@ -30,12 +30,12 @@ final class Claim {
         this.id = id;
     }
 
-    /** Notes that the first request to this member was surely not executed. */
+    /** Notes that the first request to this member was certainly not executed. */
     void refusedAt(Seat seat) {
         refused.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit);
     }
 
-    /** Notes that this member is about to receive the request once more. */
+    /** Notes that this member is about to receive the request again. */
     void filledInAt(Seat seat) {
         filled.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit);
     }
@@ -45,7 +45,7 @@ final class Claim {
         return (refused.get() & ~filled.get() & 1 << seat.index) == 0;
     }
 
-    /** Returns the holder id in an id at the members; any other text as it is. */
+    /** Returns the holder id within an id at the members, or any other text unchanged. */
     static String holderOf(String id) {
         int mark = id.lastIndexOf('~');
         return mark < 0 ? id : id.substring(0, mark);

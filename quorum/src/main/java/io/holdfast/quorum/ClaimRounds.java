@@ -9,20 +9,27 @@ import io.holdfast.spi.QuorumMember.Written;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the rounds about a claim, and acts on answers that arrive when nobody waits for them: a vote for a claim that is
- * over is given back, a release that failed is sent again.
+ * Runs the rounds about a claim, and handles answers that arrive after the round: it gives back a vote for a claim that
+ * is over, and repeats a release that failed.
  */
 final class ClaimRounds {
 
     private final Members members;
     private final QuorumCompensation compensation;
+    private final AtomicLong claims = new AtomicLong();
 
     ClaimRounds(Members members, QuorumCompensation compensation) {
         this.members = members;
         this.compensation = compensation;
+    }
+
+    /** Returns a claim with an id that no other one has. */
+    Claim newClaim(String name, String holderId) {
+        return new Claim(name, holderId + "~" + Long.toString(claims.incrementAndGet(), 36));
     }
 
     /**
@@ -46,7 +53,7 @@ final class ClaimRounds {
                 });
     }
 
-    /** Gives back a vote for a claim that is over, and a vote that may come without an answer. */
+    /** Gives back a vote for a claim that is over, and a vote that a member may have cast without an answer. */
     void giveBackIfOver(Claim claim, Seat seat, @Nullable Vote vote, @Nullable StoreException why) {
         if (vote != null && vote.holds() && claim.over) {
             compensation.release(seat, claim);
@@ -78,7 +85,7 @@ final class ClaimRounds {
         return end(claim, false);
     }
 
-    /** Ends a claim at all members, whatever has become of it there. */
+    /** Ends a claim at all members, regardless of its state there. */
     private CompletableFuture<Ended> end(Claim claim, boolean wake) {
         claim.over = true;
         return Round.<Released, Ended>run(
@@ -87,14 +94,14 @@ final class ClaimRounds {
                 Released::standing,
                 Verdicts::released,
                 (seat, released, why) -> {
-                    // A member where the claim never was, and that is down, would otherwise be asked for a minute.
+                    // Otherwise a member that is down and never had the claim would be asked for a minute.
                     if (why != null && why.outcome() != Outcome.FATAL && claim.mayBeAt(seat)) {
                         compensation.releaseAgain(seat, claim);
                     }
                 });
     }
 
-    /** Says to all members that this client waits for the name no more. */
+    /** Tells all members that this client no longer waits for the name. */
     CompletableFuture<Boolean> leave(String name) {
         return Round.<Boolean, Boolean>run(
                 members,

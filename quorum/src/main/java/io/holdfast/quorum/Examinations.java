@@ -11,18 +11,18 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Finds out which server a seat's member is: when the member was reached for the first time, when its connection is
- * back, and when an answer had an unexpected birth. Until that is done the member has no vote.
+ * Finds out which server a seat's member is. It does so when the member was reached for the first time, when its
+ * connection is back, and when an answer had an unexpected birth. Until then the member has no vote.
  *
- * <p>A member without a birth of its present life gets one, with a quarantine ({@link Quarantine}). The birth is kept
- * at the member, so all clients agree on its quarantine, even clients that connect later.
+ * <p>A member that has no birth since its last start gets one, with a quarantine ({@link Quarantine}). The birth is
+ * stored at the member, so all clients agree on its quarantine, even clients that connect later.
  */
 final class Examinations {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
     private static final long RETRY_NANOS = 500_000_000;
 
-    /** How long to wait for an answer, which may never come. A later answer would be no vote, either. */
+    /** How long to wait for an answer, which may never come. A later answer would not count. */
     private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private final TimeSource time;
@@ -30,8 +30,8 @@ final class Examinations {
     private final List<Seat> seats;
 
     /**
-     * The seats whose examination is under way, and how often one was asked for since it began: a member that was lost
-     * and came back meanwhile may be another than the one that answered.
+     * The seats whose examination is under way, and how often one was requested since it began. A member that was lost
+     * and came back in the meantime may be another server than the one that answered.
      */
     private final ConcurrentHashMap<Integer, Integer> asked = new ConcurrentHashMap<>();
 
@@ -71,7 +71,7 @@ final class Examinations {
                         return;
                     }
                     if (error == null && done) {
-                        // Another examination was asked for meanwhile.
+                        // Another examination was requested in the meantime.
                         seat.mustBeExamined();
                         attempt(seat);
                     } else if (!closed) {
@@ -83,7 +83,7 @@ final class Examinations {
     /**
      * Gives the member its birth, if it needs one, and its vote.
      *
-     * @param doubts the seat's, from before the identity was asked for
+     * @param doubts the seat's {@link Seat#doubts} before the identity was requested
      * @return false if the member must not have a vote
      */
     CompletionStage<Boolean> admit(Seat seat, Identity identity, int doubts, long quarantineMillis) {
@@ -97,7 +97,7 @@ final class Examinations {
                 .thenApply(standing -> admitted(seat, identity, doubts, standing));
     }
 
-    /** Returns the answer if it is in time. A later one changes nothing: the member may have lost its data since. */
+    /** Returns the answer if it is in time. A later one is ignored: the member may have lost its data since. */
     private <R> CompletionStage<R> inTime(Seat seat, CompletionStage<R> answer) {
         CompletableFuture<R> late = new CompletableFuture<>();
         TimeSource.Timer timer = time.schedule(
@@ -118,7 +118,7 @@ final class Examinations {
         return !standing.birth().isEmpty();
     }
 
-    /** Returns whether another seat has the same server, which was reached under another name before. */
+    /** Returns whether another seat has the same server, which was reached under another name. */
     private boolean isTwin(Seat seat, Identity identity) {
         for (Seat other : seats) {
             if (other != seat && other.serverId().equals(identity.serverId())) {
@@ -132,7 +132,7 @@ final class Examinations {
         return false;
     }
 
-    /** Logs what makes the server a bad member, once for each server. */
+    /** Logs what makes the server unfit as a member, once for each server. */
     void logDoubts(Seat seat, Identity identity) {
         if (!identity.serverId().equals(seat.serverId())) {
             for (String doubt : identity.doubts()) {

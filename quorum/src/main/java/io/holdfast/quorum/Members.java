@@ -14,7 +14,7 @@ record Members(String description, List<Seat> seats, TimeSource time, QuorumSett
         seats = List.copyOf(seats);
     }
 
-    /** Returns how many of so many members are more than half of them. */
+    /** Returns the smallest number that is more than half of the members. */
     static int majority(int members) {
         return members / 2 + 1;
     }

@@ -6,16 +6,16 @@ import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Makes the numbers that are proposed as tokens: this client's wall clock in sixteenths of a millisecond, or one more
- * than the last number. So they are mostly larger than the members' numbers, even where members have forgotten theirs.
- * Safety does not rest on that: a proposal that is too small is refused and costs a round trip.
+ * Makes the numbers that are proposed as tokens: this client's wall clock in sixteenths of a millisecond, or the last
+ * number plus one if that is larger. So proposals are usually larger than the members' numbers, even if members have
+ * forgotten theirs. Safety does not depend on that: a proposal that is too small is refused and costs a round trip.
  */
 final class ProposalClock {
 
     /** The largest number that fits beside the hand-offs in a token. */
     static final long MAX = (1L << 49) - 1;
 
-    /** A second: clocks of one fleet differ by less. A clock that is years ahead must not pull the others along. */
+    /** A second: the clocks of one fleet differ by less. A clock that is years ahead must not move the others. */
     private static final long LEAD_MAX = 16_000;
 
     private final TimeSource time;
@@ -31,7 +31,7 @@ final class ProposalClock {
     /**
      * Returns the next proposal.
      *
-     * @throws StoreException if the clock is so far ahead that its time makes no token
+     * @throws StoreException if the clock is so far ahead that its time does not fit into a token
      */
     long next() {
         long now = now() + lead.get();

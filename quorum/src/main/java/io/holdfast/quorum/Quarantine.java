@@ -5,16 +5,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides how long members without a past must not vote. Pure.
+ * Decides for how long members without a birth must not vote. Pure.
  *
  * <p>A member without a birth is new, or has lost its data. In the second case it may have granted locks that are still
- * held, and would grant them again. Nothing at the member tells the two cases apart, so the member does not vote until
- * the longest lease must be over. This is the "delayed restart" of the Redlock specification, kept by the clients.
+ * held, and would grant them again. Nothing at the member distinguishes the two cases, so it does not vote until the
+ * longest lease must be over. This is the "delayed restart" of the Redlock specification, kept by the clients.
  *
- * <p>The exception is a set that is new as a whole. No member has a past, so the only client that can have got a
- * majority is one from before a restart, or a deletion of all data, of <em>all</em> members. That is excluded if each
- * member has kept its data for longer than the longest lease; otherwise only the user can exclude it, by the option
- * {@code bootstrap}.
+ * <p>The exception is a set in which every member is new. A client can then hold a majority only from before
+ * <em>all</em> members were restarted or lost their data. That is excluded if each member has kept its data for longer
+ * than the longest lease. Otherwise only the user can exclude it, by the option {@code bootstrap}.
  */
 final class Quarantine {
 
@@ -23,7 +22,7 @@ final class Quarantine {
     /**
      * Returns the quarantine for members without a birth.
      *
-     * @param identities of all members; null for one that did not answer
+     * @param identities those of all members; null for a member that did not answer
      */
     static long millis(List<@Nullable Identity> identities, long longest, boolean bootstrap) {
         boolean allNew = true;

@@ -14,8 +14,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * The cards of clients at the members of a quorum. Each member has one, and of several the newest counts: cards are for
- * people, so nothing is voted on. A command succeeds if one member has executed it.
+ * The cards of clients at the members of a quorum. Every member has a copy of a card, and the newest copy counts. Cards
+ * are for people, so there is no vote: a command succeeds if one member has executed it.
  */
 final class QuorumCards implements CardStore {
 
@@ -31,7 +31,7 @@ final class QuorumCards implements CardStore {
                 .thenApply(clients -> clients.stream().max(Integer::compare).orElse(1));
     }
 
-    /** Returns true if every member that answered still has the card; otherwise it is written anew. */
+    /** Returns true if every member that answered still has the card; otherwise it is written again. */
     @Override
     public CompletionStage<Boolean> keep(Duration keep) {
         return each(cards -> cards.keep(keep)).thenApply(kept -> !kept.contains(false));
@@ -63,7 +63,8 @@ final class QuorumCards implements CardStore {
     }
 
     /**
-     * Asks all members that are there. Returns the answers once all have answered or failed; fails if none answered.
+     * Asks all members that are connected. Returns the answers when all have answered or failed; fails if none
+     * answered.
      */
     private <T> CompletionStage<List<T>> each(Function<CardStore, CompletionStage<T>> command) {
         List<CompletableFuture<T>> asked = new ArrayList<>();

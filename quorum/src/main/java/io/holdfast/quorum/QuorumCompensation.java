@@ -7,15 +7,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Gives votes back in the background: sends the release of a claim to a member again until the member confirms it, or
- * until the vote must have expired.
+ * Gives votes back in the background: repeats the release of a claim at a member until the member confirms it or the
+ * vote must have expired.
  */
 final class QuorumCompensation {
 
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
-    /** A guess, as that of other stores: requests to members carry no time after which they are refused. */
+    /** An estimate, as in other stores: requests to members carry no time after which they are refused. */
     private static final long LATE_NANOS = 5_000_000_000L;
 
     private final TimeSource time;
@@ -30,8 +30,8 @@ final class QuorumCompensation {
     }
 
     /**
-     * Releases a claim once more when a failed request for the lock cannot be executed any more. The request may be
-     * executed after the first release of its claim, which is then of no use.
+     * Releases a claim again when a failed request for the lock can no longer be executed. The request may have been
+     * executed after the first release of its claim, which then had no effect.
      */
     void releaseWhatIsLate(Seat seat, Claim claim) {
         time.schedule(LATE_NANOS, () -> {
@@ -47,7 +47,7 @@ final class QuorumCompensation {
         attempt(seat, claim, time.nanoTime() + patienceNanos, 0);
     }
 
-    /** Repeats a release that was sent already and failed. */
+    /** Repeats a release that has failed. */
     void releaseAgain(Seat seat, Claim claim) {
         pending.incrementAndGet();
         retry(seat, claim, time.nanoTime() + patienceNanos, RETRY_FIRST_NANOS);

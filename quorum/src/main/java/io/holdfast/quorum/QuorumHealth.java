@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
-/** Asks every member and waits for all of them: how many answer, and how many of those have a vote. */
+/** Asks every member, waits for all of them, and reports how many answer and how many of those have a vote. */
 final class QuorumHealth {
 
     private QuorumHealth() {}

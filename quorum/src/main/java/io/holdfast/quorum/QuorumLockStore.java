@@ -24,25 +24,24 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store made of members. Beside the connections it keeps one entry for each acquisition under way and for each
- * hold: under which id the members know it.
+ * The store made of members. Beside the connections it keeps one entry for each acquisition under way and one for each
+ * hold, with the id under which the members know it.
  *
  * <p>Invariant: while a majority may have granted a claim of this client, that claim is in {@link #running} or in
  * {@link #holds}, or a release of it was sent to all members. So nothing is filled in after its release, and no vote is
- * left behind.
+ * forgotten.
  *
- * <p>Nothing begins for an id after its withdrawal: an acquisition that was asked for before is in {@link #running},
- * where the withdrawal finds it, or waits for the one that is there.
+ * <p>Nothing begins for an id after its withdrawal: an acquisition that was requested before is in {@link #running},
+ * where the withdrawal finds it, or waits for the acquisition that is there.
  *
  * <p>A hold is granted, renewed and ended by a majority. What a minority still has of it is ended in the background.
  */
-final class QuorumLockStore implements LockStore {
+final class QuorumLockStore implements LockStore, Acquisition.Registry {
 
-    /** How long this client lets waiting clients go first after a release. */
+    /** How long this client leaves a released lock to waiting clients. */
     private static final long GIVE_WAY_MILLIS = 20;
 
     private final Members members;
@@ -52,13 +51,12 @@ final class QuorumLockStore implements LockStore {
     private final ClaimRounds rounds;
     private final QuorumRenewal renewal;
     private final ProposalClock proposals;
-    private final AtomicLong claims = new AtomicLong();
     private final Map<String, Acquisition> running = new ConcurrentHashMap<>();
     private final Map<String, QuorumHold> holds = new ConcurrentHashMap<>();
 
     /**
-     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids, so
-     * only the withdrawal of that id may end the client's wait.
+     * By name: the holder id that asked last and waits for a release. The members know waiting clients, not ids. So the
+     * client's wait may end only with the withdrawal of that id.
      */
     private final Map<String, String> waiting = new ConcurrentHashMap<>();
 
@@ -76,19 +74,13 @@ final class QuorumLockStore implements LockStore {
 
     // --- for acquisitions ---
 
-    Claim newClaim(AcquireRequest request) {
-        return new Claim(request.name(), request.holderId() + "~" + Long.toString(claims.incrementAndGet(), 36));
-    }
-
-    ProposalClock proposals() {
-        return proposals;
-    }
-
-    void held(String holderId, QuorumHold hold) {
+    @Override
+    public void held(String holderId, QuorumHold hold) {
         holds.put(holderId, hold);
     }
 
-    void finished(Acquisition acquisition, boolean waits) {
+    @Override
+    public void finished(Acquisition acquisition, boolean waits) {
         AcquireRequest request = acquisition.request;
         if (!waits) {
             waiting.remove(request.name(), request.holderId());
@@ -100,16 +92,20 @@ final class QuorumLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        Acquisition acquisition = new Acquisition(this, members, rounds, request);
+        Acquisition acquisition = newAcquisition(request);
         Acquisition other = running.putIfAbsent(request.holderId(), acquisition);
         if (other == null) {
             return begin(acquisition);
         }
-        // The second waits for the first, whose answer would otherwise promise a time that counts from the second.
+        // The second waits for the first, whose answer would otherwise promise a time counted from the second.
         return other.outcome
                 .handle((reply, error) -> other.isUnwanted())
                 .thenCompose(withdrawn ->
                         withdrawn ? CompletableFuture.completedFuture(Acquisition.NOT_ASKED_FOR) : acquire(request));
+    }
+
+    private Acquisition newAcquisition(AcquireRequest request) {
+        return new Acquisition(this, proposals, members, rounds, request);
     }
 
     /** Starts an acquisition that is in {@link #running} already. */
@@ -137,7 +133,7 @@ final class QuorumLockStore implements LockStore {
         return acquireAgain(request, hold);
     }
 
-    /** Lengthens the hold of an id that acquires once more, as a renewal does that no setting preceded. */
+    /** Extends the hold of an id that acquires again, by a renewal with the lowest sequence number. */
     private CompletionStage<AcquireReply> acquireAgain(AcquireRequest request, QuorumHold hold) {
         RenewRequest renewal = RenewRequest.extend(request.name(), request.holderId(), request.leaseMillis(), 0);
         return renew(renewal).thenCompose(reply -> {
@@ -147,7 +143,7 @@ final class QuorumLockStore implements LockStore {
             if (reply instanceof RenewReply.Renewed renewed) {
                 return CompletableFuture.completedFuture(new AcquireReply.Granted(hold.base(), renewed.waiting()));
             }
-            // A later setting was executed: the id holds, but nobody knows for how long.
+            // A later setting was executed: the id holds, but it is not known for how long.
             return CompletableFuture.completedFuture(AcquireReply.Granted.withoutPromise(hold.base()));
         });
     }
@@ -177,7 +173,7 @@ final class QuorumLockStore implements LockStore {
         renewal.renewAll(due, (index, reply, error) -> answers.answered(places.get(index), reply, error));
     }
 
-    /** Ends a hold that a majority does not know, so that what a minority still has of it does not keep others out. */
+    /** Ends a hold that a majority does not have, so that the rest of it at a minority does not keep others out. */
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
         var unused = rounds.release(hold.claim());
@@ -207,19 +203,19 @@ final class QuorumLockStore implements LockStore {
             if (next == null || !wasHeld) {
                 return CompletableFuture.completedFuture(ReleaseReply.of(wasHeld));
             }
-            // There is no queue to go to the end of, so this client lets the others go first.
+            // There is no queue at whose end this client could wait, so it leaves the lock to the others for a while.
             long later = GIVE_WAY_MILLIS + members.settings().random.applyAsLong(GIVE_WAY_MILLIS);
             return CompletableFuture.completedFuture(
                     ReleaseReply.requeued(new AcquireReply.Busy(later, 0, "(left free for other clients)")));
         });
     }
 
-    /** Registers the acquisition that follows a release before the release is sent: a withdrawal must find it. */
+    /** Registers the acquisition that follows a release, before the release is sent: a withdrawal must find it. */
     private @Nullable Acquisition toFollow(@Nullable AcquireRequest requeue) {
         if (requeue == null) {
             return null;
         }
-        Acquisition next = new Acquisition(this, members, rounds, requeue);
+        Acquisition next = newAcquisition(requeue);
         running.put(requeue.holderId(), next);
         return next;
     }

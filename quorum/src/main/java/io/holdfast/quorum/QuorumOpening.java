@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens the store: connects to the members, finds out which servers they are, and decides which may vote. Runs on the
- * caller's thread; each member is opened, which blocks, by a short-lived daemon thread.
+ * caller's thread. Opening a member blocks, so each is opened on a short-lived daemon thread.
  */
 final class QuorumOpening {
 
@@ -31,10 +31,10 @@ final class QuorumOpening {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
 
-    /** How long to wait for the members that have not answered once a majority has. */
+    /** How long to wait for the other members once a majority has answered. */
     private static final long GRACE_MILLIS = 1_000;
 
-    /** How often, and after how long, to look at a new set that another client may be admitting at the same time. */
+    /** How often to look at a new set that another client may be admitting at the same time. */
     private static final int LOOKS = 5;
 
     private static final long BETWEEN_LOOKS_NANOS = 200_000_000;
@@ -49,7 +49,7 @@ final class QuorumOpening {
     private final Examinations examinations;
     private final Wakeups wakeups;
 
-    /** The seats' doubts from before their members were asked which servers they are. */
+    /** The seats' doubts before their members were asked which servers they are. */
     private final int[] doubts;
 
     QuorumOpening(List<Candidate> candidates, QuorumSettings settings, StoreContext context) {
@@ -81,9 +81,9 @@ final class QuorumOpening {
             }
             admit(identities);
         } catch (RuntimeException | Error e) {
-            // A member may have reconnected meanwhile, and would be examined for ever.
+            // A member may have reconnected in the meantime, and would be examined forever.
             examinations.close();
-            // Closes even members that open later.
+            // Also closes members that open later.
             for (CompletionStage<QuorumMember> member : opening) {
                 member.thenAccept(QuorumMember::close);
             }
@@ -93,7 +93,7 @@ final class QuorumOpening {
             if (seat.member() == null) {
                 seatWhenOpened(seat, opening.get(seat.index));
             } else if (seat.serverId().isEmpty()) {
-                // It was opened in time, and did not answer in time.
+                // The member was opened in time, but did not answer in time.
                 examinations.examine(seat.index);
             }
         }
@@ -137,7 +137,7 @@ final class QuorumOpening {
         CompletableFuture<?> first = CompletableFuture.anyOf(all, enough);
         await(first, settings.connectPatience.toMillis());
         if (first.isDone()) {
-            // A set that is to be found new must be seen as a whole.
+            // Only a set of which all members were seen can be found new.
             await(all, settings.bootstrap ? settings.connectPatience.toMillis() : GRACE_MILLIS);
         }
         int opened = 0;
@@ -180,7 +180,7 @@ final class QuorumOpening {
         seat.occupy(member);
     }
 
-    /** Gives a member that was not there in time its seat when it comes, and goes on connecting until then. */
+    /** Gives a late member its seat when it is connected, and continues to connect until then. */
     private void seatWhenOpened(Seat seat, CompletionStage<QuorumMember> opening) {
         opening.whenComplete((member, error) -> {
             if (error == null) {
@@ -246,7 +246,7 @@ final class QuorumOpening {
         }
     }
 
-    /** Returns the answer, or null if it failed or is late: then the member is examined in the background. */
+    /** Returns the answer, or null if it failed or is late. The member is then examined in the background. */
     private <T> @Nullable T await(CompletionStage<T> answer, long millis) {
         try {
             return answer.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);

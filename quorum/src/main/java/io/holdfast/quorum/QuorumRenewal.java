@@ -20,11 +20,11 @@ import java.util.function.Function;
 
 /**
  * Renews holds by majority. A member that does not have the hold (it missed the acquisition, or lost its data) is
- * filled in, so that holds do not wear away member by member.
+ * filled in, so that a hold does not lose its majority one member at a time.
  *
- * <p>A fill counts for the renewal at hand only if the answers are neither a majority for the hold nor one against it,
- * and even then the engine needs the answer before the old deadline. At the instant of a filled majority nobody else
- * can have one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
+ * <p>A fill counts for the present renewal only if the answers are neither a majority for the hold nor one against it,
+ * and even then the engine needs the answer before the old deadline. While the filled majority stands, nobody else can
+ * have one. Nothing is filled in when a majority says that the hold is gone: somebody has ended it.
  */
 final class QuorumRenewal {
 
@@ -35,7 +35,7 @@ final class QuorumRenewal {
     private final ClaimRounds rounds;
     private final Consumer<QuorumHold> onGone;
 
-    /** @param onGone receives holds that a majority does not know any more */
+    /** @param onGone receives holds that a majority no longer has */
     QuorumRenewal(Members members, ClaimRounds rounds, Consumer<QuorumHold> onGone) {
         this.members = members;
         this.rounds = rounds;
@@ -59,7 +59,7 @@ final class QuorumRenewal {
         }
     }
 
-    /** The verdict together with the answers it was made of, which do not change any more. */
+    /** The verdict and the answers that it was made from, which do not change any more. */
     private record Decided(Verdicts.Renewal verdict, Replies<Extended> replies) {}
 
     private final class OneRenewal {
@@ -68,10 +68,10 @@ final class QuorumRenewal {
         private final QuorumHold hold;
         private final Claim claim;
 
-        /** The members that were found not to have the hold and were not filled in so far, even after the verdict. */
+        /** The members that do not have the hold and were not filled in so far; may grow after the verdict. */
         private final Queue<Seat> absent = new ConcurrentLinkedQueue<>();
 
-        /** From now on, a member that turns out not to have the hold is filled in. */
+        /** Whether a member that turns out not to have the hold is filled in. */
         private volatile boolean renewed;
 
         OneRenewal(Due due) {
@@ -94,7 +94,7 @@ final class QuorumRenewal {
                                 return verdict == null ? null : new Decided(verdict, replies);
                             },
                             (seat, extended, why) -> {
-                                // A slow member would never be filled in if only the answers in time were considered.
+                                // If only answers in time counted, a slow member would never be filled in.
                                 if (extended != null && extended.found() == Found.ABSENT) {
                                     absent.add(seat);
                                     fillAbsentIfRenewed();
@@ -106,7 +106,7 @@ final class QuorumRenewal {
         private CompletionStage<RenewReply> decided(Decided decided) {
             return switch (decided.verdict()) {
                 case RENEWED -> {
-                    // A look promises nothing and lengthens nothing, at no member.
+                    // A look promises nothing and extends the hold at no member.
                     renewed = !request.isLook();
                     fillAbsentIfRenewed();
                     yield CompletableFuture.completedFuture(renewed(decided.replies()));
@@ -165,7 +165,7 @@ final class QuorumRenewal {
                     (seat, vote, why) -> rounds.giveBackIfOver(claim, seat, vote, why));
         }
 
-        /** Repeats the answer of a member that has the hold; asks a member that lacks it; the others have no vote. */
+        /** Repeats the answer of a member that has the hold, and asks a member that lacks it. Others have no vote. */
         private CompletionStage<Vote> secondAnswer(Seat seat, Replies<Extended> replies) {
             StoreException failure = replies.failure(seat.index);
             if (failure != null) {

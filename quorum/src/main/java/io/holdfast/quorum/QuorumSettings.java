@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongUnaryOperator;
 
-/** What the builder, and a simulation, can set. Does not change once a store was opened. */
+/** What the builder and a simulation can set. Does not change after a store was opened. */
 final class QuorumSettings {
 
     /** The engine subtracts this much for every store; a larger drift is added to what the members are asked for. */
@@ -18,7 +18,7 @@ final class QuorumSettings {
     double clockDrift = DRIFT_OF_THE_ENGINE;
     boolean bootstrap;
 
-    /** A random number from zero up to, not including, the argument. */
+    /** Returns a random number from zero up to, but not including, the argument. */
     LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
 
     QuorumSettings copy() {
@@ -46,7 +46,7 @@ final class QuorumSettings {
         return leaseNanos - leaseNanos / 100 - DRIFT_FIXED_NANOS;
     }
 
-    /** Returns how long a member without a past must not vote: until all that it may have forgotten is over. */
+    /** Returns for how long a member without a birth must not vote: until all that it may have forgotten is over. */
     long quarantineMillis() {
         return memberLeaseMillis(longestLease.toMillis()) + (long) (longestLease.toMillis() * clockDrift) + 2;
     }

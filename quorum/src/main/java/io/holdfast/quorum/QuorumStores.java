@@ -16,7 +16,7 @@ import java.util.function.Function;
 
 /**
  * Opens a lock store that is made of several independent members: RedLock. A name is held when a majority of the
- * members has granted it, so locking goes on while a minority of them is down, hangs, or is cut off.
+ * members has granted it, so locking continues while a minority of them is down, hangs, or is cut off.
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder()
@@ -36,7 +36,7 @@ import java.util.function.Function;
  *   <li>Their clocks and the client's run at rates that differ by no more than {@link Builder#clockDrift}, and less
  *       than half of the members' clocks jump during a lease.
  *   <li>Less than half of the members forget what they granted during a lease, and a member that did, by a restart or
- *       otherwise, is empty of its <em>birth key</em> too, or has a new run id. It then does not vote for the longest
+ *       otherwise, has lost its <em>birth key</em> too or has a new run id. It then does not vote for the longest
  *       lease.
  *   <li>All clients have the same members and the same {@link Builder#longestLease}.
  * </ul>
@@ -96,8 +96,8 @@ public final class QuorumStores {
 
         /**
          * Sets the longest lease that any client of this quorum asks for; a minute by default. Longer leases are
-         * refused. A member that has lost its data must not vote for that time, and for what clocks may drift
-         * meanwhile.
+         * refused. A member that has lost its data must not vote for that time plus the possible drift of
+         * clocks.
          *
          * @throws IllegalArgumentException if shorter than 100 ms or longer than a day
          */
@@ -140,8 +140,8 @@ public final class QuorumStores {
 
         /**
          * Connects to the members. Blocks until a majority can be used and the others have answered, or have had about
-         * a second more for it (with {@link #bootstrap}, up to 30 s). The client goes on connecting in the background
-         * to members that cannot be reached.
+         * a second more for it (with {@link #bootstrap}, up to 30 s). The client continues to connect in the
+         * background to members that cannot be reached.
          *
          * @throws IllegalArgumentException if the number of members is even, less than 3 or more than 9, or if two
          *     members are the same server

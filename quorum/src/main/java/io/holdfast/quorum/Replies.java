@@ -9,8 +9,8 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the members have said in one round so far: the data for the decisions in {@link Verdicts}. The round fills it
- * under a lock.
+ * The members' answers in one round so far: the data for the decisions in {@link Verdicts}. The round fills it under a
+ * lock.
  *
  * <p>A member's part in the round is pending at first. Then it is an answer that counts, an answer that does not count
  * (the member is in quarantine), or a failure. In the last two cases the member has no vote.
@@ -58,7 +58,7 @@ final class Replies<R> {
         return pending;
     }
 
-    /** Returns how many votes pass the test. */
+    /** Returns the number of votes that pass the test. */
     int count(Predicate<R> test) {
         int count = 0;
         for (int i = 0; i < answers.length; i++) {
@@ -70,7 +70,7 @@ final class Replies<R> {
         return count;
     }
 
-    /** Returns how many members have no vote in this round. */
+    /** Returns the number of members that have no vote in this round. */
     int withoutVote() {
         int count = 0;
         for (int i = 0; i < answers.length; i++) {
@@ -81,7 +81,7 @@ final class Replies<R> {
         return count;
     }
 
-    /** Returns whether so many members have no vote that the others are no majority. */
+    /** Returns whether the members that may still vote are fewer than a majority. */
     boolean tooFewVotes() {
         return members() - withoutVote() < majority();
     }
@@ -128,7 +128,7 @@ final class Replies<R> {
         return reasons;
     }
 
-    /** Returns the error of a round that is decided, and in which too few members had a vote. */
+    /** Returns the error of a decided round in which too few members had a vote. */
     StoreException noMajority() {
         List<String> reasons = reasons();
         return new StoreException(

@@ -12,15 +12,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One command to all members at once, with one outcome: as soon as the answers decide it, and at the members' timeout
- * at the latest. Later answers change nothing any more, but the {@link Observer} receives them.
+ * One command to all members at once, with one outcome, which is known as soon as the answers decide it, and at the
+ * members' timeout at the latest. Later answers do not change it, but the {@link Observer} receives them.
  *
  * @param <R> what a member answers
  * @param <T> the outcome
  */
 final class Round<R, T> {
 
-    /** Receives every answer and every failure, early or late, on the thread that brought it. */
+    /** Receives every answer and every failure, early or late, on the thread on which it arrived. */
     interface Observer<R> {
 
         /** Receives either a reply or the reason why there is none. */
@@ -64,7 +64,7 @@ final class Round<R, T> {
      * @param command makes the command for a seat; its failures come through the stage
      * @param standing the part of an answer that says whether it counts; null for an answer that always counts
      * @param judge returns the verdict, or null as long as there is none; never null when all have answered or failed.
-     *     It throws {@link StoreException} if there can be no verdict: then the round fails
+     *     If there can be no verdict, it throws {@link StoreException}, and the round fails
      */
     static <R, T> CompletableFuture<T> run(
             Members members,

@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * A member's place in the quorum: empty while the member could not be reached, and without a vote until the member was
  * examined.
  *
- * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. So a
- * member that has lost its data, which has no birth or another one, has no vote from that very answer on.
+ * <p>Invariant: an answer counts only if it carries the birth that the examination found, and no quarantine. A member
+ * that has lost its data answers without that birth, so it loses its vote with that answer.
  */
 final class Seat {
 
-    /** A member that leaves more commands unanswered hangs; further commands would only fill memory. */
+    /** A member with more unanswered commands hangs. Further commands would only fill memory. */
     private static final int UNANSWERED_MAX = 1_000;
 
     final int index;
@@ -33,20 +33,20 @@ final class Seat {
 
     private final Runnable onDoubt;
 
-    /** Replaced when a member that left too many commands unanswered answers: those may never be answered. */
+    /** Replaced when a member that hung answers again, because the old commands may never be answered. */
     private volatile AtomicInteger unanswered = new AtomicInteger();
 
-    /** Whether the member has left too many commands unanswered since it was last examined. */
+    /** Whether the member has had too many unanswered commands since it was last examined. */
     private final AtomicBoolean hangs = new AtomicBoolean();
 
     private volatile @Nullable QuorumMember member;
 
     /**
-     * What the last examination has found.
+     * The result of the last examination.
      *
-     * @param serverId what the member said its server is; empty before the first examination
-     * @param birth empty before the first examination, and while another one is due
-     * @param doubts how often another examination became due since the opening
+     * @param serverId the id of the member's server; empty before the first examination
+     * @param birth empty before the first examination, and while another examination is due
+     * @param doubts how many times another examination has become due since the opening
      */
     private record Known(String serverId, String birth, int doubts) {}
 
@@ -56,7 +56,7 @@ final class Seat {
     /** For how long the member has no vote, as its last answer said; for messages. */
     private volatile long quarantineMillis;
 
-    /** @param onDoubt runs when the member must be examined once more */
+    /** @param onDoubt runs when the member must be examined again */
     Seat(int index, String description, Runnable onDoubt) {
         this.index = index;
         this.description = description;
@@ -73,9 +73,9 @@ final class Seat {
     }
 
     /**
-     * Ends an examination. Its result is of no use if the member may have become another since it began.
+     * Ends an examination. Its result is ignored if the member may have become another server since it began.
      *
-     * @param doubtsBefore the {@link #doubts} when it began
+     * @param doubtsBefore the {@link #doubts} when the examination began
      */
     void examined(String serverId, String birth, int doubtsBefore) {
         lock.lock();
@@ -101,7 +101,7 @@ final class Seat {
         }
     }
 
-    /** Returns a number that grows whenever the member may be another than it was. */
+    /** Returns a number that grows whenever the member may have become another server. */
     int doubts() {
         return known.doubts();
     }
@@ -139,7 +139,7 @@ final class Seat {
         if (counter.incrementAndGet() > UNANSWERED_MAX) {
             counter.decrementAndGet();
             if (hangs.compareAndSet(false, true)) {
-                // Only an examination finds out when it answers again.
+                // Only an examination can find out when the member answers again.
                 onDoubt.run();
             }
             return failed(Outcome.NOT_EXECUTED, description + " does not answer", null);
@@ -147,13 +147,13 @@ final class Seat {
         return sendAnyway(command).whenComplete((reply, error) -> counter.decrementAndGet());
     }
 
-    /** Sends a command however many are unanswered. */
+    /** Sends a command regardless of the number of unanswered ones. */
     <R> CompletionStage<R> sendAnyway(Function<QuorumMember, CompletionStage<R>> command) {
         return sendAll(1, present -> List.of(requireNonNull(command.apply(present), "no answer")))
                 .get(0);
     }
 
-    /** Sends commands as one batch and returns a stage for each, whatever happens. */
+    /** Sends commands as one batch and returns a stage for each, even when the batch fails. */
     <R> List<CompletionStage<R>> sendAll(int count, Function<QuorumMember, List<CompletionStage<R>>> batch) {
         QuorumMember present = member;
         CompletionStage<R> failure;
@@ -163,7 +163,7 @@ final class Seat {
             try {
                 return requireNonNull(batch.apply(present), "no answers");
             } catch (Throwable e) {
-                // Catches errors too: a caller that waits for the stage would wait for ever.
+                // Catches errors too: a caller that waits for the stage would wait forever.
                 failure = failed(Outcome.UNKNOWN, description + " failed: " + e, e);
             }
         }

@@ -1,13 +1,13 @@
 package io.holdfast.quorum;
 
 /**
- * The client's side of the agreement on one token, as a value: answers in, the next step out. It has no I/O, no time
- * and no threads, so that the store and the model checker run this same code. The members' side is
+ * The client's side of the agreement on one token, as a value: it takes the members' answers and says what is next. It
+ * has no I/O, no time and no threads, so that the store and the model checker run the same code. The members' side is
  * {@link io.holdfast.spi.TokenRegister}.
  *
  * <p>Invariant: answers to an earlier candidate never count for a later one ({@link #next} begins with none).
  *
- * @param members how many there are
+ * @param members the number of members
  * @param candidate the number that may become the token; written by the request for the lock, or by a commit
  * @param accepted bit {@code i}: member {@code i} has written the candidate
  * @param refused bit {@code i}: member {@code i} has a larger number, or the same from another id
@@ -15,7 +15,7 @@ package io.holdfast.quorum;
  */
 record TokenRound(int members, long candidate, int accepted, int refused, long highest) {
 
-    /** Returns the first round: the proposal that goes along with the request for the lock. */
+    /** Returns the first round: the proposal that is part of the request for the lock. */
     static TokenRound propose(int members, long candidate) {
         return new TokenRound(members, candidate, 0, 0, candidate);
     }
@@ -39,7 +39,7 @@ record TokenRound(int members, long candidate, int accepted, int refused, long h
         return Integer.bitCount(accepted) >= Members.majority(members);
     }
 
-    /** Returns whether a refusal came before a majority: there is a larger number, so waiting is of no use. */
+    /** Returns whether a refusal came before a majority. There is a larger number then, so waiting does not help. */
     boolean isRefused() {
         return !isCommitted() && refused != 0;
     }

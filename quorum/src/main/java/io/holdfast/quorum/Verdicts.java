@@ -17,30 +17,30 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what the answers of a round amount to. Pure: no I/O, no time. Each method returns null while the verdict
- * depends on answers that are still to come, and never when all are in. So a round ends as early as it can, and does
- * not wait for a slow member that makes no difference. Most methods throw {@link StoreException} if too few members
- * have a vote.
+ * Makes the verdict of a round from its answers. Pure: no I/O, no time. Each method returns null while the verdict
+ * depends on answers that are still missing, and never when all have arrived. So a round ends as early as it can, and
+ * does not wait for a slow member that makes no difference. Most methods throw {@link StoreException} if too few
+ * members have a vote.
  */
 final class Verdicts {
 
     private Verdicts() {}
 
-    /** What became of a request for the lock. */
+    /** The verdict on a request for the lock. */
     sealed interface Taken {
 
         /**
          * A majority granted it.
          *
-         * @param token what they said to the proposed token
+         * @param token their answers to the proposed token
          * @param voters bit {@code i}: member {@code i} granted it
          */
         record Won(TokenRound token, int voters, int waiting) implements Taken {}
 
-        /** A majority says that one other id has it. */
+        /** A majority says that one other id has the lock. */
         record Held(String holder, long remainingMillis) implements Taken {}
 
-        /** Nobody has a majority, as far as can be seen: several clients try at once, or too many members are out. */
+        /** No client has a visible majority: several clients try at once, or too many members have no vote. */
         record Split(String holder, boolean someHaveNoVote) implements Taken {}
     }
 
@@ -83,10 +83,11 @@ final class Verdicts {
     }
 
     /**
-     * Returns the round of tokens that the answers to a commit lead to: committed or refused.
+     * Returns the round of tokens after the answers to a commit: committed or refused.
      *
-     * <p>Only members that granted the lock count: what is written there is there before any of them grants it to the
-     * next. Another member may have granted it to the next already, and accepted a smaller token for that.
+     * <p>Only members that granted the lock count: they have written the token before any of them grants the lock to
+     * the next id. Another member may have granted the lock to the next id already, and accepted a smaller token for
+     * it.
      *
      * @param voters as in {@link Taken.Won}
      */
@@ -107,13 +108,13 @@ final class Verdicts {
         return null;
     }
 
-    /** What became of a renewal. */
+    /** The verdict on a renewal. */
     enum Renewal {
         RENEWED,
-        /** A majority does not have it. */
+        /** A majority does not have the hold. */
         GONE,
         SUPERSEDED,
-        /** There is neither a majority for it nor one against it. */
+        /** There is neither a majority for the hold nor one against it. */
         UNDECIDED
     }
 
@@ -133,16 +134,16 @@ final class Verdicts {
         return held + superseded >= replies.majority() && superseded > 0 ? Renewal.SUPERSEDED : Renewal.UNDECIDED;
     }
 
-    /** Whether there was a hold to end. */
+    /** The verdict on a release: whether there was a hold to end. */
     enum Ending {
         HELD,
-        /** A majority did not have it. */
+        /** A majority did not have the hold. */
         NOT_HELD,
         /** Too few members have answered, or they do not agree. */
         UNKNOWN
     }
 
-    /** The end of a claim, and how many clients wait for the name. */
+    /** The end of a claim, and the number of clients that wait for the name. */
     record Ended(Ending ending, int waiting) {}
 
     static @Nullable Ended released(Replies<Released> replies) {
@@ -203,9 +204,9 @@ final class Verdicts {
     }
 
     /**
-     * Returns for how long a majority will still have it; -1 if that has no end.
+     * Returns for how long a majority will still have the hold; -1 if it has no end.
      *
-     * @param remaining for how long a member has it; {@code Long.MAX_VALUE} if that has no end
+     * @param remaining for how long a member has the hold; {@code Long.MAX_VALUE} if it has no end
      */
     private static <R> long majorityLasts(Replies<R> replies, ToLongFunction<R> remaining) {
         long[] all = new long[replies.members()];

@@ -8,13 +8,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one wake-up of the messages that several members send about one release. The first client that receives it
- * tries almost at once, the second and third a little later each, and find the lock taken, or free if the first did not
- * come. So a release does not begin a race that splits the votes.
+ * Merges the members' messages about one release into one wake-up. The first waiting client tries almost at once, the
+ * second and the third a little later each. They find the lock taken, or free if the first client did not try. So a
+ * release does not begin a race that splits the votes.
  */
 final class Wakeups {
 
-    /** The time for the slower members to release too. */
+    /** The time that slower members have to release too. */
     private static final long FIRST_NANOS = 1_000_000;
 
     private static final long RANK_NANOS = 5_000_000;

@@ -3,7 +3,7 @@
  *
  * <p>Source of the algorithm: "Distributed Locks with Redis" in the Redis documentation. A client asks all servers (the
  * <em>members</em>) at once and holds a name when a majority has granted it, for the lease counted from before the
- * first request, less what clocks may drift apart. {@link io.holdfast.quorum.QuorumStores} says what must hold for
+ * first request, less the possible drift of clocks. {@link io.holdfast.quorum.QuorumStores} says what must hold for
  * that.
  *
  * <h2>Tokens</h2>
@@ -15,13 +15,13 @@
  * <ol>
  *   <li><b>Propose</b>, within the request for the lock: where it is granted, and if {@code T.token < p} or
  *       {@code T = (p, id)}, the member writes {@code T := (p, id)}. The proposal is the client's clock, so it is
- *       mostly larger than all before.
+ *       usually larger than all before.
  *   <li>If a majority granted the lock and accepted {@code p}, the token is {@code p}: one round trip.
  *   <li><b>Commit</b> otherwise, {@code t} = the largest number in the replies + 1: each member writes
  *       {@code T := (t, id)} if {@code T.token < t} or {@code T = (t, id)}, and otherwise refuses and answers its
  *       number. A majority of writes, at members that granted the lock, makes {@code t} the token; a refusal by one of
  *       them begins this step again with a larger one.
- *   <li>Only then, and only if the lease has not run out meanwhile, the lock counts as held.
+ *   <li>Only then, and only if the lease has not run out in the meantime, the lock counts as held.
  * </ol>
  *
  * <p><b>Unique:</b> a token that was handed out was written by a majority, a member accepts each number from one id
@@ -34,12 +34,12 @@
  * {@code a} in its register before it grants it for {@code b}. A member that did not grant it may have granted it for
  * {@code b} before, so its write does not count.
  *
- * <p>All of this needs only that members do not forget {@code T}. A member that did has no vote for a while
- * ({@code Seat}), and proposals begin at the client's clock.
+ * <p>All of this needs only that members do not forget {@code T}. A member that did forget has no vote for a
+ * while ({@code Seat}), and proposals begin at the client's clock.
  *
- * <p>{@code TokenModelTest} explores all interleavings of two acquisitions at three members with this code: 85,963
- * states where locks vanish, 38,259 where they exclude and tokens must follow the order of the leases. It finds a
- * counterexample for each of four simpler schemes:
+ * <p>{@code TokenModelTest} explores all interleavings of two acquisitions at three members with this code: once where
+ * locks vanish, once where they exclude and tokens must follow the order of the leases. It finds a counterexample for
+ * each of four simpler schemes:
  *
  * <ul>
  *   <li>the largest of the members' counters: the same token twice

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Members that do not answer when they are asked for their identity, or so late that the answer is not true any more.
+ * Members that do not answer when asked for their identity, or so late that the answer is no longer true.
  */
 @Timeout(60) // it waits for members that are opened
 class ExaminationsTest extends QuorumFixture {
@@ -30,7 +30,7 @@ class ExaminationsTest extends QuorumFixture {
     private int ids;
     private @Nullable QuorumLockStore opened;
 
-    /** A member that forgets commands while it is {@link #deaf}, and holds its identity back on demand. */
+    /** A member that ignores commands while it is {@link #deaf}, and delays its identity on demand. */
     private static final class Silent extends ForwardingMember {
         volatile boolean deaf;
         volatile boolean late;
@@ -137,7 +137,7 @@ class ExaminationsTest extends QuorumFixture {
         assertThat(failure(take(store))).hasMessageContaining("m1 is being examined");
     }
 
-    /** Nobody says that it is gone, so only the time tells that what it said then need not be true any more. */
+    /** Nothing reports that the member is gone. Only the time shows that its old answer may no longer be true. */
     @Test
     void an_answer_that_was_given_up_admits_nobody() {
         QuorumLockStore store = open();
@@ -158,7 +158,7 @@ class ExaminationsTest extends QuorumFixture {
         assertThat(failure(take(store))).hasMessageContaining("m1 is being examined");
     }
 
-    /** More than that is not sent to a member that hangs; it must not be so for ever. */
+    /** No more commands are sent to a member that hangs; but that must not last forever. */
     @Test
     void a_member_that_has_left_very_many_commands_unanswered_is_used_again_when_it_answers() {
         QuorumLockStore store = open();
@@ -172,10 +172,10 @@ class ExaminationsTest extends QuorumFixture {
         assertThat(await(take(store))).isInstanceOf(Granted.class);
     }
 
-    /** It restarts with its data, perhaps not all of them, while the opening waits for another member's answer. */
+    /** A member restarts with its data, perhaps not all, while the opening waits for another member's answer. */
     @Test
     void a_member_that_is_another_before_the_opening_has_seated_it_does_not_vote() throws Exception {
-        // Births, as of an earlier client.
+        // Births that an earlier client wrote.
         open().close();
         members.clear();
         QuorumStores.Builder builder = QuorumStores.builder().longestLease(LONGEST);

@@ -5,10 +5,10 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** A member that is another one, but for what a test overrides. */
+/** Forwards to another member, except what a test overrides. */
 class ForwardingMember implements QuorumMember {
 
-    private final QuorumMember member;
+    final QuorumMember member;
 
     ForwardingMember(QuorumMember member) {
         this.member = member;

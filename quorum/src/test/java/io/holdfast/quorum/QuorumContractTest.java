@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ValueSource(ints = {3, 5})
 class QuorumContractTest extends LockStoreContract {
 
-    /** A real one: threads that split the votes pause, and nobody would move a virtual time on for them. */
+    /** Real time: threads that split the votes pause, and nobody would advance a virtual time for them. */
     private final TimeSource time = TimeSource.system();
 
     private final List<MemoryQuorumNode> nodes = new ArrayList<>();

@@ -61,7 +61,7 @@ class QuorumFixture {
             for (MemoryQuorumNode node : nodes) {
                 TroubledMember.Trouble trouble = new TroubledMember.Trouble();
                 troubles.add(trouble);
-                // Here, as the members are opened by several threads at once.
+                // Made here, as several threads open the members at once.
                 SplittableRandom own = random.split();
                 builder.member(
                         "m" + nodes.indexOf(node),
@@ -79,7 +79,7 @@ class QuorumFixture {
                     .toCompletableFuture();
         }
 
-        /** Acquires at once; fails if that needs time or is refused. */
+        /** Acquires immediately; fails if that takes time or is refused. */
         Granted granted(String holderId) {
             CompletableFuture<AcquireReply> reply = take(holderId);
             assertThat(reply).isCompleted();
@@ -99,7 +99,7 @@ class QuorumFixture {
             assertThat(reply).isInstanceOf(Busy.class);
         }
 
-        /** Runs the action from now on when the client receives a release. */
+        /** From now on, runs the action when the client receives a release. */
         void onReleased(Runnable action) {
             store.listen(new StoreListener() {
                 @Override
@@ -130,7 +130,7 @@ class QuorumFixture {
         }
     }
 
-    /** The answer, after as much time as it takes, at most a few seconds. */
+    /** Returns the answer, and advances the time for it by at most a few seconds. */
     <T> T await(CompletionStage<T> stage) {
         for (int i = 0; i < 500 && !stage.toCompletableFuture().isDone(); i++) {
             time.advance(Duration.ofMillis(10));

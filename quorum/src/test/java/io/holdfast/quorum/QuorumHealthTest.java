@@ -30,7 +30,7 @@ class QuorumHealthTest extends QuorumFixture {
         assertThat(lost.details()).containsEntry("voting", 1).containsEntry("needed", 2);
     }
 
-    /** It answers, but an answer of a member that has lost its data does not count. */
+    /** The member answers, but an answer of a member that has lost its data does not count. */
     @Test
     void tells_a_member_that_is_there_from_one_that_votes() {
         Client a = new Client();

@@ -45,7 +45,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(time.nanoTime()).isEqualTo(before);
     }
 
-    /** Otherwise each lock leaves some thirty tries behind, in the minute that the longest lease is by default. */
+    /** Otherwise each lock would leave some thirty tries behind, in the minute of the default longest lease. */
     @Test
     void nothing_is_given_back_to_a_member_that_is_down_and_never_got_it() {
         Client a = new Client();
@@ -178,7 +178,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(a.store.remembered()).isZero();
     }
 
-    /** Found by simulation, seed 257776 with -Dbusy=3: the new id was remembered as one that waits for ever. */
+    /** Found by simulation, seed 257776 with -Dbusy=3: the new id was remembered as one that waits forever. */
     @Test
     void an_id_that_is_withdrawn_while_the_release_before_it_is_under_way_does_not_begin_to_wait() {
         Client a = new Client();
@@ -317,7 +317,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(isGranted(b)).isFalse();
         time.advance(Duration.ofSeconds(2));
         assertThat(isGranted(b)).isFalse();
-        // Even for a client that comes later and has never seen the member before its restart.
+        // That holds even for a client that connects later and never saw the member before its restart.
         Client late = new Client(true);
         assertThat(isGranted(late)).isFalse();
 
@@ -365,7 +365,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         a.granted(holder);
         nodes.forEach(MemoryQuorumNode::flush);
 
-        // It comes later, knows nothing of a, and finds servers without a birth that have been up for long.
+        // This client connects later, knows nothing of a, and finds servers without a birth and with a long uptime.
         Client late = new Client(false);
         assertThat(failure(late.take(late.newId()))).hasMessageContaining("does not vote for another 31 s");
         assertThat(isGranted(a)).isFalse();
@@ -382,7 +382,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         assertThat(await(a.take(holder))).isEqualTo(Granted.withoutPromise(base));
     }
 
-    /** Real threads: which of the two finds what the other has just put down is a matter of microseconds. */
+    /** With real threads: it is a matter of microseconds which of the two finds what the other has just written. */
     @Test
     void acquires_sent_again_at_the_same_time_are_all_answered() throws Exception {
         Client one = new Client();
@@ -426,7 +426,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         long began = time.nanoTime();
         holder.release(id);
         time.advance(Duration.ofMillis(500));
-        // Three servers sent messages to each of them.
+        // Three servers sent messages to each client.
         assertThat(told).containsOnlyKeys(waiting.get(0), waiting.get(1), waiting.get(2));
         assertThat(told.values()).containsOnly(1);
         assertThat(times.get(0) - began).isBetween(0L, 1_000_000L);
@@ -482,7 +482,7 @@ class QuorumLockStoreTest extends QuorumFixture {
                 .anyMatch(said -> said.equals("m2 forgets everything at lunch time"));
     }
 
-    /** Another examination is asked for during the first, whose answer is of another life. */
+    /** Another examination is requested during the first, whose answer is from before a restart. */
     @Test
     void a_member_that_restarts_while_it_is_examined_is_examined_again() {
         Client a = new Client();
@@ -515,7 +515,7 @@ class QuorumLockStoreTest extends QuorumFixture {
 
     /**
      * As in seed 12665 of the simulation. A rival has the vote of one member, and its smaller token is accepted there;
-     * a larger one that came to be by a commit at that very member could be over before it gets its majority.
+     * a larger token that this member accepted by a commit could be over before it gets its majority.
      */
     @Test
     void a_token_is_committed_only_where_its_claim_has_a_vote() {
@@ -553,7 +553,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         String holder = a.newId();
         a.busy(holder);
         b.release(rival);
-        // The same holder id once more, as the engine polls: at the members it is another one.
+        // The same holder id again, as the engine polls: at the members it is another id.
         a.granted(holder);
         for (MemoryQuorumNode node : nodes) {
             var member = node.connect(new StoreContext("late", time));
@@ -639,7 +639,7 @@ class QuorumLockStoreTest extends QuorumFixture {
             }
             return nodes.get(2).connect(context);
         });
-        // With one member unknown nobody can say that the set is new.
+        // If one member is unknown, the set cannot be known to be new.
         QuorumLockStore store = (QuorumLockStore) builder.open(new StoreContext("c", time));
         assertThat(failure(store.inspect(NAME))).hasMessageContaining("m2 cannot be reached");
         up[0] = true;

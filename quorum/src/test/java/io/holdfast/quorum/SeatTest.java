@@ -11,7 +11,7 @@ import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A member may be anybody's code. */
+/** A member may be the code of anybody, so it may do anything. */
 class SeatTest {
 
     private final Seat seat = new Seat(0, "m0", () -> {});

@@ -8,24 +8,23 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** A member at the other end of a network that a test makes slow, dead, deaf, or doubling. */
-final class TroubledMember implements QuorumMember {
+final class TroubledMember extends ForwardingMember {
 
-    /** What becomes of commands; may be changed at any time. */
+    /** What happens to commands; may be changed at any time. */
     static final class Trouble {
         /** Refused at once: the server is down. */
         boolean down;
         /** Refused for good: this user has lost the right. */
         boolean forbidden;
-        /** Requests do not arrive, until this is off: then all of them do, in their order. */
+        /** Requests do not arrive until this is off. Then all of them arrive, in order. */
         boolean stopped;
         /** Requests are executed, but their answers never arrive. */
         boolean mute;
-        /** Requests for the lock are executed so much later than others, which overtake them. */
+        /** Requests for the lock are executed that much later than others, which overtake them. */
         long lateTakesNanos;
-        /** Each way takes up to this. */
+        /** The longest time that each direction takes. */
         long delayNanosMax;
         /** The share of requests that arrive twice, the second time up to ten times later. */
         double duplicates;
@@ -33,13 +32,12 @@ final class TroubledMember implements QuorumMember {
 
     private static final long DRIVER_TIMEOUT_NANOS = 3_000_000_000L;
 
-    private final QuorumMember member;
     private final VirtualTime time;
     private final Trouble trouble;
     private final SplittableRandom random;
 
     TroubledMember(QuorumMember member, VirtualTime time, Trouble trouble, SplittableRandom random) {
-        this.member = member;
+        super(member);
         this.time = time;
         this.trouble = trouble;
         this.random = random;
@@ -149,20 +147,5 @@ final class TroubledMember implements QuorumMember {
     @Override
     public CompletionStage<Standing> admit(long quarantineMillis) {
         return send(() -> member.admit(quarantineMillis));
-    }
-
-    @Override
-    public void listen(@Nullable Listener listener) {
-        member.listen(listener);
-    }
-
-    @Override
-    public String describe() {
-        return member.describe();
-    }
-
-    @Override
-    public void close() {
-        member.close();
     }
 }

@@ -17,23 +17,36 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A holder id of this client, with its node in the lock's folder: what each command and event does about the node. The
- * id holds when no node of the folder is before its own.
+ * A holder id of this client: executes its commands and events by means of its node in the lock's folder. The id holds
+ * the lock when no node of the folder is before its own.
  *
- * <p>Invariant: a grant or renewal is answered only after a write that this session committed to a node that is the
+ * <p>Invariant: a grant or renewal is answered only after this session committed a write to the node while it was the
  * first, and its time is counted from the sending of that write.
  *
- * <p>Commands and events run in a {@link SerialQueue}; all fields that are not final belong to its work.
+ * <p>Commands and events run in a {@link SerialQueue}. Only its work uses the fields that are not final.
  */
 final class Contender {
 
-    /** Empty folders vanish by themselves. If that happens more often in a row, something else removes them. */
+    /** The contenders of one store. */
+    interface Registry {
+
+        /** Returns the contender of a holder id, a new one if there is none. */
+        Contender contender(Folder folder, String holderId);
+
+        /** Withdraws a holder id, if there is a contender of it, and returns whether it held. */
+        CompletableFuture<Boolean> abandonKnown(String name, String holderId);
+
+        void remove(Folder folder, String holderId, Contender contender);
+    }
+
+    /** The servers remove empty folders. If that happens more often in a row, something else removes them. */
     private static final int CREATE_ATTEMPTS = 20;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
+    private final Registry contenders;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns = new SerialQueue();
+    private final SerialQueue work = new SerialQueue();
     private final HoldState hold;
     private final OwnNode node;
     private final RetryPause pause;
@@ -41,35 +54,36 @@ final class Contender {
     private boolean finished;
     private @Nullable AcquireRequest wanted;
 
-    Contender(ZooKeeperLockStore store, Folder folder, String holderId) {
+    Contender(StoreAccess store, Registry contenders, Folder folder, String holderId) {
         this.store = store;
+        this.contenders = contenders;
         this.folder = folder;
         this.holderId = holderId;
         this.hold = new HoldState(
-                store, folder, holderId, turns, () -> turns.addEvent(this::endIfOver), this::deletedByOthers);
-        this.node = new OwnNode(store, folder, holderId, turns, hold::nodeGone, this::predecessorDeleted);
+                store, folder, holderId, work, () -> work.addEvent(this::endIfOver), this::deletedByOthers);
+        this.node = new OwnNode(store, folder, holderId, work, hold::nodeGone, this::predecessorDeleted);
         this.pause = new RetryPause(store.time());
     }
 
     // --- commands ---
 
     CompletableFuture<AcquireReply> acquire(AcquireRequest request) {
-        return turns.add(() -> finished ? acquireAnew(request) : acquireNow(request));
+        return work.add(() -> finished ? acquireAgain(request) : acquireNow(request));
     }
 
     CompletableFuture<RenewReply> renew(RenewRequest request) {
-        return turns.add(() -> renewNow(request));
+        return work.add(() -> renewNow(request));
     }
 
     CompletableFuture<ReleaseReply> release(ReleaseRequest request) {
-        return turns.add(() -> isFirst().thenCompose(first -> {
+        return work.add(() -> isFirst().thenCompose(first -> {
             if (!first) {
                 return completed(ReleaseReply.notHeld());
             }
             AcquireRequest requeue = request.requeue();
             return requeue == null
                     ? delete().thenApply(ReleaseReply::of)
-                    : store.contender(folder, requeue.holderId()).takeOver(this, requeue);
+                    : contenders.contender(folder, requeue.holderId()).takeOver(this, requeue);
         }));
     }
 
@@ -77,7 +91,7 @@ final class Contender {
     CompletableFuture<Boolean> abandon() {
         // If this contender has finished, an acquire that came before may have begun another one for the id.
         CompletableFuture<Boolean> withdrawn =
-                turns.add(() -> finished ? store.abandonKnown(folder.name(), holderId) : abandonNow());
+                work.add(() -> finished ? contenders.abandonKnown(folder.name(), holderId) : abandonNow());
         pause.end();
         return withdrawn;
     }
@@ -95,29 +109,29 @@ final class Contender {
 
     // --- events ---
 
-    /** The session is over, and all its nodes are, or will be soon. */
+    /** Handles the end of a session. All its nodes are gone, or will be soon. */
     void sessionOver(long id) {
         if (hold.isIn(id)) {
             store.tell(listener -> listener.lost(folder.name(), holderId));
         }
-        turns.addTask(() -> node.sessionOver(id));
+        work.addTask(() -> node.sessionOver(id));
     }
 
-    /** The store is closed. */
+    /** Stops all timers, as the store is closed. */
     void stop() {
         hold.stop();
     }
 
-    /** Returns how long it holds if it is not renewed, in milliseconds; zero if it does not hold. */
+    /** Returns how long the hold lasts without a renewal, in milliseconds; zero if there is no hold. */
     long remainingMillis() {
         return hold.remainingMillis();
     }
 
     private CompletableFuture<Boolean> predecessorDeleted(Session now) {
-        // Most likely that node was the first, and ours is now. So the write that a grant needs goes with the question.
+        // That node was most likely the first, so ours is now. The write that a grant needs is sent with the look.
         AcquireRequest request = requireNonNull(wanted);
         return node.write(now, request.leaseMillis(), null).thenApply(proof -> {
-            if (proof != null && node.isIn(now, proof.line()) && node.place() == Place.FIRST) {
+            if (proof != null && node.isIn(now, proof.queue()) && node.place() == Place.FIRST) {
                 hold.pushed(now, node, request, proof);
             }
             return true;
@@ -131,7 +145,7 @@ final class Contender {
 
     private CompletableFuture<Boolean> endIfOver() {
         if (finished || !hold.lifetime().isOver()) {
-            hold.lifetime().goOn();
+            hold.lifetime().rearm();
             return completed(true);
         }
         if (node.place() == Place.NONE) {
@@ -156,33 +170,30 @@ final class Contender {
 
     // --- acquire ---
 
-    /** Acquires with another contender of the same id, as this one has finished. */
-    private CompletableFuture<AcquireReply> acquireAnew(AcquireRequest request) {
-        return store.contender(folder, holderId).acquire(request);
+    /** Acquires with a new contender of the same id, as this one has finished. */
+    private CompletableFuture<AcquireReply> acquireAgain(AcquireRequest request) {
+        return contenders.contender(folder, holderId).acquire(request);
     }
 
     private CompletableFuture<AcquireReply> acquireNow(AcquireRequest request) {
         wanted = request;
         if (node.isMade() && hold.lifetime().isOver()) {
-            // A withdrawal runs after this, and would not end the pauses of what begins anew.
-            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawnMeanwhile() : acquireAnew(request));
+            // A withdrawal runs after this work, and would not end the pauses of the new contender.
+            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawn() : acquireAgain(request));
         }
         hold.waiting(request);
         boolean known = node.place() != Place.NONE;
         CompletableFuture<AcquireReply> asked = attempt(request, CREATE_ATTEMPTS);
-        return known
-                ? asked
-                : asked.exceptionally(error -> {
-                    throw halfDone(error);
-                });
+        return known ? asked : asked.exceptionally(this::failHalfDone);
     }
 
     /**
-     * If there is a node, only a later step was refused. The outcome is unknown then, so the engine withdraws the id.
+     * Fails an acquire. If there is a node, only a later step was refused: the outcome is unknown then, so that the
+     * engine withdraws the id.
      */
-    private StoreException halfDone(Throwable error) {
+    private AcquireReply failHalfDone(Throwable error) {
         StoreException why = store.failure(error);
-        return node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
+        throw node.place() == Place.NONE || why.outcome() == StoreException.Outcome.UNKNOWN
                 ? why
                 : new StoreException(StoreException.Outcome.UNKNOWN, String.valueOf(why.getMessage()), why);
     }
@@ -199,7 +210,7 @@ final class Contender {
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
             case QUEUED -> poll(now, request, attempts);
             case FIRST -> {
-                // The write from when the node became the first is enough for a grant, if that was just now.
+                // If the node became the first just now, the write made then is enough for a grant.
                 Proof made = hold.takeProof();
                 yield made != null
                         ? granted(now, request, made)
@@ -213,52 +224,52 @@ final class Contender {
         if (known != null) {
             return completed(known);
         }
-        return folder.look(now).thenCompose(line -> {
-            if (!node.isIn(now, line)) {
+        return folder.look(now).thenCompose(queue -> {
+            if (!node.isIn(now, queue)) {
                 return attempt(request, attempts - 1);
             }
             return node.place() == Place.FIRST
-                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), line))
-                    : completed(node.busy(now, line));
+                    ? grant(now, request, attempts, node.prove(now, request.leaseMillis(), queue))
+                    : completed(node.busy(now, queue));
         });
     }
 
-    /** Acquires without leaving anything behind: first a look, so that the queue is not disturbed. */
+    /** Acquires without a wait. Looks at the queue first, so that a useless node does not disturb it. */
     private CompletableFuture<AcquireReply> createIfFree(Session now, AcquireRequest request, int attempts) {
-        return folder.lookAtNewest(now).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(now).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return create(now, request, attempts);
             }
             finish();
-            return completed(new Busy(now.longestPromiseMillis(), line.waiting(), line.holder()));
+            return completed(new Busy(now.longestPromiseMillis(), queue.waiting(), queue.holder()));
         });
     }
 
     private CompletableFuture<AcquireReply> create(Session now, AcquireRequest request, int attempts) {
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> created = node.create(now, request.leaseMillis());
-        // Sent at once: it is executed after the create, and sees its node.
+        // Sent together with the create, but executed after it, so this look sees the new node.
         CompletableFuture<QueueSnapshot> looked = folder.look(now);
         return created.thenCompose(stat -> {
             if (stat == null) {
                 return Folder.make(now, folder.path()).thenCompose(there -> attempt(request, attempts - 1));
             }
-            return looked.thenCompose(line -> {
-                if (!node.isIn(now, line)) {
+            return looked.thenCompose(queue -> {
+                if (!node.isIn(now, queue)) {
                     return attempt(request, attempts - 1);
                 }
                 if (node.place() == Place.FIRST) {
                     return now.shows(promise)
-                            ? granted(now, request, new Proof(stat, line, promise))
-                            : grant(now, request, attempts, node.write(now, request.leaseMillis(), line));
+                            ? granted(now, request, new Proof(stat, queue, promise))
+                            : grant(now, request, attempts, node.write(now, request.leaseMillis(), queue));
                 }
-                Busy busy = node.busy(now, line);
+                Busy busy = node.busy(now, queue);
                 return request.queue() ? completed(busy) : delete().thenApply(deleted -> busy);
             });
         });
     }
 
-    /** @param proving the write that a grant needs; it has null if the node is gone */
+    /** @param proving the write that a grant needs; completes with null if the node is gone */
     private CompletableFuture<AcquireReply> grant(
             Session now, AcquireRequest request, int attempts, CompletableFuture<@Nullable Proof> proving) {
         return proving.thenCompose(
@@ -273,7 +284,7 @@ final class Contender {
         try {
             base = TokenBase.of(proof.stat().getCzxid(), store.describe());
         } catch (RuntimeException e) {
-            // No other client shall wait behind a node that can never be used.
+            // No other client must wait behind a node that can never be used.
             return delete().thenCompose(deleted -> CompletableFuture.failedFuture(e));
         }
         return completed(hold.granted(now, node, request, proof, base));
@@ -290,7 +301,7 @@ final class Contender {
                 return completed(new RenewReply.Superseded());
             }
             Session now = node.session();
-            // A look asks for no length: what the node says of it stays true.
+            // A look requests no lease, so the one in the node's data must stay true.
             long lease = request.isLook() ? hold.lifetime().remainingMillis() : request.leaseMillis();
             return node.prove(now, lease, null).thenCompose(proof -> {
                 if (proof == null) {
@@ -303,9 +314,9 @@ final class Contender {
         });
     }
 
-    /** Deletes the other's node and makes ours in one step. Called in the other's turn, and takes our first. */
+    /** Deletes the other's node and creates ours in one step. Runs within the other's work, as the first of ours. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
-        return turns.add(() -> {
+        return work.add(() -> {
             if (finished || node.place() != Place.NONE) {
                 return other.releaseOnly(this, request);
             }
@@ -324,21 +335,19 @@ final class Contender {
                         if (!made) {
                             return completed(ReleaseReply.notHeld());
                         }
-                        return looked.thenCompose(line -> node.isIn(now, line) && node.place() == Place.QUEUED
-                                        ? completed(node.busy(now, line))
+                        return looked.thenCompose(queue -> node.isIn(now, queue) && node.place() == Place.QUEUED
+                                        ? completed(node.busy(now, queue))
                                         : attempt(request, CREATE_ATTEMPTS))
-                                .exceptionally(error -> {
-                                    throw halfDone(error);
-                                })
+                                .exceptionally(this::failHalfDone)
                                 .thenApply(reply -> ReleaseReply.requeued(reply));
                     });
         });
     }
 
     /**
-     * Releases without making the next node. The release took so long that the engine has given it up and asked for the
-     * next id, or withdrawn that: what has become of it counts. Another node for it would be nobody's, and stay for as
-     * long as the session.
+     * Releases without creating the next node. The release took so long that the engine has given it up, and has
+     * already acquired with the next id or withdrawn it: its present state decides. A second node for it would have no
+     * owner, and stay for as long as the session.
      */
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {
@@ -351,7 +360,7 @@ final class Contender {
 
     // --- what they share ---
 
-    /** Returns whether it holds, as far as that can be known without a write; asks the servers if need be. */
+    /** Returns whether the id holds, as far as that can be known without a write; asks the servers if necessary. */
     private CompletableFuture<Boolean> isFirst() {
         if (finished || node.place() == Place.NONE) {
             return completed(false);
@@ -365,7 +374,7 @@ final class Contender {
             case NONE -> completed(false);
             case FIRST -> completed(true);
             case UNSURE -> node.locate(now).thenApply(found -> node.place() == Place.FIRST);
-            case QUEUED -> folder.look(now).thenApply(line -> node.isIn(now, line) && node.place() == Place.FIRST);
+            case QUEUED -> folder.look(now).thenApply(queue -> node.isIn(now, queue) && node.place() == Place.FIRST);
         };
     }
 
@@ -377,26 +386,27 @@ final class Contender {
         });
     }
 
-    /** Nothing is left, and nothing more is done for this id here. */
+    /** Ends this contender: it has no node, and does nothing more. */
     private void finish() {
         node.forget();
         finished = true;
         hold.lifetime().stop();
-        store.remove(folder, holderId, this);
+        contenders.remove(folder, holderId, this);
     }
 
     /**
-     * Tries once more when more is known of what the leader has heard; the last try was a write, so there will be more.
-     * Not if the id is withdrawn meanwhile.
+     * Retries after a pause, when a longer promise is possible: the last try was a write, and the leader learns of it.
+     * Fails if the id is withdrawn in the meantime.
      */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
-        return pause.then(
-                now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawnMeanwhile() : next.get());
+        return pause.then(now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawn() : next.get());
     }
 
-    private <T> CompletableFuture<T> withdrawnMeanwhile() {
+    private <T> CompletableFuture<T> withdrawn() {
         return CompletableFuture.failedFuture(new StoreException(
-                StoreException.Outcome.UNKNOWN, store.describe() + ": " + holderId + " was withdrawn meanwhile", null));
+                StoreException.Outcome.UNKNOWN,
+                store.describe() + ": " + holderId + " was withdrawn in the meantime",
+                null));
     }
 
     private static <T> CompletableFuture<T> completed(T value) {

@@ -14,14 +14,13 @@ import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.data.ACL;
 
-/** Sets up Curator as the store needs it: it connects, logs in, and makes a new session when one is over. */
+/** Connects by Curator, which logs in and makes a new session when one is over. */
 final class CuratorConnector implements Connector {
 
     private final CuratorFramework curator;
     private final List<ACL> access;
 
-    /** @param closeMillis how long closing may wait for the servers' answers */
-    CuratorConnector(ZooKeeperSettings settings, int closeMillis) {
+    CuratorConnector(ZooKeeperSettings settings) {
         access = access(settings);
         NamedThreads threads = new NamedThreads();
         CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
@@ -32,7 +31,7 @@ final class CuratorConnector implements Connector {
                 .connectionTimeoutMs((int) settings.timeout().toMillis())
                 .retryPolicy(new RetryForever(1_000))
                 .ensembleTracker(false)
-                .maxCloseWaitMs(closeMillis)
+                .maxCloseWaitMs(CurrentSession.CLOSE_MILLIS)
                 .zkClientConfig(config(settings));
         if (settings.login() != null) {
             builder.authorization("digest", settings.login().getBytes(StandardCharsets.UTF_8));

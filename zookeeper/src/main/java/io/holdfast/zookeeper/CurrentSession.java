@@ -11,12 +11,14 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The session that commands are sent on now. Commands are sent on the session itself: Curator would send some of them
- * twice, and the engine knows better what to do about a command that failed.
+ * Holds the session on which commands are sent. They are sent on the session itself, without Curator: it would send
+ * some of them twice, and the engine knows better what to do about a command that failed.
  */
 final class CurrentSession {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
+
+    /** How long closing waits for the servers' answers. */
     static final int CLOSE_MILLIS = 2_000;
 
     private final ZooKeeperErrors errors;
@@ -35,9 +37,9 @@ final class CurrentSession {
     private volatile boolean closed;
 
     /**
-     * @param sessions makes a session of a handle on which one is established
-     * @param reconnected called when messages may have been missed: the connection was lost and is back
-     * @param sessionOver receives the id of a session whose nodes must not be relied on any more
+     * @param sessions makes a session for a handle that has an established one
+     * @param reconnected runs when the connection is back after a loss, so that messages may have been missed
+     * @param sessionOver receives the id of a session on whose nodes nothing may rely any more
      */
     CurrentSession(
             Connector connector,
@@ -79,13 +81,13 @@ final class CurrentSession {
         return now;
     }
 
-    /** Returns what was agreed for the last session; zero if there was none. */
+    /** Returns the timeout that was negotiated for the last session; zero if there was none. */
     long timeoutMillis() {
         Session now = session;
         return now == null ? 0 : now.timeoutMillis();
     }
 
-    /** Returns its state, id and timeout for people. */
+    /** Returns the session's state, id and timeout for people. */
     Map<String, Object> describe() {
         Session now = session;
         String state = closed ? "closed" : now == null ? "none" : over ? "lost" : connected ? "connected" : "suspended";
@@ -106,8 +108,8 @@ final class CurrentSession {
     }
 
     /**
-     * Ends the session, and with it all its nodes. Waits a bounded time for that, as Curator itself would wait for
-     * servers that hang; does not throw.
+     * Ends the session, and all its nodes with it. Waits for that for a bounded time, as Curator itself would wait for
+     * servers that hang. Does not throw.
      */
     void close() {
         closed = true;
@@ -130,12 +132,13 @@ final class CurrentSession {
                     reconnected.run();
                 }
             }
-            // Nothing ends by this: promises count from confirmed writes.
+            // This ends nothing: promises count from confirmed writes.
             case SUSPENDED, READ_ONLY -> connected = false;
             case LOST -> {
                 Session ended = session;
-                // A late event is about the session before, if an earlier event has found the next one's handle. If it
-                // is about this session, and that does not know it yet, the event of the next session says so.
+                // A late event may be about the session before, if an earlier event has found the next session's
+                // handle. If it is about this session, whose handle does not know it yet, the next session's event ends
+                // it.
                 if (ended != null && ended.isOver()) {
                     connected = false;
                     over = true;
@@ -149,16 +152,16 @@ final class CurrentSession {
         try {
             Handle handle = connector.handle();
             if (handle.sessionId() == 0) {
-                // A late event: the handle is a newer one. Commands would wait there for a session whose name they do
-                // not have.
+                // The event is late and the handle is newer. Commands on it would wait for a session whose id is not
+                // known yet.
                 connected = false;
                 return;
             }
             Session before;
             adopting.lock();
             try {
-                // Two threads may see the first connection at once. A second Session of the same session would not
-                // receive what the first one watches.
+                // Two threads may see the first connection at once. A second Session object of the same session would
+                // not receive what the first one watches.
                 before = session;
                 if (before == null || !before.isOf(handle)) {
                     session = sessions.apply(handle);
@@ -172,7 +175,7 @@ final class CurrentSession {
                 sessionOver.accept(before.id());
             }
         } catch (Exception e) {
-            // The connection has gone again; there will be another event.
+            // The connection is lost again. There will be another event.
             LOG.log(System.Logger.Level.DEBUG, "no session yet", e);
         }
     }

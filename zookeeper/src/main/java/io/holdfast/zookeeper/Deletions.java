@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
@@ -14,35 +15,36 @@ import org.apache.zookeeper.Watcher;
 /**
  * Watches nodes of one session for their deletion.
  *
- * <p>ZooKeeper keeps a watcher until it has called it, and it takes a request to withdraw one. So there is one watcher
- * for each node, however many receivers come and go before the node is deleted, and it knows only the receivers that
- * are left.
+ * <p>ZooKeeper keeps a watcher until it has called it, and removing one takes a request. So each node has one watcher,
+ * however many receivers come and go before the node is deleted, and the watcher knows only the present receivers.
  *
  * <p>Thread-safe.
  */
 final class Deletions {
 
-    private final Session session;
+    private final BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children;
     private final ReentrantLock lock = new ReentrantLock();
     private final Map<String, Deletion> awaited = new HashMap<>(); // by path; by lock
 
-    Deletions(Session session) {
-        this.session = session;
+    /** @param children lists a node's children in the session, and sets a watcher */
+    Deletions(BiFunction<String, Watcher, ? extends CompletionStage<List<String>>> children) {
+        this.children = children;
     }
 
     /**
-     * Reports once, or never, that a node was deleted. The watch is one for children: as the node has none, only its
-     * own deletion triggers it, not its holder's renewals. The report may be about an earlier node of the same name.
+     * Reports at most once that a node was deleted. It watches the node's children: the node has none, so only its own
+     * deletion triggers the watch, and its holder's renewals do not. The report may be about an earlier node of the
+     * same name.
      *
      * @param gone receives true if the node is gone, false if it cannot be watched now
      * @param watched runs when the server has promised to report the deletion
-     * @return to be run when there is nothing to report any more
+     * @return ends the report; to be run when it is no longer needed
      */
     Runnable await(String path, Consumer<Boolean> gone, Runnable watched) {
         Object receiver = new Object();
         Deletion deletion = join(path, receiver, gone);
-        // Asks even if the node is watched already: the server may have reported its deletion before.
-        CompletionStage<List<String>> asked = session.children(path, deletion.watcher);
+        // Asks even if the node is already watched: the server may have reported its deletion earlier.
+        CompletionStage<List<String>> asked = children.apply(path, deletion.watcher);
         asked.whenComplete((nodes, error) -> {
             if (error == null) {
                 if (deletion.stands(receiver)) {
@@ -57,7 +59,7 @@ final class Deletions {
         return () -> deletion.leave(receiver);
     }
 
-    /** Returns a watcher that passes on changes of nodes, but not those of the connection. */
+    /** Returns a watcher that forwards changes of nodes, but not those of the connection. */
     static Watcher watcher(Runnable onChange) {
         return event -> {
             if (event.getType() != Watcher.Event.EventType.None) {
@@ -77,7 +79,7 @@ final class Deletions {
         }
     }
 
-    /** The deletion of one node; in the map until it has happened, or cannot be watched and has no receivers. */
+    /** The deletion of one node; in the map until it happens, or until it cannot be watched and has no receivers. */
     private final class Deletion {
         private final String path;
         private final Map<Object, Consumer<Boolean>> receivers = new LinkedHashMap<>(); // by lock
@@ -101,7 +103,7 @@ final class Deletions {
             all.forEach(gone -> gone.accept(true));
         }
 
-        /** The server watches the node. Returns whether that receiver is still there. */
+        /** Notes that the server watches the node. Returns whether that receiver is still there. */
         boolean stands(Object receiver) {
             lock.lock();
             try {

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Folder(String name, String path) {
 
-    /** A folder may vanish before the next step, so it may take several attempts to make one. */
+    /** The servers may remove a folder before the next step, so creating one may take several attempts. */
     private static final int MAKE_ATTEMPTS = 20;
 
     static Folder of(String root, String name) {
@@ -26,7 +26,7 @@ record Folder(String name, String path) {
         return path + "/" + child;
     }
 
-    /** Returns the queue as the connected server knows it; that server may not have heard the latest. */
+    /** Returns the queue as the connected server knows it. That server may be behind. */
     CompletableFuture<QueueSnapshot> look(Session session) {
         return look(session, null);
     }
@@ -45,36 +45,36 @@ record Folder(String name, String path) {
     }
 
     /**
-     * Returns the queue with everything that was done before this was asked. The exception is a server that follows a
-     * leader which has been replaced, and does not know it yet: that answers all the same.
+     * Returns the queue with everything that was done before this call. The exception is a server that follows a leader
+     * which was replaced, and does not know it yet: it answers with what it has.
      */
     CompletableFuture<QueueSnapshot> lookAtNewest(Session session) {
         CompletableFuture<Boolean> synced = session.sync(path);
-        CompletableFuture<QueueSnapshot> line = look(session);
-        // The connection may end between the two; then another server answers the look, and may be behind.
-        return synced.thenCompose(newest -> line);
+        CompletableFuture<QueueSnapshot> queue = look(session);
+        // If the connection ends between the two, another server answers the look and may be behind.
+        return synced.thenCompose(newest -> queue);
     }
 
     /**
-     * Returns the queue with everything that was done before this was asked, whatever the leader is: a majority has
-     * taken part in it.
+     * Returns the queue with everything that was done before this call, even if the leader was replaced: a majority has
+     * taken part.
      *
      * @param nobody the name of a node that never exists
      */
     CompletableFuture<QueueSnapshot> lookWithMajority(Session session, String nobody) {
-        // Even a command that cannot be done takes its place in the order of all writes.
+        // Even a command that cannot be executed has a place in the order of all writes.
         CompletableFuture<Boolean> refused = session.delete(path(nobody));
-        CompletableFuture<QueueSnapshot> line = look(session);
+        CompletableFuture<QueueSnapshot> queue = look(session);
         return refused.handle((deleted, error) -> {
                     if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                         throw new CompletionException(error);
                     }
                     return true;
                 })
-                .thenCompose(newest -> line);
+                .thenCompose(newest -> queue);
     }
 
-    /** Makes a folder, as a container: the servers remove it some time after its last child has gone. */
+    /** Creates a folder, as a container: the servers remove it some time after its last child is gone. */
     static CompletableFuture<Boolean> make(Session session, String path) {
         return make(session, path, MAKE_ATTEMPTS);
     }
@@ -92,7 +92,7 @@ record Folder(String name, String path) {
                                 .thenCompose(made -> make(session, path, attempts - 1));
                     }
                     if (ZooKeeperErrors.is(error, Code.NOAUTH)) {
-                        // Servers check the rights to the node above before they see that this one is there.
+                        // Servers check the rights to the parent node before they see that this node exists.
                         return session.children(path, null)
                                 .thenApply(nodes -> true)
                                 .exceptionallyCompose(missing -> CompletableFuture.failedFuture(error));

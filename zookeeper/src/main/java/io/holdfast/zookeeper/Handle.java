@@ -9,21 +9,21 @@ import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The part of ZooKeeper's handle that a {@link Session} needs; the simulation has another implementation. All methods
- * return at once. Callbacks come one at a time, in the order of the calls, and in order with the events of watchers.
+ * The part of ZooKeeper's handle that a {@link Session} needs; the simulation has another implementation. No method
+ * blocks. Callbacks come one at a time, in the order of the calls, and in order with the events of watchers.
  */
 interface Handle {
 
     /** Returns the id of the session, or zero before there is one. */
     long sessionId();
 
-    /** Returns what was agreed with the server that was connected to last, in milliseconds. */
+    /** Returns the timeout that was negotiated with the last connected server, in milliseconds. */
     int sessionTimeout();
 
-    /** Returns whether the session is known here to have ended, or is given up: this handle gets no other one. */
+    /** Returns whether the session is known to have ended, or was given up. The handle never gets another session. */
     boolean isOver();
 
-    /** Returns the rights of the nodes that it makes; for the steps of {@link #together}. */
+    /** Returns the rights of the nodes that it creates; for the steps of {@link #together}. */
     List<ACL> access();
 
     void create(String path, byte[] data, CreateMode mode, AsyncCallback.Create2Callback callback);
@@ -31,7 +31,7 @@ interface Handle {
     /**
      * Lists a node's children.
      *
-     * @param watcher receives the next change of them, or the deletion of the node; may be null
+     * @param watcher receives the next change of the children, or the deletion of the node; may be null
      */
     void children(String path, @Nullable Watcher watcher, AsyncCallback.ChildrenCallback callback);
 

@@ -8,17 +8,17 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long a contender's node may stay, and what the engine knows of its hold.
+ * Keeps how long a contender's node may stay, and what the engine knows of its hold.
  *
  * <p>Invariant: the promise in a reply is no longer than the proof that the hold rests on, and counts from its sending.
  *
- * <p>All fields that are not final belong to the work of the contender's {@link SerialQueue}, except {@link #heldIn}.
+ * <p>Only the work of the contender's {@link SerialQueue} uses the fields that are not final, except {@link #heldIn}.
  */
 final class HoldState {
 
     private static final long NOT_HELD = 0;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
     private final Lifetime lifetime;
@@ -32,37 +32,31 @@ final class HoldState {
     private volatile long heldIn = NOT_HELD;
 
     /**
-     * Holds nothing yet.
+     * Creates the state of a contender that holds nothing.
      *
-     * @param onDue runs in turn when the node's time may be over
-     * @param onDeleted runs in turn when another client has deleted the node
+     * @param onDue runs when the node's time may be over
+     * @param onDeleted runs as work of the queue when another client has deleted the node
      */
-    HoldState(
-            ZooKeeperLockStore store,
-            Folder folder,
-            String holderId,
-            SerialQueue turns,
-            Runnable onDue,
-            Runnable onDeleted) {
+    HoldState(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDue, Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
         this.lifetime = new Lifetime(store.time(), onDue);
-        this.successors = new SuccessorWatch(store, folder, holderId, turns, onDeleted);
+        this.successors = new SuccessorWatch(store, folder, holderId, work, onDeleted);
     }
 
     Lifetime lifetime() {
         return lifetime;
     }
 
-    /** Keeps the node of a waiter for three polls from now. */
+    /** Keeps a waiter's node for at least three polls from now. */
     void waiting(AcquireRequest request) {
         if (!confirmed) {
             lifetime.lastAtLeast(3 * request.pollMillis());
         }
     }
 
-    /** An acquire found or made the node first. */
+    /** Grants an acquire, whose node is the first. */
     Granted granted(Session now, OwnNode node, AcquireRequest request, Proof proof, long base) {
         if (!confirmed) {
             lifetime.last(request.leaseMillis());
@@ -70,15 +64,15 @@ final class HoldState {
             lifetime.lastAtLeast(request.leaseMillis());
         }
         held(now, node, proof);
-        return new Granted(base, proof.line().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
+        return new Granted(base, proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Granted.AS_ASKED));
     }
 
-    /** Returns whether a later exact setting was executed before. */
+    /** Returns whether a later exact setting was already executed. */
     boolean supersedes(RenewRequest request) {
         return request.sequence() < sequence && !request.isLook();
     }
 
-    /** A renewal was written to the node. */
+    /** Answers a renewal that was written to the node. */
     RenewReply renewed(Session now, OwnNode node, RenewRequest request, Proof proof) {
         boolean fresh = request.sequence() > sequence;
         sequence = request.isLook() ? sequence : request.sequence();
@@ -90,16 +84,16 @@ final class HoldState {
             return new RenewReply.Superseded();
         }
         held(now, node, proof);
-        return new Renewed(proof.line().waiting(), atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
+        return new Renewed(proof.queue().waiting(), atMost(now, proof, request.leaseMillis(), Renewed.AS_ASKED));
     }
 
     private void held(Session now, OwnNode node, Proof proof) {
         confirmed = true;
         heldIn = now.id();
-        successors.begin(now, node.path(), proof.line().waiting());
+        successors.begin(now, node.path(), proof.queue().waiting());
     }
 
-    /** The node has become the first. If the engine does not confirm that soon, the lock is for the next node. */
+    /** Grants the lock to a waiter whose node became the first. It goes to the next node unless soon confirmed. */
     void pushed(Session now, OwnNode node, AcquireRequest request, Proof written) {
         proof = now.shows(written.promise()) ? written : null;
         lifetime.last(Math.min(request.leaseMillis(), 3 * request.pollMillis()));
@@ -108,7 +102,7 @@ final class HoldState {
         store.tell(listener -> listener.granted(folder.name(), holderId));
     }
 
-    /** Returns the write that was made when the node became the first, once; null if it is too old. */
+    /** Returns the write that was made when the node became the first, but only once; null if it is too old. */
     @Nullable
     Proof takeProof() {
         Proof made = proof;
@@ -116,7 +110,7 @@ final class HoldState {
         return made != null && made.isFresh(store.time()) ? made.asOfNow(store.time()) : null;
     }
 
-    /** The node is gone. */
+    /** Forgets the hold, as the node is gone. */
     void nodeGone() {
         sequence = 0;
         confirmed = false;
@@ -130,12 +124,12 @@ final class HoldState {
         return heldIn == session;
     }
 
-    /** Returns how long the hold lasts if it is not renewed; zero if there is none. May be called on any thread. */
+    /** Returns how long the hold lasts without a renewal; zero if there is none. May be called on any thread. */
     long remainingMillis() {
         return heldIn == NOT_HELD ? 0 : lifetime.remainingMillis();
     }
 
-    /** Begins no timer any more. May be called on any thread. */
+    /** Stops all timers for good. May be called on any thread. */
     void stop() {
         lifetime.stop();
         successors.stop();

@@ -3,10 +3,10 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.TimeSource;
 
 /**
- * How long a node may stay. ZooKeeper keeps a node for as long as its session. This client ends a lease that is over
- * sooner, and a waiter that does not ask any more.
+ * Limits how long a node stays. ZooKeeper keeps a node for as long as its session. So this client itself ends a lease
+ * that is over sooner, and a waiter that no longer asks.
  *
- * <p>Changed by work of the contender's {@link SerialQueue} only.
+ * <p>Only the work of the contender's {@link SerialQueue} changes it.
  */
 final class Lifetime {
 
@@ -20,7 +20,7 @@ final class Lifetime {
     private boolean armed;
     private long timerNanos; // when the timer runs, if it is armed
 
-    /** @param onDue runs when the time has come, even if it was put off meanwhile */
+    /** @param onDue runs at the end, even if the end was postponed */
     Lifetime(TimeSource time, Runnable onDue) {
         this.time = time;
         this.onDue = onDue;
@@ -54,12 +54,12 @@ final class Lifetime {
         return Math.max(0, (endNanos - time.nanoTime()) / NANOS_PER_MILLI);
     }
 
-    /** Sets the timer once more: it ran before the end, which was put off. */
-    void goOn() {
+    /** Re-arms the timer: the end was postponed. */
+    void rearm() {
         arm(endNanos);
     }
 
-    /** Sets the timer once more: the node could not be deleted. */
+    /** Re-arms the timer for a retry: the node could not be deleted. */
     void tryAgain() {
         arm(time.nanoTime() + RETRY_NANOS);
     }

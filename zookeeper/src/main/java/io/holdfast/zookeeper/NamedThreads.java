@@ -10,8 +10,8 @@ import org.apache.zookeeper.client.ZKClientConfig;
 
 /**
  * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator can tell them from the
- * application's own threads. ZooKeeper takes no name, but begins its threads' names with that of the thread which makes
- * the handle, so this class makes handles on a thread of its own.
+ * application's own threads. ZooKeeper takes no name, but prefixes its threads' names with that of the thread which
+ * creates the handle. So this class creates handles on a thread of its own.
  */
 final class NamedThreads implements ThreadFactory, ZookeeperFactory {
 
@@ -43,7 +43,7 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
             }
         };
         daemon(make, NAME).start();
-        // The constructor connects to nothing: its threads do. An interrupt is left for the wait that follows.
+        // The constructor does not connect; its threads do. An interrupt is left for the wait that follows.
         return made.join();
     }
 

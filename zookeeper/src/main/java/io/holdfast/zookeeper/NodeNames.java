@@ -6,7 +6,7 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * Encodes any text as the name of one node, and decodes it. Letters, digits and some signs stay; everything else is the
+ * Encodes any text as the name of one node, and decodes it. Letters, digits and some signs stay; everything else is
  * percent-encoded UTF-8. Half a surrogate pair, which has no UTF-8, is {@code %u} and four digits.
  */
 final class NodeNames {

@@ -14,20 +14,21 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The node of a holder id in the lock's folder: whether there is one, where it is in the queue, and its commands.
+ * The node of a holder id in the lock's folder: knows whether it exists and its place in the queue, and sends its
+ * commands.
  *
  * <pre>
  *   NONE → UNSURE         a create was sent
  *   UNSURE → QUEUED       created, or found after its answer was lost
- *   UNSURE → NONE         surely not created
- *   QUEUED → FIRST        no node is before it any more; that never changes back while the node is there
+ *   UNSURE → NONE         certainly not created
+ *   QUEUED → FIRST        no node is before it any more; this never changes back while the node exists
  *   QUEUED, FIRST → NONE  the node is gone: deleted, or its session is over
  * </pre>
  *
- * <p>Invariant: there is never a second node of this id, as a create is sent only in NONE, and NONE is only entered
- * when the node is surely gone or was surely not made.
+ * <p>Invariant: there is never a second node of this id. A create is sent only in NONE, and NONE is entered only when
+ * the node is certainly gone or was certainly not created.
  *
- * <p>All of it belongs to the work of the contender's {@link SerialQueue}.
+ * <p>Only the work of the contender's {@link SerialQueue} uses it.
  */
 final class OwnNode {
 
@@ -40,10 +41,10 @@ final class OwnNode {
 
     private static final Pattern DATA = Pattern.compile("session=(\\d{1,9})(?: .*)?");
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns;
+    private final SerialQueue work;
     private final PredecessorView view;
     private final Runnable onGone;
     private final Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted;
@@ -55,22 +56,22 @@ final class OwnNode {
     private Runnable unwatch = () -> {};
 
     /**
-     * There is no node yet.
+     * Creates a handle without a node.
      *
-     * @param onGone runs whenever there is no node any more
-     * @param onPredecessorDeleted runs in turn when the node just before it has been deleted
+     * @param onGone runs whenever the node is gone
+     * @param onPredecessorDeleted runs as work of the queue when the node just before it was deleted
      */
     OwnNode(
-            ZooKeeperLockStore store,
+            StoreAccess store,
             Folder folder,
             String holderId,
-            SerialQueue turns,
+            SerialQueue work,
             Runnable onGone,
             Function<Session, CompletableFuture<Boolean>> onPredecessorDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.turns = turns;
+        this.work = work;
         this.view = new PredecessorView(store.time());
         this.onGone = onGone;
         this.onPredecessorDeleted = onPredecessorDeleted;
@@ -80,7 +81,7 @@ final class OwnNode {
         return place;
     }
 
-    /** Returns whether it was made and is not gone, as far as this client knows. */
+    /** Returns whether the node exists, as far as this client knows. */
     boolean isMade() {
         return path != null;
     }
@@ -89,14 +90,14 @@ final class OwnNode {
         return requireNonNull(path);
     }
 
-    /** Returns the session in which it was made, or a create was sent. */
+    /** Returns the session in which the node was created, or a create was sent. */
     Session session() {
         return requireNonNull(session);
     }
 
     // --- made and found ---
 
-    /** Creates it at the end of the queue. The stage has null if there is no folder. */
+    /** Creates the node at the end of the queue. Completes with null if there is no folder. */
     CompletableFuture<@Nullable Stat> create(Session now, long leaseMillis) {
         return now.createInSequence(beginning(now), data(now, leaseMillis)).handle((made, error) -> {
             if (made != null) {
@@ -127,7 +128,7 @@ final class OwnNode {
                 });
     }
 
-    /** A create is about to be sent. Returns what its path begins with; the servers append the number. */
+    /** Prepares a create that is about to be sent. Returns the beginning of its path; servers append the number. */
     private String beginning(Session now) {
         place = Place.UNSURE;
         session = now;
@@ -145,24 +146,24 @@ final class OwnNode {
         }
     }
 
-    /** Finds out what has become of a create whose answer was lost. A session that moved on executes no late ones. */
+    /** Finds out whether a create was executed whose answer was lost. A moved session executes no late commands. */
     CompletableFuture<Boolean> locate(Session now) {
-        // A node that is taken for missing is never deleted, and has the lock for as long as the session. The names of
-        // nodes end with a number, so none is called as they begin.
-        return folder.lookWithMajority(now, prefix(now)).thenApply(line -> {
-            String found = line.find(prefix(now));
+        // A node that is wrongly taken for missing is never deleted, and keeps the lock for as long as the session. No
+        // node's name is the prefix alone, as all end with a number.
+        return folder.lookWithMajority(now, prefix(now)).thenApply(queue -> {
+            String found = queue.find(prefix(now));
             if (found == null) {
                 forget();
                 return false;
             }
             path = folder.path(found);
-            return isIn(now, line);
+            return isIn(now, queue);
         });
     }
 
-    /** Learns its place from the queue; returns false if it is not there any more. */
-    boolean isIn(Session now, QueueSnapshot line) {
-        int index = line.indexOf(name());
+    /** Learns the node's place from the queue; returns false if the node is not there any more. */
+    boolean isIn(Session now, QueueSnapshot queue) {
+        int index = queue.indexOf(name());
         if (index < 0) {
             forget();
             return false;
@@ -173,7 +174,7 @@ final class OwnNode {
             unwatch.run();
         } else {
             place = Place.QUEUED;
-            watchPredecessor(now, line.node(index - 1));
+            watchPredecessor(now, queue.node(index - 1));
         }
         return true;
     }
@@ -187,11 +188,11 @@ final class OwnNode {
         unwatch = now.deletions()
                 .await(
                         folder.path(before),
-                        gone -> turns.addEvent(() -> predecessorGone(now, before, gone)),
+                        gone -> work.addEvent(() -> predecessorGone(now, before, gone)),
                         () -> view.watchStands(before));
     }
 
-    /** @param gone false if the watch could not be set: then the next poll sets it */
+    /** @param gone false if the watch could not be set; the next poll sets it then */
     private CompletableFuture<Boolean> predecessorGone(Session now, String before, boolean gone) {
         if (place != Place.QUEUED || session != now || !before.equals(predecessor)) {
             return CompletableFuture.completedFuture(true);
@@ -202,13 +203,13 @@ final class OwnNode {
 
     // --- the answer to a waiter ---
 
-    /** Returns the answer for a node that is in the queue, but not the first. */
-    Busy busy(Session now, QueueSnapshot line) {
-        int ahead = Math.max(0, line.indexOf(name()) - 1);
-        return view.seen(new Busy(now.longestPromiseMillis(), ahead, line.holder()), store.reconnections());
+    /** Returns the answer to a waiter whose node is in the queue, but not the first. */
+    Busy busy(Session now, QueueSnapshot queue) {
+        int ahead = Math.max(0, queue.indexOf(name()) - 1);
+        return view.seen(new Busy(now.longestPromiseMillis(), ahead, queue.holder()), store.reconnections());
     }
 
-    /** Returns the same without a look, or null if it takes one. */
+    /** Returns that answer from memory, or null if it takes a look. */
     @Nullable
     Busy known(long pollMillis) {
         return view.known(predecessor, store.reconnections(), pollMillis);
@@ -217,10 +218,10 @@ final class OwnNode {
     // --- written and gone ---
 
     /**
-     * Writes to it, and looks at the queue unless that is known: once more if the leader may have been paused before
-     * the first write. The second write counts in any case: a leader that was paused would have ended the session
-     * between the two, and a slow ensemble would otherwise be written to for ever. The stage has null if the node is
-     * gone.
+     * Writes to the node, and looks at the queue unless it is known. Writes a second time if the leader may have been
+     * paused before the first write. The second write counts in any case: a leader that was paused would have ended the
+     * session between the two, and a slow ensemble would otherwise be written to forever. Completes with null if the
+     * node is gone.
      *
      * @param known the queue if it was just seen, or null
      */
@@ -228,10 +229,10 @@ final class OwnNode {
         return write(now, leaseMillis, known)
                 .thenCompose(proof -> proof == null || now.shows(proof.promise())
                         ? CompletableFuture.completedFuture(proof)
-                        : write(now, leaseMillis, proof.line()));
+                        : write(now, leaseMillis, proof.queue()));
     }
 
-    /** Writes as {@link #prove}, but once. A committed write proves that the node and the session are there. */
+    /** Writes as {@link #prove}, but once. A committed write proves that the node and the session exist. */
     CompletableFuture<@Nullable Proof> write(Session now, long leaseMillis, @Nullable QueueSnapshot known) {
         Session.Promise promise = now.promise();
         CompletableFuture<@Nullable Stat> written = now.write(path(), data(now, leaseMillis))
@@ -245,14 +246,14 @@ final class OwnNode {
                     }
                     throw new CompletionException(error);
                 });
-        CompletableFuture<QueueSnapshot> line =
+        CompletableFuture<QueueSnapshot> queue =
                 known != null ? CompletableFuture.completedFuture(known) : folder.look(now);
         return written.thenCompose(stat -> stat == null
                 ? CompletableFuture.completedFuture(null)
-                : line.thenApply(seen -> new Proof(stat, seen, promise)));
+                : queue.thenApply(seen -> new Proof(stat, seen, promise)));
     }
 
-    /** Deletes it; returns false if it was not there any more. */
+    /** Deletes the node; returns false if it was not there any more. */
     CompletableFuture<Boolean> delete() {
         return session().delete(path()).handle((deleted, error) -> {
             if (error == null || isGone(error)) {
@@ -267,7 +268,7 @@ final class OwnNode {
         return ZooKeeperErrors.is(error, Code.NONODE) || ZooKeeperErrors.is(error, Code.SESSIONEXPIRED);
     }
 
-    /** Commands go to this session from now on. */
+    /** Sends commands on this session from now on. */
     void enter(Session now) {
         if (session != null && session.id() != now.id()) {
             forget();
@@ -276,14 +277,14 @@ final class OwnNode {
         }
     }
 
-    /** The session is over, and all its nodes are, or will be soon. */
+    /** Forgets the node if it is of that session, which is over. */
     void sessionOver(long id) {
         if (session != null && session.id() == id) {
             forget();
         }
     }
 
-    /** There is no node any more. */
+    /** Notes that there is no node any more. */
     void forget() {
         place = Place.NONE;
         session = null;
@@ -301,13 +302,13 @@ final class OwnNode {
         return path().substring(path().lastIndexOf('/') + 1);
     }
 
-    // --- what a node says to other clients that look ---
+    // --- what a node tells other clients ---
 
     private static byte[] data(Session session, long leaseMillis) {
         return ("session=" + session.timeoutMillis() + " lease=" + leaseMillis).getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Returns the session timeout in a node's data, in milliseconds; the other one if there is none. */
+    /** Returns the session timeout in a node's data, in milliseconds; the default if there is none. */
     static long sessionMillis(String data, long otherwise) {
         Matcher matcher = DATA.matcher(data);
         return matcher.matches() ? Long.parseLong(matcher.group(1)) : otherwise;

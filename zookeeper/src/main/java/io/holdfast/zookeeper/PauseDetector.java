@@ -6,16 +6,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * Detects long pauses of this process. A pause makes a timer late by at least one of the two clocks; the monotonic
- * clock stops while the machine is suspended. While the process runs, ZooKeeper's own thread sends its pings. That
- * cannot be seen in another way, not even by the connection: after a pause of up to a whole session it stands, if
- * anything waited in the socket.
+ * Detects long pauses of this process. A pause makes a timer late on at least one of the two clocks; the monotonic
+ * clock stops while the machine is suspended. Without a pause, ZooKeeper's own thread has sent its pings. Nothing else
+ * shows that, not even the connection: after a pause of up to a whole session it may still be open, if anything waited
+ * in the socket.
  */
 final class PauseDetector {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** The interval until the session's timeout is known: it may be much shorter than was wanted. */
+    /** The interval until the session's timeout is known, which may be much shorter than requested. */
     private static final long FIRST_NANOS = 50 * NANOS_PER_MILLI;
 
     private final TimeSource time;
@@ -42,7 +42,7 @@ final class PauseDetector {
         try {
             // A timer that was set for a longer session says nothing about a pause before it.
             long late = lateNanos();
-            // The time since a pause must be surely so long, so the monotonic clock alone counts.
+            // The time since a pause must certainly be that long, so the monotonic clock alone counts.
             return armed.mostAgeNanos(time) < late
                     && (pauseNanos < late || time.nanoTime() - pauseEndNanos > knownNanos * 3 / 4);
         } finally {
@@ -58,12 +58,12 @@ final class PauseDetector {
         lock.lock();
         try {
             long late = lateNanos();
-            // Read once: a pause between two readings would be in neither age.
+            // Read once: a pause between two readings would be part of neither age.
             ClockReading now = ClockReading.now(time);
             long age = armed.mostAgeNanos(now);
             armed = now;
-            // Before there is a session, no pause is known to be long for it: the longest one is kept, and the end of
-            // the last one.
+            // Before there is a session, it is not known which pause is long for it. So the longest pause is kept, and
+            // the end of the last one.
             if (age >= (knownNanos == 0 ? 2 * FIRST_NANOS : late)) {
                 pauseNanos = knownNanos == 0 ? Math.max(pauseNanos, age) : age;
                 pauseEndNanos = now.nanos();
@@ -74,7 +74,7 @@ final class PauseDetector {
         next();
     }
 
-    /** Returns how old a timer is that is late, as the session is now. The caller has the lock. */
+    /** Returns the age at which a timer is late, for the present session. The caller has the lock. */
     private long lateNanos() {
         long agreed = timeoutMillis.getAsLong();
         if (agreed > 0) {

@@ -5,17 +5,17 @@ import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a waiter knows of the queue without asking: while its watch of the node before it stands, nothing has happened
- * that concerns it. So the regular polls of the engine cost no request.
+ * What a waiter knows of the queue without a request: as long as the node before it is watched and was not reported as
+ * deleted, nothing has happened that concerns the waiter. So the engine's regular polls cost no request.
  *
- * <p>ZooKeeper promises to report a watched deletion, even one during a disconnection, after it. Only the waiter's
- * patience rests on that: it looks after a reconnection, and now and then without a reason.
+ * <p>ZooKeeper promises to report a watched deletion, after the reconnection if it happened during a disconnection.
+ * Only the delay depends on that: the waiter looks after each reconnection, and now and then without a reason.
  *
- * <p>All but {@link #watchStands} belongs to the work of the contender's {@link SerialQueue}.
+ * <p>Only the work of the contender's {@link SerialQueue} uses it, except {@link #watchStands}.
  */
 final class PredecessorView {
 
-    /** One look is enough for so many polls in a row: the longest that a missed message can cost. */
+    /** The number of polls for which one look is enough: the longest delay by a missed message. */
     private static final int POLLS_PER_LOOK = 5;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -37,7 +37,7 @@ final class PredecessorView {
         watched = node;
     }
 
-    /** The queue was looked at. */
+    /** Notes the answer that a look at the queue gave. */
     Busy seen(Busy busy, int reconnections) {
         last = busy;
         lookedNanos = time.nanoTime();

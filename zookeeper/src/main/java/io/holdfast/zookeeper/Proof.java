@@ -5,19 +5,19 @@ import io.holdfast.spi.TimeSource;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * A write that the session has committed to its node: what a grant or a renewal rests on.
+ * A write that the session has committed to its node. Every grant and every renewal needs one.
  *
- * @param stat of the node, after the write
- * @param line the queue as it was seen after the write, or just before
+ * @param stat the node's, after the write
+ * @param queue the queue as it was seen after the write, or just before
  * @param promise how long the session lives after the write
  */
-record Proof(Stat stat, QueueSnapshot line, Session.Promise promise) {
+record Proof(Stat stat, QueueSnapshot queue, Session.Promise promise) {
 
     private static final long NANOS_PER_MILLI = 1_000_000;
 
-    /** Returns this proof with what is left of its promise, rounded down; negative if it is too old. */
+    /** Returns this proof with the rest of its promise, rounded down; negative if it is too old. */
     Proof asOfNow(TimeSource time) {
-        return new Proof(stat, line, new Session.Promise(leftMillis(time), ClockReading.now(time), promise.backed()));
+        return new Proof(stat, queue, new Session.Promise(leftMillis(time), ClockReading.now(time), promise.backed()));
     }
 
     /** Returns whether nearly all of the promise is left. */

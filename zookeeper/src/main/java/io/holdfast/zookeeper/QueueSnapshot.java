@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of a lock: the nodes in its folder, in their order; the first one holds. A node is called
- * {@code <holder id>~<session>~<number>}; the servers number them in the order of creation. Nodes with other names are
- * not ours, and are ignored.
+ * The queue of a lock: the nodes in its folder, in order. The first one holds. A node's name is
+ * {@code <holder id>~<session>~<number>}; the servers number nodes in the order of their creation. Nodes with other
+ * names are not ours, and are ignored.
  */
 final class QueueSnapshot {
 
@@ -19,7 +19,7 @@ final class QueueSnapshot {
         this.entries = entries;
     }
 
-    /** Returns what the name of a holder id's node begins with in a session; the servers append the number. */
+    /** Returns the beginning of a node's name for a holder id and a session; the servers append the number. */
     static String prefix(String holderId, long session) {
         return NodeNames.encode(holderId) + "~" + Long.toHexString(session) + "~";
     }
@@ -40,7 +40,7 @@ final class QueueSnapshot {
                 }
             }
         }
-        // The number is 32 bits wide and goes on below zero; nodes that are there together are never that far apart.
+        // The number is 32 bits wide and overflows below zero; nodes of one queue are never that far apart.
         entries.sort((a, b) -> Integer.compare(a.number - b.number, 0));
         return new QueueSnapshot(entries);
     }
@@ -53,7 +53,7 @@ final class QueueSnapshot {
         return entries.isEmpty();
     }
 
-    /** Returns how many nodes wait behind the first. */
+    /** Returns the number of nodes behind the first. */
     int waiting() {
         return Math.max(0, entries.size() - 1);
     }
@@ -81,7 +81,7 @@ final class QueueSnapshot {
         return entries.get(0).holderId();
     }
 
-    /** Returns the node whose name begins so, or null. */
+    /** Returns the node whose name begins with the prefix, or null. */
     @Nullable
     String find(String prefix) {
         for (Entry entry : entries) {

@@ -6,8 +6,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pauses of a contender until more can be promised. They may take a quarter of a session together. A withdrawal is next
- * in the {@link SerialQueue}, so it ends them.
+ * Pauses a contender until more can be promised. All pauses together may take a quarter of a session. A withdrawal
+ * waits behind them in the {@link SerialQueue}, so it ends them.
  */
 final class RetryPause {
 
@@ -19,7 +19,7 @@ final class RetryPause {
         this.time = time;
     }
 
-    /** Goes on after that time, or at once when the pauses are ended. */
+    /** Continues after that time, or at once when the pauses are ended. */
     <T> CompletableFuture<T> then(long nanos, Supplier<CompletableFuture<T>> next) {
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         present = over;

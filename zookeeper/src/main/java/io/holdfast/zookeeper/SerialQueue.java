@@ -7,9 +7,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs work one after the other, in the order of the calls, though each piece takes several answers of a server. What
- * the work reads and writes needs no lock. No thread waits: work runs on the calling thread, or on the thread that
- * ended the work before.
+ * Runs asynchronous work one piece at a time, in the order of the calls: a piece begins when the piece before it is
+ * complete. So the data of the work needs no lock. No thread waits: a piece runs on the calling thread, or on the
+ * thread that completed the piece before.
  */
 final class SerialQueue {
 

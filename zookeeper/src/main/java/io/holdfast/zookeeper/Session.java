@@ -15,9 +15,9 @@ import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session of ZooKeeper, with its commands as stages. Commands are sent in the order of the calls and executed in that
- * order; a read sees every write that was sent before it. Failures are {@link KeeperException}s; nothing is sent twice.
- * Stages complete on ZooKeeper's event thread.
+ * A session of ZooKeeper, with its commands as stages. Commands are sent and executed in the order of the calls; a read
+ * sees every write that was sent before it. Failures are {@link KeeperException}s; nothing is sent twice. Stages
+ * complete on ZooKeeper's event thread.
  */
 final class Session {
 
@@ -26,7 +26,7 @@ final class Session {
     private final Handle handle;
     private final SessionClock clock;
     private final PauseDetector pauses;
-    private final Deletions deletions = new Deletions(this);
+    private final Deletions deletions = new Deletions(this::children);
     private final long id;
 
     /** @param handle of a session that is established */
@@ -49,22 +49,22 @@ final class Session {
         return handle.equals(other) && id == other.sessionId();
     }
 
-    /** Returns whether it has ended, or is given up; false as long as that is not known here. */
+    /** Returns whether the session has ended or was given up; false as long as that is not known here. */
     boolean isOver() {
         return handle.isOver();
     }
 
-    /** Returns what was agreed with the server; another server may agree on another time. */
+    /** Returns the timeout that was negotiated with the connected server; another server may allow another one. */
     int timeoutMillis() {
         return handle.sessionTimeout();
     }
 
     /**
-     * Returns how long the session surely lives after a write that is sent now, if it is committed; counted from now.
+     * Returns how long the session certainly lives after a write that is sent now, if it is committed.
      *
-     * <p>Only a committed write says that the session lives: pings and reads are answered by any server, even by one
-     * that is cut off from the leader, while the leader counts the session's time. The {@link SessionClock} says from
-     * when on it counts.
+     * <p>Only a committed write shows that the session lives. Any server answers pings and reads, even one that is cut
+     * off from the leader, while the leader counts the session's time. The {@link SessionClock} knows from when on the
+     * leader counts.
      */
     Promise promise() {
         long timeout = timeoutMillis();
@@ -80,19 +80,19 @@ final class Session {
      *
      * @param millis how long, counted from the sending of the write
      * @param sent when the write was sent, or just before
-     * @param backed whether the leader was seen at work shortly before
+     * @param backed whether the leader was known to work shortly before
      */
     record Promise(long millis, ClockReading sent, boolean backed) {}
 
     /**
-     * Returns whether a promise may be relied on whose write has just been answered. A leader that was paused does not
-     * know of contacts during the pause: for as long as it takes to ask its followers, it may end sessions whose time
-     * has passed by its clock. If it has answered a write that was sent a quarter of a session before, and this one
-     * within an eighth, no session's time has passed in a pause between the two: contacts were reported half a tick
-     * before it at the latest, and made a third of a session before that.
+     * Returns whether a promise is reliable whose write has just been answered. A leader that was paused does not know
+     * of contacts during the pause: until it has asked its followers, it may end sessions whose time has passed by its
+     * clock. If it has answered a write that was sent a quarter of a session before, and this one within an eighth, no
+     * session's time can have passed in a pause between the two: contacts were reported half a tick before the pause at
+     * the latest, and made a third of a session before that.
      *
-     * <p>Assumed: a leader that goes on ends the sessions that are over before it takes the next write, and is not
-     * paused twice within milliseconds.
+     * <p>Assumed: a leader that continues after a pause ends the sessions that are over before it takes the next write,
+     * and is not paused twice within milliseconds.
      */
     boolean shows(Promise promise) {
         return promise.backed() && promise.sent().mostAgeNanos(clock.time()) <= timeoutMillis() * NANOS_PER_MILLI / 8;
@@ -106,7 +106,7 @@ final class Session {
         return promise.millis() >= timeoutMillis() / 8;
     }
 
-    /** Returns the longest time that it ever promises. */
+    /** Returns the longest time that a promise can have. */
     long longestPromiseMillis() {
         return timeoutMillis() * 2L / 3;
     }
@@ -160,14 +160,14 @@ final class Session {
         return reply.outcome;
     }
 
-    /** If this succeeds, commands that are sent after it see all that any client was answered before it. */
+    /** After this succeeds, later commands see everything that was answered to any client before this call. */
     CompletableFuture<Boolean> sync(String path) {
         Reply<Boolean> reply = new Reply<>(false);
         handle.sync(path, (code, asked, context) -> reply.settle(code, asked, true));
         return reply.outcome;
     }
 
-    /** Deletes one node and creates another as {@link #createInSequence}, or neither. The stage has the new path. */
+    /** Deletes one node and creates another as {@link #createInSequence}, or neither. Completes with the new path. */
     CompletableFuture<String> replaceInSequence(String old, String path, byte[] data) {
         List<Op> steps =
                 List.of(Op.delete(old, -1), Op.create(path, data, handle.access(), CreateMode.EPHEMERAL_SEQUENTIAL));
@@ -195,12 +195,12 @@ final class Session {
         return together(path, List.of(Op.setData(path, data, -1), Op.setData(second, secondData, -1)));
     }
 
-    /** Writes a node if it and another one are there. */
+    /** Writes a node if it and another one exist. */
     CompletableFuture<List<OpResult>> writeIf(String there, String path, byte[] data) {
         return together(path, List.of(Op.check(there, -1), Op.setData(path, data, -1)));
     }
 
-    /** @param path the node that a failure is about, as ZooKeeper itself names none here */
+    /** @param path the node that an error names, as ZooKeeper itself names none here */
     private CompletableFuture<List<OpResult>> together(String path, List<Op> steps) {
         Reply<List<OpResult>> reply = new Reply<>(true);
         AsyncCallback.MultiCallback callback = (code, asked, context, results) -> reply.settle(code, path, results);
@@ -208,7 +208,7 @@ final class Session {
         return reply.outcome;
     }
 
-    /** A node that was created; its name has the sequence number at its end. */
+    /** A node that was created. In a sequence, its path ends with the number. */
     record Created(String path, Stat stat) {}
 
     record Node(String data, Stat stat) {}

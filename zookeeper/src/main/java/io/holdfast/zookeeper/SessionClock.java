@@ -6,23 +6,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers when the commands of a session were sent that the servers have answered: the leader has counted the
- * session's time from then on at the latest.
+ * Remembers when the answered commands of a session were sent. The leader restarts its count of the session when it
+ * learns of such a contact: no earlier than the command was sent.
  *
- * <p>Neither a write nor its commit restarts the leader's count. A server that serves the client notes each contact,
- * and reports its contacts with its answer to the leader's ping, twice a tick. So a contact counts once the server that
- * had it has sent something to the leader half a tick later: a write, on the same connection as the report and after
- * it. Half a tick is a quarter of a session at most, as a session is two ticks at least.
+ * <p>Neither a write nor its commit restarts the leader's count. The server that serves the client notes each contact,
+ * and reports its contacts when it answers the leader's ping, twice a tick. So a contact counts once that server has
+ * sent something to the leader half a tick later: a write, which follows the report on the same connection. Half a tick
+ * is a quarter of a session at most, as a session has two ticks at least.
  *
- * <p>A machine that is suspended does not count that time on its monotonic clock, and the leader does. So both clocks
- * say how old a contact is at most, and the monotonic one says how old it is at least. A wall clock that is set forward
- * costs shorter promises until there are contacts after that.
+ * <p>The monotonic clock of a suspended machine stops, while the leader continues to count. So the greatest possible
+ * age of a contact is taken from both clocks, and the least possible age from the monotonic clock alone. A wall clock
+ * that is set forward costs shorter promises until there are new contacts.
  *
  * <p>Thread-safe. Not final: the simulation has one that is wrong.
  */
 class SessionClock {
 
-    /** So many contacts cover half a session, as they are kept a thirty-second of it apart. */
+    /** The number of contacts that covers half a session, as they are kept a thirty-second of it apart. */
     private static final int KEPT = 17;
 
     private static final long NANOS_PER_MILLI = 1_000_000;
@@ -31,7 +31,7 @@ class SessionClock {
     private final ReentrantLock lock = new ReentrantLock();
     private final @Nullable ClockReading[] sent = new @Nullable ClockReading[KEPT]; // a ring, by lock
     private int next; // the place of the next one, by lock
-    private @Nullable ClockReading written; // by lock; when the last write was sent that the leader has answered
+    private @Nullable ClockReading written; // by lock; when the last answered write was sent
 
     SessionClock(TimeSource time) {
         this.time = time;
@@ -41,7 +41,7 @@ class SessionClock {
         return time;
     }
 
-    /** Notes that a command which was sent then has been answered. */
+    /** Notes that a command was answered. */
     void answered(ClockReading when, long timeoutMillis) {
         lock.lock();
         try {
@@ -55,7 +55,7 @@ class SessionClock {
         }
     }
 
-    /** Notes that a write which was sent then has been answered: the leader has been at work since. */
+    /** Notes that a write was answered: the leader has worked after it was sent. */
     void written(ClockReading when) {
         lock.lock();
         try {
@@ -77,14 +77,15 @@ class SessionClock {
     }
 
     /**
-     * Returns how long the session surely lives after a write that is sent now and will be committed: its timeout,
-     * counted from the last contact that the leader must know of by then; zero if nothing is sure.
+     * Returns how long the session certainly lives after a write that is sent now and will be committed: its timeout,
+     * counted from the last contact that the leader must know of by then; zero if nothing is certain.
      *
-     * <p>At most two thirds of the timeout, for clocks that differ. If there is no such contact, a quarter, as long as
-     * the process was not paused: then only pings, which are not seen here, were answered, each third of the timeout;
-     * and before the ping that the leader may not know of, there was another no more than half the timeout earlier.
+     * <p>The result is at most two thirds of the timeout, as clocks differ. If there is no such contact, it is a
+     * quarter, unless the process was paused. Only pings were answered then, which are not seen here, one each third of
+     * the timeout; and before the ping of which the leader may not know, there was another at most half the timeout
+     * earlier.
      *
-     * @param steady whether the {@link PauseDetector} was, so that there were pings
+     * @param steady whether the {@link PauseDetector} found no pause, so that there were pings
      */
     long promiseMillis(long timeoutMillis, boolean steady) {
         long least = steady ? timeoutMillis / 4 : 0;
@@ -94,12 +95,12 @@ class SessionClock {
                 : Math.max(least, Math.min(timeoutMillis * 2 / 3, leftMillis(timeoutMillis, known.mostAgeNanos(time))));
     }
 
-    /** One per cent of the age is for clocks that differ; the receiver of the promise itself shortens it by as much. */
+    /** Adds one percent to the age for clocks that differ; the receiver of the promise shortens it by as much. */
     private static long leftMillis(long timeoutMillis, long ageNanos) {
         return timeoutMillis - (ageNanos + ageNanos / 100) / NANOS_PER_MILLI - 1;
     }
 
-    /** Returns when the last contact was that is at least so old; null if there is none. */
+    /** Returns the time of the last contact that is at least that old; null if there is none. */
     private @Nullable ClockReading lastKnown(long leastNanos) {
         lock.lock();
         try {

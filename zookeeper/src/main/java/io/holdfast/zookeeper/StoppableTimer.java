@@ -4,8 +4,8 @@ import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers that begin no more once this was stopped, on any thread, even at the same moment. Otherwise a late answer
- * would begin a timer in a store that is closed.
+ * A timer that cannot be set after a stop, not even by another thread at the same moment. Otherwise a late answer would
+ * set a timer in a closed store.
  */
 final class StoppableTimer {
 
@@ -17,7 +17,7 @@ final class StoppableTimer {
         this.time = time;
     }
 
-    /** Runs the task after that time. A timer that was set before goes on. */
+    /** Runs the task after that time. Does not cancel a task that was set before. */
     void set(long nanos, Runnable task) {
         if (!stopped) {
             last = time.schedule(nanos, task);
@@ -27,7 +27,7 @@ final class StoppableTimer {
         }
     }
 
-    /** Cancels the timer that was set last. */
+    /** Cancels the task that was set last. */
     void cancel() {
         TimeSource.Timer timer = last;
         if (timer != null) {

@@ -6,13 +6,14 @@ import org.apache.zookeeper.Watcher;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches a holder's own node and the nodes behind it: another client begins to wait, or deletes the holder's node.
+ * Watches a holder's own node and the nodes behind it, to notice when another client begins to wait or deletes the
+ * holder's node.
  *
- * <p>A hold that is over within milliseconds does without, and costs no request. After that, while no client waits, the
- * folder is watched. While clients wait, the own node and the next one are watched, so that the holder does not hear of
- * every client that comes and goes.
+ * <p>A hold that ends within milliseconds is not watched, and costs no request. After that, while no client waits, the
+ * folder is watched. While clients wait, the own node and the next one are watched, so that the holder does not receive
+ * an event for every client that comes and goes.
  *
- * <p>All but {@link #stop} belongs to the work of the contender's {@link SerialQueue}.
+ * <p>Only the work of the contender's {@link SerialQueue} uses it, except {@link #stop}.
  */
 final class SuccessorWatch {
 
@@ -20,10 +21,10 @@ final class SuccessorWatch {
     private static final long NEXT_LOOK_NANOS = 50_000_000;
     private static final long AFTER_FAILURE_NANOS = 1_000_000_000;
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final Folder folder;
     private final String holderId;
-    private final SerialQueue turns;
+    private final SerialQueue work;
     private final Runnable onDeleted;
     private final StoppableTimer timer;
 
@@ -31,8 +32,8 @@ final class SuccessorWatch {
     private String node = "";
 
     /**
-     * Counts its nodes. A later one may have the same name, as numbers begin anew with a new folder. So an answer to a
-     * question about one node says nothing about the next.
+     * Counts the holder's nodes. A later node may have the same name, as numbers begin again in a new folder. So an
+     * answer about one node says nothing about the next.
      */
     private int which;
 
@@ -47,20 +48,20 @@ final class SuccessorWatch {
     private Runnable unwatchOwn = () -> {};
     private Runnable unwatchNext = () -> {};
 
-    /** @param onDeleted runs in turn when another client has deleted the holder's node */
-    SuccessorWatch(ZooKeeperLockStore store, Folder folder, String holderId, SerialQueue turns, Runnable onDeleted) {
+    /** @param onDeleted runs as work of the queue when another client has deleted the holder's node */
+    SuccessorWatch(StoreAccess store, Folder folder, String holderId, SerialQueue work, Runnable onDeleted) {
         this.store = store;
         this.folder = folder;
         this.holderId = holderId;
-        this.turns = turns;
+        this.work = work;
         this.onDeleted = onDeleted;
         this.timer = new StoppableTimer(store.time());
     }
 
     /**
-     * Begins to watch, or goes on.
+     * Begins to watch, or continues.
      *
-     * @param waiting how many clients wait, as far as the holder knows already
+     * @param waiting the number of waiting clients, as far as the holder already knows
      */
     void begin(Session session, String node, int waiting) {
         if (timer.isStopped()) {
@@ -68,7 +69,7 @@ final class SuccessorWatch {
         }
         if (this.session != null && this.node.equals(node)) {
             if (!looked && this.waiting == 0 && waiting > 0) {
-                // The result of the first look is known already.
+                // The result of the first look is already known.
                 timer.cancel();
                 lookedAtWaiters = true;
                 lookIn(NEXT_LOOK_NANOS);
@@ -93,7 +94,7 @@ final class SuccessorWatch {
         unwatch();
     }
 
-    /** Stops for good: a later answer begins nothing. May be called on any thread. */
+    /** Stops for good: a later answer has no effect. May be called on any thread. */
     void stop() {
         timer.stop();
     }
@@ -110,11 +111,11 @@ final class SuccessorWatch {
         timer.set(nanos, () -> inTurn(asking, this::look));
     }
 
-    /** Does something about a node in turn, unless that node is not watched any more by then. */
-    private void inTurn(int asking, Runnable work) {
-        turns.addTask(() -> {
+    /** Runs a step as work of the queue, unless the node that it is about is not watched any more by then. */
+    private void inTurn(int asking, Runnable step) {
+        work.addTask(() -> {
             if (session != null && !timer.isStopped() && asking == which) {
-                work.run();
+                step.run();
             }
         });
     }
@@ -129,32 +130,32 @@ final class SuccessorWatch {
         int asking = which;
         Watcher onChange = Deletions.watcher(() -> inTurn(asking, this::look));
         CompletionStage<QueueSnapshot> asked = folder.look(now, watched ? onChange : null);
-        asked.whenComplete((line, error) -> inTurn(asking, () -> seen(now, line, watched)));
+        asked.whenComplete((queue, error) -> inTurn(asking, () -> seen(now, queue, watched)));
     }
 
-    /** @param line the queue, or null if the look failed */
-    private void seen(Session now, @Nullable QueueSnapshot line, boolean watched) {
-        if (line == null) {
+    /** @param queue the queue, or null if the look failed */
+    private void seen(Session now, @Nullable QueueSnapshot queue, boolean watched) {
+        if (queue == null) {
             lookIn(AFTER_FAILURE_NANOS);
             return;
         }
-        if (line.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
+        if (queue.indexOf(node.substring(node.lastIndexOf('/') + 1)) < 0) {
             onDeleted.run();
             return;
         }
         boolean begun = waiting == 0;
-        waiting = line.waiting();
+        waiting = queue.waiting();
         if (waiting == 0) {
             if (!watched) {
                 look();
             }
             return;
         }
-        next = line.node(1);
-        // The clients that waited at the last look may have gone, and others come.
-        begun |= seenWaiters && line.number(1) - newest > 0;
+        next = queue.node(1);
+        // The clients that waited at the last look may have left, and others may have come.
+        begun |= seenWaiters && queue.number(1) - newest > 0;
         seenWaiters = true;
-        newest = line.number(waiting);
+        newest = queue.number(waiting);
         if (begun) {
             store.tell(listener -> listener.contended(folder.name(), holderId));
         }
@@ -192,7 +193,7 @@ final class SuccessorWatch {
         return now.deletions().await(path, gone -> inTurn(asking, () -> deleted.accept(gone)), () -> {});
     }
 
-    /** @param gone false if a node could not be watched: a look at once would fail too */
+    /** @param gone false if a node could not be watched: an immediate look would fail too */
     private void lookAgain(boolean gone) {
         if (gone) {
             look();

@@ -8,7 +8,7 @@ import io.holdfast.spi.StoreException;
  * <p>A zxid is the epoch (the number of the leader's election) in the upper 32 bits and a counter in the lower 32. The
  * ensemble orders all writes by it and never uses one twice, over sessions and leaders; nodes of one lock are granted
  * in the order of their creation. The base is the zxid itself, so 17 bits are left for the epoch: 131,071 elections.
- * Nothing is cut off: beyond that a lock is refused.
+ * After that a lock is refused; nothing is cut off.
  */
 final class TokenBase {
 

@@ -15,12 +15,13 @@ import org.apache.zookeeper.OpResult;
 
 /**
  * The cards of clients in ZooKeeper: two ephemeral nodes for each client, in a folder beside those of the locks. One
- * has the text; the other is empty and is written whenever the card is written or kept, so that a card that says the
- * same as before is not sent to all servers again. Both are gone when the client's session is, as its holds are, so the
- * time for which a card is to be kept does not matter.
+ * has the text. The other is empty and is written whenever the card is written or kept, so that an unchanged text is
+ * not sent to all servers again. Both nodes end with the client's session, as its holds do, so the time for which to
+ * keep a card does not matter.
  *
- * <p>Ages are by the leader's clock, which stamps every write. A reader writes the folder to learn its time. No lock
- * has the name of the folder or the end of the names in it: {@link NodeNames} leaves no {@code ~} in them.
+ * <p>Ages are by the leader's clock, which stamps every write. A reader writes to the folder to learn the leader's
+ * time. No lock has the name of the folder, and no client id the suffix: {@link NodeNames} leaves no {@code ~} in a
+ * name.
  */
 final class ZooKeeperCards implements CardStore {
 
@@ -28,12 +29,12 @@ final class ZooKeeperCards implements CardStore {
     private static final String KEPT = "~kept";
     private static final byte[] NOTHING = new byte[0];
 
-    private final ZooKeeperLockStore store;
+    private final StoreAccess store;
     private final String folder;
     private final String own;
 
     /** @param root the folder of the locks */
-    ZooKeeperCards(ZooKeeperLockStore store, String root, String clientId) {
+    ZooKeeperCards(StoreAccess store, String root, String clientId) {
         this.store = store;
         this.folder = root + FOLDER;
         this.own = path(clientId);
@@ -58,7 +59,7 @@ final class ZooKeeperCards implements CardStore {
     }
 
     private CompletableFuture<List<OpResult>> make(Session session, byte[] data) {
-        // One of them may be there alone, if somebody has deleted the other.
+        // One of the two may be left, if somebody has deleted the other.
         return removed(session)
                 .thenCompose(gone -> Folder.make(session, folder))
                 .thenCompose(made -> session.createBoth(own, data, own + KEPT, NOTHING));
@@ -90,7 +91,7 @@ final class ZooKeeperCards implements CardStore {
                 .toList();
     }
 
-    /** Returns nothing for a node that no client of Holdfast has made. */
+    /** Returns nothing for a node that was not created by a client of Holdfast. */
     private static Optional<String> clientId(String node) {
         try {
             return Optional.of(NodeNames.decode(node));

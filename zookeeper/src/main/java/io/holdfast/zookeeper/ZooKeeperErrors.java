@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutionException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 
-/** Says what a failure means for the command, and for people. */
+/** Translates a failure into what it means for the command, with a message for people. */
 final class ZooKeeperErrors {
 
     private final ZooKeeperSettings settings;
@@ -61,7 +61,7 @@ final class ZooKeeperErrors {
         return new StoreException(
                 NOT_EXECUTED,
                 settings.describe()
-                        + ": no server can be reached, or they have no majority; the client goes on connecting",
+                        + ": no server can be reached, or they have no majority; the client continues to connect",
                 null);
     }
 
@@ -100,7 +100,7 @@ final class ZooKeeperErrors {
         return unwrap(error) instanceof KeeperException said && said.code() == code;
     }
 
-    /** Returns whether nothing is known about the command, so that it may have been executed. */
+    /** Returns whether the command may have been executed. */
     static boolean isUnknown(Throwable error) {
         return !(unwrap(error) instanceof KeeperException said)
                 || said.code() == Code.CONNECTIONLOSS

@@ -9,7 +9,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.jspecify.annotations.Nullable;
 
-/** ZooKeeper's own handle; equal to others of the same one. */
+/** Wraps ZooKeeper's own handle. Two wrappers of the same handle are equal. */
 record ZooKeeperHandle(ZooKeeper handle, List<ACL> access) implements Handle {
 
     @Override

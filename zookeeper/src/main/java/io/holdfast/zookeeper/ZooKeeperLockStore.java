@@ -13,7 +13,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
-import io.holdfast.spi.TimeSource;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -21,70 +20,50 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. A holder id is
- * used by this client alone, so an id that is not known here has no node.
+ * The store on an ensemble: finds the {@link Contender} for a command, and looks at locks for people. Only this client
+ * uses its holder ids, so an id that is not known here has no node.
  */
-final class ZooKeeperLockStore implements LockStore {
+final class ZooKeeperLockStore implements LockStore, Contender.Registry {
 
-    /** How often to look at a lock that changes hands before the next question can be asked. */
+    /** The number of looks at a lock that changes hands between two requests. */
     private static final int ATTEMPTS = 20;
 
     private record Key(String name, String holderId) {}
 
     private final ZooKeeperSettings settings;
-    private final TimeSource time;
-    private final ZooKeeperErrors errors;
-    private final Supplier<SessionClock> clocks;
-    private final CurrentSession session;
-    private final PauseDetector pauses;
+    private final StoreAccess access;
     private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
     private final AtomicBoolean closed = new AtomicBoolean();
-    private volatile @Nullable StoreListener listener;
 
     /** Makes a store that is not connected yet. */
     ZooKeeperLockStore(
             ZooKeeperSettings settings, StoreContext context, Connector connector, Supplier<SessionClock> clocks) {
         this.settings = settings;
-        this.time = context.time();
-        this.clocks = clocks;
-        this.errors = new ZooKeeperErrors(settings);
-        this.session = new CurrentSession(
+        this.access = new StoreAccess(
+                settings,
+                context.time(),
                 connector,
-                errors,
-                this::newSession,
-                () -> tell(StoreListener::reconnected),
+                clocks,
                 id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
-        this.pauses = new PauseDetector(time, session::timeoutMillis);
-        this.cards = new ZooKeeperCards(this, settings.folder(), context.clientId());
-    }
-
-    private Session newSession(Handle handle) {
-        return new Session(handle, clocks.get(), pauses);
+        this.cards = new ZooKeeperCards(access, settings.folder(), context.clientId());
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
         ZooKeeperLockStore store = new ZooKeeperLockStore(
-                settings,
-                context,
-                new CuratorConnector(settings, CurrentSession.CLOSE_MILLIS),
-                () -> new SessionClock(context.time()));
+                settings, context, new CuratorConnector(settings), () -> new SessionClock(context.time()));
         try {
-            Session session = store.session.connect(settings.connectMillis());
+            Session session = store.access.connect();
             String probe = settings.folder() + "/" + NodeNames.encode("probe~" + context.clientId());
-            store.await(Folder.make(session, settings.folder()));
-            store.await(session.probe(probe).handle((made, error) -> {
-                // A folder without a lock may vanish between the two.
+            store.access.await(Folder.make(session, settings.folder()));
+            store.access.await(session.probe(probe).handle((made, error) -> {
+                // The servers may remove a folder without locks between the two.
                 if (error != null && !ZooKeeperErrors.is(error, Code.NONODE)) {
                     throw new CompletionException(error);
                 }
@@ -99,7 +78,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return answer(
+        return access.answer(
                 () -> contender(folder(request.name()), request.holderId()).acquire(request));
     }
 
@@ -108,7 +87,7 @@ final class ZooKeeperLockStore implements LockStore {
         Contender contender = known(request.name(), request.holderId());
         return contender == null
                 ? CompletableFuture.completedFuture(new RenewReply.Gone())
-                : answer(() -> contender.renew(request));
+                : access.answer(() -> contender.renew(request));
     }
 
     @Override
@@ -116,42 +95,42 @@ final class ZooKeeperLockStore implements LockStore {
         Contender contender = known(request.name(), request.holderId());
         return contender == null
                 ? CompletableFuture.completedFuture(ReleaseReply.notHeld())
-                : answer(() -> contender.release(request));
+                : access.answer(() -> contender.release(request));
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return answer(() -> abandonKnown(name, holderId));
+        return access.answer(() -> abandonKnown(name, holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return answer(() -> inspect(folder(name), session(), ATTEMPTS));
+        return access.answer(() -> inspect(folder(name), session(), ATTEMPTS));
     }
 
     private CompletableFuture<StoreState> inspect(Folder folder, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(session).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return CompletableFuture.completedFuture(StoreState.free(0));
             }
             if (attempts == 0) {
-                // It changes hands faster than two questions can be asked: only its holder at that time is known.
+                // The lock changes hands between any two requests: only its holder at the first one is known.
                 return CompletableFuture.completedFuture(
-                        new StoreState(line.holder(), session.timeoutMillis(), 0, line.waiting()));
+                        new StoreState(queue.holder(), session.timeoutMillis(), 0, queue.waiting()));
             }
-            return session.read(folder.path(line.node(0)))
+            return session.read(folder.path(queue.node(0)))
                     .thenApply(node -> new StoreState(
-                            line.holder(),
-                            remainingMillis(folder, line.holder(), session, node),
+                            queue.holder(),
+                            remainingMillis(folder, queue.holder(), session, node),
                             node.stat().getCzxid(),
-                            line.waiting()))
+                            queue.waiting()))
                     .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
                             ? inspect(folder, session, attempts - 1)
                             : CompletableFuture.failedFuture(error));
         });
     }
 
-    /** Returns how long the hold lasts. Another client's ends with its session, at the latest. */
+    /** Returns how long the hold lasts. Another client's hold ends with its session at the latest. */
     private long remainingMillis(Folder folder, String holder, Session session, Session.Node node) {
         Contender own = known(folder.name(), holder);
         long known = own == null ? 0 : own.remainingMillis();
@@ -160,12 +139,12 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return answer(() -> forceRelease(folder(name), session(), ATTEMPTS));
+        return access.answer(() -> forceRelease(folder(name), session(), ATTEMPTS));
     }
 
     private CompletableFuture<Boolean> forceRelease(Folder folder, Session session, int attempts) {
-        return folder.lookAtNewest(session).thenCompose(line -> {
-            if (line.isEmpty()) {
+        return folder.lookAtNewest(session).thenCompose(queue -> {
+            if (queue.isEmpty()) {
                 return CompletableFuture.completedFuture(false);
             }
             if (attempts == 0) {
@@ -175,20 +154,20 @@ final class ZooKeeperLockStore implements LockStore {
                                 + "\" changes hands faster than it can be released by force (expected: another try)",
                         null));
             }
-            return session.delete(folder.path(line.node(0)))
+            return session.delete(folder.path(queue.node(0)))
                     .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
                             ? forceRelease(folder, session, attempts - 1)
                             : CompletableFuture.failedFuture(error));
         });
     }
 
-    /** Shows the session even while there is no connection: it may still live, and with it its holds. */
+    /** Shows the session even while there is no connection: the session and its holds may still live. */
     @Override
     public CompletionStage<StoreHealth> health(String name) {
         return inspect(name).handle((state, error) -> {
-            Map<String, Object> details = new LinkedHashMap<>(session.describe());
+            Map<String, Object> details = new LinkedHashMap<>(access.describeSession());
             if (error != null) {
-                details.put("error", String.valueOf(errors.of(error).getMessage()));
+                details.put("error", String.valueOf(access.failure(error).getMessage()));
             }
             return new StoreHealth(error == null, details);
         });
@@ -201,7 +180,7 @@ final class ZooKeeperLockStore implements LockStore {
 
     @Override
     public void listen(StoreListener listener) {
-        this.listener = listener;
+        access.listen(listener);
     }
 
     @Override
@@ -212,10 +191,9 @@ final class ZooKeeperLockStore implements LockStore {
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            listener = null;
+            access.listen(null);
             contenders.values().forEach(Contender::stop);
-            pauses.stop();
-            session.close();
+            access.close();
         }
     }
 
@@ -224,70 +202,27 @@ final class ZooKeeperLockStore implements LockStore {
         return describe();
     }
 
-    // --- for the contenders and the cards ---
+    // --- contenders ---
 
-    /** Returns a command's answer in time, or an error that the engine understands. A late command goes on. */
-    <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
-        CompletionStage<T> running;
-        try {
-            running = command.get();
-        } catch (StoreException e) {
-            return CompletableFuture.failedFuture(e);
-        }
-        CompletableFuture<T> answer = new CompletableFuture<>();
-        TimeSource.Timer timer =
-                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
-        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
-            timer.cancel();
-            if (error != null) {
-                answer.completeExceptionally(errors.of(error));
-            } else {
-                answer.complete(value);
-            }
-        });
-        return answer;
-    }
-
-    TimeSource time() {
-        return time;
-    }
-
-    Session session() {
-        return session.get();
-    }
-
-    /** Returns the number of reconnections: messages from before the last one may be missing. */
-    int reconnections() {
-        return session.reconnections();
-    }
-
-    /** Sends a message to the engine, unless it does not listen yet, or no longer. */
-    void tell(Consumer<StoreListener> message) {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            message.accept(receiver);
-        }
-    }
-
-    /** Returns what an error means for the command. */
-    StoreException failure(Throwable error) {
-        return errors.of(error);
-    }
-
-    /** Returns the contender of a holder id, a new one if there is none. */
-    Contender contender(Folder folder, String holderId) {
+    @Override
+    public Contender contender(Folder folder, String holderId) {
         return contenders.computeIfAbsent(
-                new Key(folder.name(), holderId), key -> new Contender(this, folder, holderId));
+                new Key(folder.name(), holderId), key -> new Contender(access, this, folder, holderId));
     }
 
-    /** Withdraws a holder id, if there is a contender of it, and returns whether it held. */
-    CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
+    @Override
+    public CompletableFuture<Boolean> abandonKnown(String name, String holderId) {
         Contender contender = known(name, holderId);
         return contender == null ? CompletableFuture.completedFuture(false) : contender.abandon();
     }
 
-    void remove(Folder folder, String holderId, Contender contender) {
+    @Override
+    public void remove(Folder folder, String holderId, Contender contender) {
         contenders.remove(new Key(folder.name(), holderId), contender);
+    }
+
+    Session session() {
+        return access.session();
     }
 
     /** Returns how many holder ids have state here; for tests. */
@@ -301,19 +236,5 @@ final class ZooKeeperLockStore implements LockStore {
 
     private @Nullable Contender known(String name, String holderId) {
         return contenders.get(new Key(name, holderId));
-    }
-
-    private <T> T await(CompletableFuture<T> step) {
-        long millis = settings.timeout().toMillis();
-        try {
-            return step.get(millis, TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw errors.interrupted(e);
-        } catch (TimeoutException e) {
-            throw errors.unreachable(millis);
-        } catch (ExecutionException e) {
-            throw errors.of(e);
-        }
     }
 }

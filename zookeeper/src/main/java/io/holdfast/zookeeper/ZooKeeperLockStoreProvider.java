@@ -15,14 +15,14 @@ import java.util.Set;
  * }
  * }</pre>
  *
- * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is made when it is missing. User and
+ * <p>The folder, {@code /holdfast} by default, has one node for each lock; it is created if it is missing. User and
  * password are those of the scheme {@code digest}; characters such as {@code @ : / # ? %} in them are percent-encoded.
  * Options:
  *
  * <ul>
- *   <li>{@code sessionTimeout}: the session timeout that is asked for, from {@code 300ms} to {@code 10m}; {@code 30s}
+ *   <li>{@code sessionTimeout}: the session timeout to request, from {@code 300ms} to {@code 10m}; {@code 30s}
  *       by default. The ensemble has bounds of its own, 2 to 20 ticks. After the death of a process its locks are free
- *       within that time; a lease is promised for two thirds of it at a time, and renewed
+ *       within that time. A lease is promised for up to two thirds of it, and renewed
  *   <li>{@code timeout}: how long to wait for the answer to a command, from {@code 100ms} to {@code 60s}; {@code 5s} by
  *       default
  *   <li>{@code acl}: {@code open} (all rights for everybody; the default without a login), {@code creator} (rights only

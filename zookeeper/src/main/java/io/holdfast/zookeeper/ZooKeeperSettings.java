@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings in a store's URI. If the host is missing, or a character is not escaped, a password may be taken for
- * host, port, folder or option. So a message quotes nothing but the values of known options.
+ * The settings in a store's URI. If the host is missing or a character is not escaped, a password may be mistaken for
+ * the host, port, folder or an option. So messages quote only the values of known options.
  *
  * @param servers {@code host:port,…} as ZooKeeper takes it
  * @param folder the path of the node that has the locks, without a slash at the end
@@ -34,7 +34,7 @@ record ZooKeeperSettings(
         @Nullable Path ca,
         @Nullable Path cert) {
 
-    /** Who may do what with the nodes. */
+    /** The rights of the nodes. */
     enum Access {
         OPEN,
         CREATOR,
@@ -88,9 +88,9 @@ record ZooKeeperSettings(
     }
 
     /**
-     * Returns how long to wait for the first connection. The servers that are tried first may all be down, if they are
-     * a minority. ZooKeeper gives a server that hangs up after its part of the session timeout, which cannot be set,
-     * and tries the next one up to a second later.
+     * Returns how long to wait for the first connection. A minority of servers may be down, and all of them may be
+     * tried first. ZooKeeper waits for a server that hangs for the session timeout divided by the number of servers,
+     * which cannot be set, and tries the next server up to a second later.
      */
     long connectMillis() {
         int all = servers.split(",", -1).length;
@@ -214,7 +214,7 @@ record ZooKeeperSettings(
         }
         try {
             Path file = Path.of(text);
-            // ZooKeeper tells the kind of a file from the end of its name.
+            // ZooKeeper recognizes the type of a file by the end of its name.
             if (Files.isReadable(file) && text.endsWith(".pem")) {
                 return file;
             }

@@ -2,13 +2,13 @@
  * Locks in Apache ZooKeeper, through Curator's framework.
  *
  * <p>Users need only a URI; {@link io.holdfast.zookeeper.ZooKeeperLockStoreProvider} describes it. A lock is a folder
- * with one ephemeral sequential node for each client that holds or waits; the first one holds.
+ * with one ephemeral sequential node for each client that holds or waits. The first node holds.
  *
  * <p>The path of an acquire, in order: {@code ZooKeeperLockStore} finds the {@code Contender} of the holder id, whose
- * {@code SerialQueue} runs its commands and events one after the other. The contender makes its {@code OwnNode} in the
- * {@code Folder} through a {@code Session}, and sees its place in a {@code QueueSnapshot}. A {@code Proof}, which is a
- * write that this session committed, turns the first node into a hold ({@code HoldState}). {@code SessionClock} and
- * {@code PauseDetector} say for how long the session may be promised.
+ * {@code SerialQueue} runs its commands and events one after the other. The contender creates its {@code OwnNode} in
+ * the {@code Folder} through a {@code Session}, and sees its place in a {@code QueueSnapshot}. A {@code Proof}, which
+ * is a write that this session committed, turns the first node into a hold ({@code HoldState}). {@code SessionClock}
+ * and {@code PauseDetector} determine how long a promise may be.
  *
  * <p>The module has no {@code module-info}: the jars of ZooKeeper share two packages, so they cannot be on the module
  * path, and a module with a descriptor cannot read the class path. The jar's manifest names the module instead.

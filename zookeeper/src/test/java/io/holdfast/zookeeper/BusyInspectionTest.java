@@ -10,7 +10,7 @@ import org.apache.zookeeper.AsyncCallback;
 import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
-/** A lock is inspected from far away: each time its holder has released it before its node can be read. */
+/** A lock is inspected from afar: each time, its holder releases it before its node can be read. */
 class BusyInspectionTest {
 
     private int holders;

@@ -43,7 +43,7 @@ class ConnectionSeenTwiceTest {
                 return null;
             });
 
-    /** With two, a waiter of one would not receive the messages of the other's watches. */
+    /** With two Session objects, a waiter of one would not receive the messages of the other's watches. */
     @Test
     void a_session_is_known_once() throws InterruptedException {
         VirtualTime time = new VirtualTime();
@@ -72,7 +72,7 @@ class ConnectionSeenTwiceTest {
         states = (Consumer<ConnectionState>) listener;
     }
 
-    /** Until the other is there, or most likely does not come. */
+    /** Waits until the other thread is there, or most likely does not come. */
     private static void await(CountDownLatch latch) {
         try {
             if (latch.await(500, TimeUnit.MILLISECONDS)) {

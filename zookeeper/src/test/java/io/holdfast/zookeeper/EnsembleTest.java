@@ -30,13 +30,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
 
-/** Three servers, and what happens to them and to the way there. */
+/** Three servers, with faults of the servers and of the network. */
 @Timeout(240)
 class EnsembleTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** A new session promises a quarter of it, and a machine that is busy with other tests may stall for a second. */
+    /** A new session promises a quarter of its time, and a machine busy with other tests may stall for a second. */
     private static final int SESSION_MILLIS = 8_000;
 
     private static ZooKeeperEnsemble servers;
@@ -94,8 +94,8 @@ class EnsembleTest {
     }
 
     /**
-     * Its port takes connections, and nobody answers; it is given up after a third of the session, which is more than a
-     * command may take. Which server comes first is chance, so it is tried often.
+     * The server's port accepts connections, but nobody answers. A client gives the server up after a third of the
+     * session, which is more than a command may take. Which server comes first is chance, so the test repeats.
      */
     @Test
     @Tag("deep")
@@ -180,7 +180,7 @@ class EnsembleTest {
             CompletableFuture<Lease> waiting = other.acquireAsync(name).toCompletableFuture();
             await().until(() -> other.inspect(name).waitingClients() == 1);
 
-            // Connections stay, and carry nothing: TCP notices nothing.
+            // Connections stay open and carry nothing, so TCP notices nothing.
             proxy.holdRequests(true);
             Lease next = waiting.get(30, TimeUnit.SECONDS);
             assertThat(lease.isValid()).isFalse();
@@ -226,7 +226,7 @@ class EnsembleTest {
         lease.release();
     }
 
-    /** It is longer than the session, and nobody renews it but the session's own life. */
+    /** The lease is longer than the session, and only the session keeps it alive. */
     @Test
     @Tag("deep")
     void a_fixed_lease_outlasts_sessions_and_ends_in_time_at_the_store_too() throws Exception {
@@ -309,7 +309,7 @@ class EnsembleTest {
                         lease -> lease != null);
     }
 
-    /** As the servers do it when they have not heard of a session for its time. */
+    /** Does what servers do when a session was silent for its timeout. */
     private static void closeSessionOf(Lease lease) throws Exception {
         ZooKeeper look = new ZooKeeper(servers.servers(), 10_000, event -> {});
         try {
@@ -353,14 +353,14 @@ class EnsembleTest {
                         done.incrementAndGet();
                     }
                 } catch (LeaseLostException | LockStoreException e) {
-                    // That is what may happen; two at once is what may not.
+                    // That may happen; two at once may not.
                 } catch (InterruptedException e) {
                     return;
                 }
             }
         }
 
-        /** A thread whose lease is lost inside has left before another one is let in. */
+        /** A thread that loses its lease inside has left before another thread enters. */
         private boolean enterWhile(Lease lease) {
             AtomicBoolean inside = new AtomicBoolean(true);
             detector.enter(lease.fencingToken());

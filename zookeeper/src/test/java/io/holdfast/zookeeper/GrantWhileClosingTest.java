@@ -27,7 +27,7 @@ class GrantWhileClosingTest {
     private String node = "";
     private boolean over;
 
-    /** Keeps the answer to a create; after the end of the session it answers with that. */
+    /** Withholds the answer to a create until the session has ended. */
     private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
         int code = over ? Code.SESSIONEXPIRED.intValue() : Code.OK.intValue();
         switch (method) {

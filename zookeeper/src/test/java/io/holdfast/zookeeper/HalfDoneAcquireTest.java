@@ -18,7 +18,7 @@ import org.apache.zookeeper.OpResult;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 
-/** An acquire takes several commands: the first makes the node, and a later one is refused. */
+/** An acquire takes several commands: the first creates the node, and a later one is refused. */
 @SuppressWarnings("unchecked") // arguments of the handle
 class HalfDoneAcquireTest {
 
@@ -32,7 +32,7 @@ class HalfDoneAcquireTest {
 
     private boolean refuses;
 
-    /** Refuses writes to nodes that are there, as busy servers may. */
+    /** Refuses writes to existing nodes, as busy servers may. */
     private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
         switch (method) {
             case "create" -> {

@@ -11,14 +11,14 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.junit.jupiter.api.Test;
 
 /**
- * A look for what was done before, when the connection ends between what makes sure of that and the look: this goes to
- * another server, which may not have executed yet what is looked for.
+ * The connection ends between a sync and the look that follows: the look goes to another server, which may not have
+ * executed yet what the look is for.
  */
 class LostSyncTest {
 
     private int created;
 
-    /** Executes creates without an answer; loses each sync and deletion; and sees a folder without the create. */
+    /** Executes creates without an answer, loses each sync and deletion, and shows a folder without the create. */
     private final Handle handle = OneHandle.answering(4_000, (method, arguments) -> {
         switch (method) {
             case "create" -> {

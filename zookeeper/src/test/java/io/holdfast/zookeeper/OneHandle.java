@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 import org.apache.curator.framework.state.ConnectionState;
 import org.jspecify.annotations.Nullable;
 
-/** Connects to a handle that a test made, at once and for good. */
+/** Connects immediately, to one handle that a test made. */
 final class OneHandle implements Connector {
 
     private final Handle handle;
@@ -43,7 +43,7 @@ final class OneHandle implements Connector {
                 });
     }
 
-    /** A store that is connected to it. */
+    /** A store that is connected to the handle. */
     static ZooKeeperLockStore store(Handle handle, VirtualTime time) {
         OneHandle connector = new OneHandle(handle);
         ZooKeeperLockStore store = new ZooKeeperLockStore(

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Whether a pause is noticed; where timers cannot be late, the wall clock goes on alone, as in a suspension. */
+/** Whether a pause is noticed; where timers cannot be late, the wall clock advances alone, as in a suspension. */
 class PauseDetectorTest {
 
     private final VirtualTime time = new VirtualTime();
@@ -26,7 +26,7 @@ class PauseDetectorTest {
         assertThat(pauses.isSteady()).isTrue();
     }
 
-    /** Of ten minutes, and then the servers allow twenty seconds. */
+    /** Ten minutes are requested, and the servers allow twenty seconds. */
     @Test
     void a_pause_is_noticed_though_the_session_was_to_be_longer() {
         timeout.set(600_000);
@@ -55,7 +55,7 @@ class PauseDetectorTest {
         assertThat(pauses.isSteady()).isTrue();
     }
 
-    /** The promise of a quarter needs it. */
+    /** The promise of a quarter of the session depends on that. */
     @Test
     void is_steady_from_the_beginning_of_a_session() {
         timeout.set(0);

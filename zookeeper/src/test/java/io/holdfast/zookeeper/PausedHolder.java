@@ -47,7 +47,7 @@ final class PausedHolder implements AutoCloseable {
         signal("CONT");
     }
 
-    /** What it finds when it looks at its lease. */
+    /** What the process finds when it looks at its lease. */
     String ask() throws IOException {
         process.getOutputStream().write('\n');
         process.getOutputStream().flush();

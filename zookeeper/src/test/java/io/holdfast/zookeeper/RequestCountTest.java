@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many requests a server gets, by its own count. */
+/** The number of requests that a server receives, by its own count. */
 @Timeout(120)
 class RequestCountTest {
 
@@ -51,7 +51,7 @@ class RequestCountTest {
         clients.forEach(LockClient::close);
     }
 
-    /** Cards add nothing to it. */
+    /** Cards add nothing to the number. */
     @ParameterizedTest
     @EnumSource(CardDetail.class)
     void a_free_lock_takes_two_requests_to_get_and_one_to_give_back(CardDetail cards) throws Exception {
@@ -112,7 +112,7 @@ class RequestCountTest {
         assertThat(each).isBetween(3.0, CONTENDED + 2 + 2 * size * seconds / served);
     }
 
-    /** They sleep. If each of the seven asked once a second, there would be seven requests a second. */
+    /** Waiters sleep. If each of the seven asked once a second, there would be seven requests a second. */
     @Test
     void waiters_cost_nothing_while_they_wait() throws Exception {
         List<LockClient> all = clients(8);
@@ -147,7 +147,7 @@ class RequestCountTest {
         return client;
     }
 
-    /** Pings and these questions included: a few. */
+    /** Includes a few pings and the requests for this number. */
     private static long received() {
         return servers.count(0, "zk_packets_received");
     }

@@ -6,15 +6,15 @@ import io.holdfast.testkit.ZooKeeperEnsemble;
 import java.util.Random;
 import org.apache.zookeeper.ZooKeeper;
 
-/** What servers do by themselves, done by a test when it wants. */
+/** Does on demand what servers do by themselves. */
 final class ServerSide {
 
-    /** With which servers make a session's password of its id (ZooKeeperServer.superSecret). */
+    /** The secret from which servers make a session's password (ZooKeeperServer.superSecret). */
     private static final long SECRET = 0xB3415C00L;
 
     private ServerSide() {}
 
-    /** Ends a session, by a second connection for the same session: as the servers do after its time. */
+    /** Ends a session as the servers do after its timeout, by a second connection of the same session. */
     static void closeSession(ZooKeeperEnsemble servers, long session) throws Exception {
         byte[] password = new byte[16];
         new Random(session ^ SECRET).nextBytes(password);

@@ -7,7 +7,7 @@ import io.holdfast.spi.ClockReading;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** From when on the leader surely counts a session's time; the session is 12 s. */
+/** The time from which the leader certainly counts a session's time; the session is 12 s. */
 class SessionClockTest {
 
     private static final long TIMEOUT = 12_000;
@@ -20,7 +20,7 @@ class SessionClockTest {
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
         answeredNow();
         elapse(2_999);
-        // The server may not have told the leader yet.
+        // The server may not have reported to the leader yet.
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(3_000);
     }
 
@@ -45,7 +45,7 @@ class SessionClockTest {
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(6_949);
         answeredNow();
         elapse(1_000);
-        // The later one may be unknown.
+        // The leader may not know of the later contact.
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(5_939);
         elapse(2_000);
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
@@ -69,14 +69,14 @@ class SessionClockTest {
         assertThat(clock.promiseMillis(TIMEOUT, true)).isEqualTo(8_000);
     }
 
-    /** The monotonic clock has stood meanwhile, and the leader's has not. */
+    /** The monotonic clock has stopped in the meantime, and the leader's has not. */
     @Test
     void what_the_machine_was_suspended_for_is_taken_off() {
         answeredNow();
         clock.written(ClockReading.now(time));
         time.stepWall(Duration.ofSeconds(5));
         elapse(2_999);
-        // By the wall clock it is old enough for the leader to know of it; but that may have been set.
+        // By the wall clock the contact is old enough for the leader to know of it; but that clock may have been set.
         assertThat(clock.promiseMillis(TIMEOUT, false)).isZero();
         assertThat(clock.hasWrittenWithin(5_000_000_000L)).isFalse();
         elapse(1);

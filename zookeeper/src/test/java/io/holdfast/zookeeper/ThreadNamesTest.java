@@ -9,13 +9,13 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
-/** An operator tells the threads of locks from those of the application's own ZooKeeper. */
+/** An operator can distinguish the threads of locks from those of the application's own ZooKeeper client. */
 class ThreadNamesTest {
 
     @Test
     void allThreadsOfAStoreAreCalledHoldfast() throws InterruptedException {
         try (ZooKeeperEnsemble servers = ZooKeeperEnsemble.start(1)) {
-            // Its connection to the servers has begun by then, and made the threads that both may share.
+            // Its connection has begun by then, and has created the threads that both may share.
             Set<Thread> before = Thread.getAllStackTraces().keySet();
             try (LockClient client = LockClient.connect(servers.uri())) {
                 client.acquire("n").release();

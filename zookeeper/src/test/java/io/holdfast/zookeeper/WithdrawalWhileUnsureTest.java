@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * After a long pause (here: a wall clock that is set forward) it takes a quarter of a session until anything can be
- * promised again. A client that gives up meanwhile must not keep the lock from others until then.
+ * promised again. A client that gives up before that must not keep the lock from others until then.
  */
 class WithdrawalWhileUnsureTest {
 
@@ -93,10 +93,10 @@ class WithdrawalWhileUnsureTest {
         assertThat(store.size()).isZero();
     }
 
-    /** Its node's time is over, and the new one would not be there for the withdrawal to find. */
+    /** The time of the id's node is over, and the withdrawal would not find the new node. */
     @Test
     void an_acquire_that_is_withdrawn_before_it_begins_anew_does_not_begin() {
-        // Before the timer that ends the node at the same time.
+        // This runs before the timer that ends the node at the same time.
         time.schedule(Duration.ofMinutes(1).toNanos(), () -> {
             keepsDeletions = true;
             asked = store.acquire(request()).toCompletableFuture();

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the contract of cards does not say: the nodes are few, and others may use the folder. */
+/** What the contract of cards does not cover: there are few nodes, and others may use the folder. */
 @Timeout(120)
 class ZooKeeperCardsTest {
 
@@ -86,7 +86,7 @@ class ZooKeeperCardsTest {
         }
     }
 
-    /** The rights to the folder of cards are checked by the servers; the locks' own folders are others. */
+    /** The servers check the rights to the folder of cards; the folders of locks are not affected. */
     @Test
     void a_client_without_the_right_to_the_folder_of_cards_has_locks_all_the_same() throws Exception {
         try (LockStore store = store("refused", "/refused")) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract, on a server alone. */
+/** The contract, on one server. */
 class ZooKeeperContractTest extends LockStoreContract {
 
     private static ZooKeeperEnsemble servers;
@@ -24,7 +24,7 @@ class ZooKeeperContractTest extends LockStoreContract {
         servers.close();
     }
 
-    /** Two thirds of the session are what the contract calls long. */
+    /** The contract calls two thirds of the session long. */
     @Override
     protected LockStore open(StoreContext context) {
         return new ZooKeeperLockStoreProvider().open(URI.create(servers.uri() + "?sessionTimeout=90s"), context);
@@ -35,7 +35,7 @@ class ZooKeeperContractTest extends LockStoreContract {
         return true;
     }
 
-    /** A little longer: what has run out is then removed by a command. */
+    /** A little longer, as a command removes what has run out. */
     @Override
     protected void elapse(Duration span) {
         super.elapse(span.plusMillis(60));

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Answers that are lost, and servers that refuse. */
+/** Lost answers, and servers that refuse. */
 @Timeout(120)
 class ZooKeeperFaultTest {
 
@@ -158,7 +158,7 @@ class ZooKeeperFaultTest {
         }
     }
 
-    /** Servers look at the rights to the node above first. */
+    /** Servers first check the rights to the parent node. */
     @Test
     void a_folder_that_an_administrator_has_made_needs_no_right_to_the_node_above() throws Exception {
         String above = "/apps-" + UUID.randomUUID();
@@ -238,7 +238,7 @@ class ZooKeeperFaultTest {
         get(store.abandon(name, "c2:0"));
     }
 
-    /** Requests, by the server's own count; pings and these questions included. */
+    /** The number of requests by the server's own count; includes pings and the requests for this number. */
     private static long received() {
         return servers.count(0, "zk_packets_received");
     }

@@ -137,12 +137,12 @@ class ZooKeeperSettingsTest {
 
     @Test
     void a_line_is_in_the_order_of_creation_also_where_the_number_turns_negative() {
-        QueueSnapshot line = QueueSnapshot.of(
+        QueueSnapshot queue = QueueSnapshot.of(
                 List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
-        assertThat(line.size()).isEqualTo(4);
-        assertThat(List.of(line.node(0), line.node(1), line.node(2), line.node(3)))
+        assertThat(queue.size()).isEqualTo(4);
+        assertThat(List.of(queue.node(0), queue.node(1), queue.node(2), queue.node(3)))
                 .containsExactly("a~1~2147483646", "b~1~2147483647", "c~1~-2147483647", "d~1~-2147483646");
-        assertThat(line.holder()).isEqualTo("a");
+        assertThat(queue.holder()).isEqualTo("a");
     }
 
     @Test

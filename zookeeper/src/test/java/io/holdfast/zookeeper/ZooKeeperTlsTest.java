@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** TLS, by the netty that the other stores use as well. */
+/** TLS by netty, which the other stores use as well. */
 @Timeout(90)
 class ZooKeeperTlsTest {
 
@@ -69,7 +69,7 @@ class ZooKeeperTlsTest {
                 "-Dzookeeper.ssl.keyStore.location=" + keys,
                 "-Dzookeeper.ssl.keyStore.password=" + PASSWORD,
                 "-Dzookeeper.ssl.trustStore.location=" + known,
-                // By default with a port for TLS alone; ours serves both.
+                // By default a server has a port for TLS alone; ours serves both.
                 "-Dzookeeper.authProvider.x509=org.apache.zookeeper.server.auth.X509AuthenticationProvider",
                 "-Dzookeeper.ssl.clientAuth=need")) {
 

@@ -1,0 +1,139 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.TimeSource;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What contenders and cards use of their store: the session, the time, answers within the timeout, and messages to the
+ * engine.
+ */
+final class StoreAccess {
+
+    private final ZooKeeperSettings settings;
+    private final TimeSource time;
+    private final ZooKeeperErrors errors;
+    private final CurrentSession session;
+    private final PauseDetector pauses;
+    private volatile @Nullable StoreListener listener;
+
+    /** @param sessionOver receives the id of a session on whose nodes nothing may rely any more */
+    StoreAccess(
+            ZooKeeperSettings settings,
+            TimeSource time,
+            Connector connector,
+            Supplier<SessionClock> clocks,
+            LongConsumer sessionOver) {
+        this.settings = settings;
+        this.time = time;
+        this.errors = new ZooKeeperErrors(settings);
+        this.session = new CurrentSession(
+                connector,
+                errors,
+                handle -> newSession(handle, clocks.get()),
+                () -> tell(StoreListener::reconnected),
+                sessionOver);
+        this.pauses = new PauseDetector(time, session::timeoutMillis);
+    }
+
+    private Session newSession(Handle handle, SessionClock clock) {
+        return new Session(handle, clock, pauses);
+    }
+
+    /** Waits until there is a session, for a bounded time. */
+    Session connect() {
+        return session.connect(settings.connectMillis());
+    }
+
+    void listen(@Nullable StoreListener receiver) {
+        listener = receiver;
+    }
+
+    void close() {
+        pauses.stop();
+        session.close();
+    }
+
+    String describe() {
+        return settings.describe();
+    }
+
+    /** Returns the session's state, id and timeout for people. */
+    Map<String, Object> describeSession() {
+        return session.describe();
+    }
+
+    TimeSource time() {
+        return time;
+    }
+
+    /** Returns the session, or throws if there is no connection. */
+    Session session() {
+        return session.get();
+    }
+
+    /** Returns the number of reconnections: messages from before the last one may be missing. */
+    int reconnections() {
+        return session.reconnections();
+    }
+
+    /** Returns what an error means for the command. */
+    StoreException failure(Throwable error) {
+        return errors.of(error);
+    }
+
+    /** Sends a message to the engine, unless it does not listen yet, or no longer. */
+    void tell(Consumer<StoreListener> message) {
+        StoreListener receiver = listener;
+        if (receiver != null) {
+            message.accept(receiver);
+        }
+    }
+
+    /** Returns a command's answer in time, or an error that the engine understands. A late command continues. */
+    <T> CompletionStage<T> answer(Supplier<? extends CompletionStage<T>> command) {
+        CompletionStage<T> running;
+        try {
+            running = command.get();
+        } catch (StoreException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        TimeSource.Timer timer =
+                time.schedule(settings.timeout().toNanos(), () -> answer.completeExceptionally(errors.late()));
+        running.whenComplete((@Nullable T value, @Nullable Throwable error) -> {
+            timer.cancel();
+            if (error != null) {
+                answer.completeExceptionally(errors.of(error));
+            } else {
+                answer.complete(value);
+            }
+        });
+        return answer;
+    }
+
+    /** Waits for a step of the opening, for at most the timeout. */
+    <T> T await(CompletableFuture<T> step) {
+        long millis = settings.timeout().toMillis();
+        try {
+            return step.get(millis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw errors.interrupted(e);
+        } catch (TimeoutException e) {
+            throw errors.unreachable(millis);
+        } catch (ExecutionException e) {
+            throw errors.of(e);
+        }
+    }
+}
