@@ -188,7 +188,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
         engine.cards.acquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
         engine.observers.acquired(this, waiter, lease, state().waiting());
-        engine.traces.ended(this, waiter, null, lease);
+        if (waiter.followed != null) {
+            waiter.followed.reportEnd(this, waiter, null, lease);
+        }
     }
 
     @Override
@@ -206,7 +208,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             engine.cards.notAcquired(name);
             LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
             engine.observers.notAcquired(this, waiter, how, message);
-            engine.traces.ended(this, waiter, how, null);
+            if (waiter.followed != null) {
+                waiter.followed.reportEnd(this, waiter, how, null);
+            }
         }
     }
 

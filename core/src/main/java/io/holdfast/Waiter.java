@@ -89,7 +89,8 @@ final class Waiter {
     final Recorder.@Nullable Acquire recording = Recorder.INSTANCE.beginAcquire(); // by the engine's lock
 
     /** The wait as the user's tracer follows it; null without one. Set before the waiter is submitted. */
-    Traces.@Nullable Followed followed;
+    @Nullable
+    FollowedWait followed;
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
@@ -178,7 +179,7 @@ final class Waiter {
     /** Returns where the lease comes from; null if nothing was to be remembered. */
     @Nullable
     Origin origin() {
-        String trace = followed == null ? null : followed.traceParent;
+        String trace = followed == null ? null : followed.traceParent();
         return acquisition == null && trace == null ? null : new Origin(acquisition, trace);
     }
 
