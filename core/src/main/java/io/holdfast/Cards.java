@@ -10,7 +10,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -20,6 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +47,7 @@ final class Cards {
     private final EngineSettings settings;
     private final String server;
     private final @Nullable CardStore store;
-    private final Collection<NameEngine> names;
+    private final Consumer<CardCollector> names;
     private final Activities activities = new Activities();
 
     /** The titles of other clients by their ids. A client never changes its title. */
@@ -68,7 +68,8 @@ final class Cards {
     private Duration writtenKeep = KEEP_MIN;
     private volatile long periodNanos = PERIOD_NANOS_MIN;
 
-    Cards(LockStore store, EngineSettings settings, Collection<NameEngine> names) {
+    /** @param names adds what this client does with each name */
+    Cards(LockStore store, EngineSettings settings, Consumer<CardCollector> names) {
         this.settings = settings;
         this.server = store.describe();
         this.store = store.cards().orElse(null);
@@ -133,7 +134,7 @@ final class Cards {
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
-        names.forEach(name -> name.addTo(collected));
+        names.accept(collected);
         ClientCard card = card(collected);
         readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {

@@ -13,6 +13,9 @@ interface Effects {
 
     EngineSettings settings();
 
+    /** Returns the rules of renewal with these settings. */
+    Upkeep upkeep();
+
     /** Describes the store, without secrets. */
     String describeStore();
 

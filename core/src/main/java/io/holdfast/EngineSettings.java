@@ -78,9 +78,6 @@ final class EngineSettings {
     /** Random bits that another process from the same image does not have. */
     LongSupplier freshBits = FreshBits::next;
 
-    /** The rules of renewal with these settings. */
-    final Upkeep upkeep = new Upkeep(this);
-
     StoreContext context() {
         return new StoreContext(clientId, time, clientName() + "@" + host + ":" + pid);
     }

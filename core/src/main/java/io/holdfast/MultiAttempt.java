@@ -3,9 +3,11 @@ package io.holdfast;
 import io.holdfast.NameEngine.Reservation;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class MultiAttempt {
 
-    private final Engine engine;
+    private final LockStore store;
+    private final Traces traces;
+    private final Function<String, NameEngine> engines;
     private final List<String> names;
     private final List<Reservation> made = new ArrayList<>();
 
-    MultiAttempt(Engine engine, List<String> names) {
-        this.engine = engine;
+    MultiAttempt(LockStore store, Traces traces, Function<String, NameEngine> engines, List<String> names) {
+        this.store = store;
+        this.traces = traces;
+        this.engines = engines;
         this.names = names;
     }
 
@@ -31,16 +37,15 @@ final class MultiAttempt {
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
             Waiter waiter = waiters.get();
-            waiter.followed = engine.traces.begin(name);
-            Reservation one = engine.engine(name).reserve(waiter);
+            waiter.followed = traces.begin(name);
+            Reservation one = engines.apply(name).reserve(waiter);
             if (one == null) {
                 made.forEach(before -> notTaken(before, false));
                 return List.of();
             }
             made.add(one);
         }
-        engine.store
-                .acquireAll(made.stream().map(Reservation::request).toList())
+        store.acquireAll(made.stream().map(Reservation::request).toList())
                 .whenComplete(this::answered);
         return made.stream().map(Reservation::waiter).toList();
     }

@@ -39,6 +39,11 @@ final class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
+    public Upkeep upkeep() {
+        return engine.upkeep;
+    }
+
+    @Override
     public Callbacks callbacks() {
         return engine.callbacks;
     }
@@ -60,7 +65,7 @@ final class NameEngine extends NameEffects implements NameEvents {
             state.onArrived(waiter);
             armDeadline(waiter);
             if (waiter.state == Waiter.State.PENDING) {
-                engine.longWaits.waits(waiter.arrivedNanos);
+                engine.longWaits.onWaiting(waiter.arrivedNanos);
                 engine.observers.waits(waiter, state);
             }
             return true;
@@ -244,7 +249,7 @@ final class NameEngine extends NameEffects implements NameEvents {
      *
      * @return when the first of the others began, or {@link LongWaits#NONE}
      */
-    long lookAtWaits() {
+    long checkWaits() {
         // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
         if (state.nobodyWaits()) {
             return LongWaits.NONE;

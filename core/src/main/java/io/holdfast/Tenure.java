@@ -29,7 +29,7 @@ final class Tenure {
     }
 
     private Upkeep upkeep() {
-        return state.settings().upkeep;
+        return state.effects.upkeep();
     }
 
     boolean isActive() {

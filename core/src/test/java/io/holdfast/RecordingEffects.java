@@ -18,6 +18,7 @@ final class RecordingEffects implements Effects, NameEvents {
     final VirtualTime time = new VirtualTime();
     final EngineSettings settings = new EngineSettings();
     final NameState state;
+    private final Upkeep upkeep = new Upkeep(settings);
 
     /**
      * What was asked for since it was last taken, in words. Attempts and holds go by the number of their acquisition.
@@ -69,6 +70,11 @@ final class RecordingEffects implements Effects, NameEvents {
     @Override
     public EngineSettings settings() {
         return settings;
+    }
+
+    @Override
+    public Upkeep upkeep() {
+        return upkeep;
     }
 
     @Override
