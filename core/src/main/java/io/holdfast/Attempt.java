@@ -49,7 +49,7 @@ final class Attempt {
     ClockReading sent;
 
     /** The one look for what its failed commands may have left: see {@link Effects#watchForLate}. */
-    TimeSource.@Nullable Timer lateLook;
+    TimeSource.@Nullable Timer lateCheck;
 
     int failures;
 
@@ -100,7 +100,7 @@ final class Attempt {
     }
 
     /** Notes that a command for it is about to be sent. */
-    ClockReading sending(TimeSource time) {
+    ClockReading markSending(TimeSource time) {
         repetition++;
         sent = ClockReading.now(time);
         return sent;

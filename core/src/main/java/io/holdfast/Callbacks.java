@@ -114,7 +114,7 @@ final class Callbacks {
         }
     }
 
-    void tell(Consumer<LockListener> event) {
+    void notifyListeners(Consumer<LockListener> event) {
         if (!listeners.isEmpty()) {
             // Each on its own, so that an exception of one does not keep the event from the next.
             execute(() -> listeners.forEach(each -> runLogged(() -> event.accept(each))));

@@ -81,15 +81,15 @@ final class Cards {
 
     // --- this client's card ---
 
-    void acquired(String name, boolean handedOn, long waitedNanos) {
+    void countAcquired(String name, boolean handedOn, long waitedNanos) {
         if (isWriting()) {
-            activities.acquired(name, handedOn, waitedNanos);
+            activities.countAcquired(name, handedOn, waitedNanos);
         }
     }
 
-    void notAcquired(String name) {
+    void countNotAcquired(String name) {
         if (isWriting()) {
-            activities.notAcquired(name);
+            activities.countNotAcquired(name);
         }
     }
 

@@ -126,7 +126,7 @@ final class Engine {
      * @param wanted sorted, distinct
      * @return one waiter for each, in their order; empty if the store cannot, or one of the names is in use here
      */
-    List<Waiter> submitTogether(List<String> wanted, Supplier<Waiter> waiters) {
+    List<Waiter> submitMulti(List<String> wanted, Supplier<Waiter> waiters) {
         ensureOpen();
         if (wanted.size() < 2 || !store.canAcquireAll(wanted)) {
             return List.of();
@@ -378,7 +378,7 @@ final class Engine {
         public void reconnected() {
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
-            observers.reconnected(store.describe());
+            observers.reportReconnect(store.describe());
         }
     }
 }

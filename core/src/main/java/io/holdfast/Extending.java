@@ -22,7 +22,7 @@ final class Extending {
             return;
         }
         ClockReading now = ClockReading.now(state.settings().time);
-        RenewRequest request = state.effects.upkeep().extending(held, extension, now, state.effects.name());
+        RenewRequest request = state.effects.upkeep().extensionRequest(held, extension, now, state.effects.name());
         state.tenure.watch(held, now.nanos());
         state.effects.sendExtension(held, extension, request);
     }
@@ -45,7 +45,7 @@ final class Extending {
         }
         if (counts && error == null) {
             if (reply instanceof RenewReply.Renewed) {
-                state.effects.upkeep().extended(extension, sent);
+                state.effects.upkeep().onExtended(extension, sent);
             }
             state.tenure.onRenewed(held, request, sent, reply, null);
         }

@@ -10,10 +10,10 @@ interface FollowedWait {
     String traceParent();
 
     /** Notes that the caller waits for the end of a lease of this client. */
-    void waitsFor(ActiveLease lease);
+    void noteHolder(ActiveLease lease);
 
     /** Notes the holder that the store has named, perhaps the same as before. */
-    void waitsFor(String holderId);
+    void noteHolder(String holderId);
 
     /**
      * Reports the end of the wait to the tracer.

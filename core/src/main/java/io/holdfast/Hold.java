@@ -130,7 +130,7 @@ final class Hold {
     }
 
     /** A command for this length is about to be sent. */
-    void asking(long nanos) {
+    void noteAsked(long nanos) {
         leaseNanos = nanos;
         longestNanos = Math.max(longestNanos, nanos);
     }

@@ -45,7 +45,7 @@ final class MultiAcquisition {
     private final List<Lease> held = new ArrayList<>();
 
     /** Whether the next step, or the present one, is the command for all names: the first of each round. */
-    private boolean together = true;
+    private boolean byOneCommand = true;
 
     /**
      * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design
@@ -177,15 +177,15 @@ final class MultiAcquisition {
 
     /** Begins a step: returns a waiter for each name, or for the next name. */
     private List<Waiter> begin(boolean blocking) {
-        if (together) {
+        if (byOneCommand) {
             // The listener receives its end only if this is the one attempt; otherwise the names are asked for
             // once more.
-            List<Waiter> all = engine.submitTogether(
-                    names, () -> Waiter.together(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
+            List<Waiter> all = engine.submitMulti(
+                    names, () -> Waiter.forMulti(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
             if (!all.isEmpty()) {
                 return all;
             }
-            together = false;
+            byOneCommand = false;
         }
         String name = names.get(held.size());
         return List.of(
@@ -202,10 +202,10 @@ final class MultiAcquisition {
             return fail(failure);
         }
         boolean complete = granted.size() == step.size();
-        if (together) {
-            heardOf(step, failure);
+        if (byOneCommand) {
+            onStepEnded(step, failure);
             if (!complete && mayAskInTurn(step)) {
-                together = false;
+                byOneCommand = false;
                 releaseHeld();
                 return true;
             }
@@ -214,7 +214,7 @@ final class MultiAcquisition {
                 return fail(failure);
             }
         } else {
-            answered(name, step.get(0));
+            onNameAnswered(name, step.get(0));
         }
         boolean all = held.size() == names.size();
         if (!complete || !held.stream().allMatch(Lease::isValid) || (!all && waitNanos > 0 && isOver())) {
@@ -232,7 +232,7 @@ final class MultiAcquisition {
      * second look must show whether one of the names can ever become free.
      */
     private boolean mayAskInTurn(List<Waiter> step) {
-        return waitNanos > 0 ? !isOver() : step.get(0).looksAgain;
+        return waitNanos > 0 ? !isOver() : step.get(0).checksAgain;
     }
 
     private boolean endRound() {
@@ -240,7 +240,7 @@ final class MultiAcquisition {
             return fail(lastFailure == null ? timeout() : lastFailure);
         }
         releaseHeld();
-        together = true;
+        byOneCommand = true;
         return true;
     }
 
@@ -269,7 +269,7 @@ final class MultiAcquisition {
         return new LockTimeoutException(message, names, waited, null);
     }
 
-    private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {
+    private void onStepEnded(List<Waiter> ended, @Nullable Throwable failure) {
         if (failure != null) {
             lastFailure = failure;
         } else if (ended.stream().anyMatch(Waiter::wasAnswered)) {
@@ -278,8 +278,8 @@ final class MultiAcquisition {
         }
     }
 
-    private void answered(String name, Waiter waiter) {
-        heardOf(List.of(waiter), null);
+    private void onNameAnswered(String name, Waiter waiter) {
+        onStepEnded(List.of(waiter), null);
         if (waiter.wasAnswered() && name.equals(failing)) {
             failing = null;
         }

@@ -40,29 +40,29 @@ final class MultiAttempt {
             waiter.followed = traces.begin(name);
             Reservation one = engines.apply(name).reserve(waiter);
             if (one == null) {
-                made.forEach(before -> notTaken(before, false));
+                made.forEach(before -> endNotTaken(before, false));
                 return List.of();
             }
             made.add(one);
         }
         store.acquireAll(made.stream().map(Reservation::request).toList())
-                .whenComplete(this::answered);
+                .whenComplete(this::onAnswer);
         return made.stream().map(Reservation::waiter).toList();
     }
 
-    private void answered(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
+    private void onAnswer(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
         for (int i = 0; i < made.size(); i++) {
             Reservation one = made.get(i);
             if (reply == null) {
                 StoreException failure = StoreErrors.of(error);
-                one.engine().handle(state -> state.onFailedTogether(one.waiter(), one.attempt(), failure));
+                one.engine().handle(state -> state.onMultiFailed(one.waiter(), one.attempt(), failure));
             } else if (reply.isTaken()) {
                 Granted granted = reply.granted().get(i);
                 one.engine().handle(state -> state.onAcquired(one.attempt(), one.sent(), granted, null));
             } else {
-                one.waiter().looksAgain = reply.isEndless();
-                boolean told = !reply.isEndless() && one.engine().name().equals(reply.busy());
-                notTaken(one, told);
+                one.waiter().checksAgain = reply.isEndless();
+                boolean notify = !reply.isEndless() && one.engine().name().equals(reply.busy());
+                endNotTaken(one, notify);
             }
         }
     }
@@ -70,12 +70,12 @@ final class MultiAttempt {
     /**
      * Nothing was sent for this name, or it has changed nothing.
      *
-     * @param told whether the listener hears of it, which is so only for the busy name
+     * @param notify whether the listener hears of it, which is so only for the busy name
      */
-    private static void notTaken(Reservation one, boolean told) {
+    private static void endNotTaken(Reservation one, boolean notify) {
         one.engine().handle(state -> {
-            one.waiter().untold |= !told;
-            state.onNotTakenTogether(one.waiter(), one.attempt());
+            one.waiter().failsQuietly |= !notify;
+            state.onMultiNotTaken(one.waiter(), one.attempt());
         });
     }
 }

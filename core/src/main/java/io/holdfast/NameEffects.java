@@ -47,7 +47,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendAcquire(Attempt attempt) {
-        ClockReading sent = attempt.sending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time);
         engine.store
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(state -> state.onAcquired(attempt, sent, reply, error)));
@@ -97,7 +97,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        ClockReading sent = attempt.sending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time);
         engine.compensation
                 .release(new ReleaseRequest(name, hold.holderId(), request(attempt)), hold.longestNanos())
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
@@ -127,10 +127,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void watchForLate(Attempt attempt) {
-        if (attempt.lateLook != null) {
-            attempt.lateLook.cancel();
+        if (attempt.lateCheck != null) {
+            attempt.lateCheck.cancel();
         }
-        attempt.lateLook = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
+        attempt.lateCheck = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
     }
 
     @Override
@@ -186,8 +186,8 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotIt();
             later(() -> engine.longWaits.log(line));
         }
-        engine.cards.acquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
-        engine.observers.acquired(this, waiter, lease, state().waiting());
+        engine.cards.countAcquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
+        engine.observers.reportAcquired(this, waiter, lease, state().waiting());
         if (waiter.followed != null) {
             waiter.followed.reportEnd(this, waiter, null, lease);
         }
@@ -204,10 +204,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotItNot(gaveUp ? "the caller was interrupted or gave up" : message);
             later(() -> engine.longWaits.log(line));
         }
-        if (!waiter.untold) {
-            engine.cards.notAcquired(name);
+        if (!waiter.failsQuietly) {
+            engine.cards.countNotAcquired(name);
             LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
-            engine.observers.notAcquired(this, waiter, how, message);
+            engine.observers.reportNotAcquired(this, waiter, how, message);
             if (waiter.followed != null) {
                 waiter.followed.reportEnd(this, waiter, how, null);
             }
@@ -238,10 +238,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         later(() -> lease.end(wasGone));
         if (wasGone) {
             String why = "the store did not know it at its release";
-            later(() -> engine.incidents.lost(lease, why, true));
-            engine.observers.lost(this, lease, why);
+            later(() -> engine.incidents.reportLoss(lease, why, true));
+            engine.observers.reportLoss(this, lease, why);
         } else {
-            engine.observers.released(this, lease);
+            engine.observers.reportRelease(this, lease);
         }
     }
 
@@ -269,7 +269,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
                 error)));
-        engine.observers.released(this, lease);
+        engine.observers.reportRelease(this, lease);
     }
 
     @Override
@@ -279,19 +279,19 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             engine.lostHolds.add(owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
-        later(() -> engine.incidents.lost(lease, why, answered));
-        engine.observers.lost(this, lease, why);
+        later(() -> engine.incidents.reportLoss(lease, why, answered));
+        engine.observers.reportLoss(this, lease, why);
     }
 
     @Override
     public final void reportRenewalFailure(Hold hold, Throwable cause) {
         if (!hold.renewalFailing) {
             hold.renewalFailing = true;
-            if (engine.incidents.renewalFails()) {
+            if (engine.incidents.countFailing()) {
                 later(() -> engine.incidents.logOutage(name, cause));
             }
         }
-        engine.observers.renewalFailed(this, StoreErrors.of(cause));
+        engine.observers.reportRenewalFailure(this, StoreErrors.of(cause));
     }
 
     @Override
@@ -302,7 +302,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     private void endRenewalFailure(Hold hold, boolean renewed) {
         if (hold.renewalFailing) {
             hold.renewalFailing = false;
-            Duration outage = engine.incidents.renewalFailsNoMore(renewed);
+            Duration outage = engine.incidents.countNoLongerFailing(renewed);
             if (outage != null) {
                 later(() -> engine.incidents.logRecovery(outage));
             }
@@ -311,12 +311,12 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void reportForgotten(ActiveLease lease) {
-        later(() -> engine.incidents.forgotten(lease));
+        later(() -> engine.incidents.reportForgotten(lease));
     }
 
     @Override
     public final void reportHolder(String holder) {
-        engine.foreignHolders.met(name, holder);
-        engine.observers.heldBy(holder, state());
+        engine.foreignHolders.onHolder(name, holder);
+        engine.observers.reportHolder(holder, state());
     }
 }

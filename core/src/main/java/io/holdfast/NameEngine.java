@@ -61,12 +61,12 @@ final class NameEngine extends NameEffects implements NameEvents {
             if (retired) {
                 return false;
             }
-            waiter.submittedTo(this);
+            waiter.onSubmitted(this);
             state.onArrived(waiter);
             armDeadline(waiter);
             if (waiter.state == Waiter.State.PENDING) {
                 engine.longWaits.onWaiting(waiter.arrivedNanos);
-                engine.observers.waits(waiter, state);
+                engine.observers.reportWait(waiter, state);
             }
             return true;
         });
@@ -83,9 +83,9 @@ final class NameEngine extends NameEffects implements NameEvents {
             if (attempt == null) {
                 return null;
             }
-            waiter.submittedTo(this);
+            waiter.onSubmitted(this);
             armDeadline(waiter);
-            return new Reservation(this, waiter, attempt, attempt.sending(time()), request(attempt));
+            return new Reservation(this, waiter, attempt, attempt.markSending(time()), request(attempt));
         });
     }
 

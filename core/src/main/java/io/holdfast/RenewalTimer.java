@@ -114,7 +114,7 @@ final class RenewalTimer {
         long jumpedNanos = takeDue(sent, due);
         boolean jumped = jumpedNanos > 0;
         if (jumped) {
-            observers.clockJumped(jumpedNanos);
+            observers.reportClockJump(jumpedNanos);
         }
         prefetch(due);
         List<RenewRequest> requests = new ArrayList<>(due.size());

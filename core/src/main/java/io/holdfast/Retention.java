@@ -101,7 +101,7 @@ final class Retention {
             CompletionStage<RenewReply> command = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
             compensation.track(name, command);
-            sent(command);
+            onSent(command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
@@ -162,7 +162,7 @@ final class Retention {
             }
         }
 
-        private void sent(CompletionStage<RenewReply> last) {
+        private void onSent(CompletionStage<RenewReply> last) {
             lock.lock();
             try {
                 command = last;

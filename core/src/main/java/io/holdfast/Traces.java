@@ -59,14 +59,14 @@ final class Traces {
         }
 
         @Override
-        public void waitsFor(ActiveLease lease) {
+        public void noteHolder(ActiveLease lease) {
             holderId = lease.hold.holderId();
             Optional<String> trace = Optional.ofNullable(lease.origin).map(Origin::traceParent);
             holder = CompletableFuture.completedStage(new Holder(Optional.of("this client"), trace));
         }
 
         @Override
-        public void waitsFor(String id) {
+        public void noteHolder(String id) {
             if (!id.equals(holderId)) {
                 holderId = id;
                 holder = CompletableFuture.completedStage(new Holder(Optional.of(Quoted.holder(id)), Optional.empty()));

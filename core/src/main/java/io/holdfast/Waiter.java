@@ -51,7 +51,7 @@ final class Waiter {
     private boolean asksOnce; // not changed after construction
 
     /** Whether the listener does not hear of a wait without a lease, as the caller asks again in another way. */
-    boolean untold; // by the engine's lock
+    boolean failsQuietly; // by the engine's lock
 
     /** Whether the wait ended because the name was busy, and not only because the store did not answer in time. */
     boolean foundBusy; // by the engine's lock; published with the outcome
@@ -69,7 +69,7 @@ final class Waiter {
      * Whether a command for several names found a holder without expiry: a second look is due. Published by the
      * outcome.
      */
-    boolean looksAgain;
+    boolean checksAgain;
 
     /** Whether the wait was found to be part of a deadlock. */
     boolean refused; // by the lock of DeadlockCheck
@@ -133,11 +133,11 @@ final class Waiter {
     /**
      * Makes a waiter for one attempt together with others. The options say how long the caller waits for the answer.
      */
-    static Waiter together(LockOptions options, boolean blocking, boolean untold, long nowNanos) {
+    static Waiter forMulti(LockOptions options, boolean blocking, boolean failsQuietly, long nowNanos) {
         Thread parked = blocking ? Thread.currentThread() : null;
         Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
         waiter.asksOnce = true;
-        waiter.untold = untold;
+        waiter.failsQuietly = failsQuietly;
         return waiter;
     }
 
@@ -148,7 +148,7 @@ final class Waiter {
     }
 
     /** Called by the thread that asks. */
-    void submittedTo(NameEvents engine) {
+    void onSubmitted(NameEvents engine) {
         this.engine = engine;
         if (owner == null && engine.settings().tracesLeases) {
             acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
@@ -156,23 +156,23 @@ final class Waiter {
     }
 
     /** Notes the holder, as far as this client knows it. Under the engine's lock. */
-    void waitsFor(@Nullable String holder) {
+    void noteHolder(@Nullable String holder) {
         if (recording != null) {
-            recording.waitsFor(holder);
+            recording.setHolder(holder);
         }
         // A single attempt is no wait, so nobody asks whose trace it met.
         if (followed != null && holder != null && !makesOneAttempt()) {
-            followed.waitsFor(holder);
+            followed.noteHolder(holder);
         }
     }
 
     /** Notes the lease of this client that is in the way. Under the engine's lock. */
-    void waitsFor(ActiveLease lease) {
+    void noteHolder(ActiveLease lease) {
         if (recording != null) {
-            recording.waitsFor(lease.hold.holderId());
+            recording.setHolder(lease.hold.holderId());
         }
         if (followed != null) {
-            followed.waitsFor(lease);
+            followed.noteHolder(lease);
         }
     }
 

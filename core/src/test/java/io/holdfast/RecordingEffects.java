@@ -86,7 +86,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        attempt.sending(time);
+        attempt.markSending(time);
         ask("acquire " + attempt.acquisition + (attempt.queue ? " or queue" : ""));
     }
 
@@ -114,7 +114,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        attempt.sending(time);
+        attempt.markSending(time);
         ask("release " + number(hold.holderId()) + " and queue " + attempt.acquisition);
     }
 
