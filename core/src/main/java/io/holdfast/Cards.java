@@ -23,7 +23,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes this client's card and reads those of others. Nothing of it is on the way of an acquire or a release.
+ * Writes this client's card and reads those of others. No acquire or release waits for a card.
  *
  * <p>A card is written every period: at least five seconds, and so much more that all clients together write a hundred
  * cards a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
@@ -58,7 +58,7 @@ final class Cards {
     private boolean closed; // by lock
     private boolean refused; // by lock; the log has said so
 
-    /** Completes when the write that is on its way, or was the last, has been answered or has failed. */
+    /** Completes when the write that is under way, or was the last, has been answered or has failed. */
     private CompletableFuture<Void> writing = last(); // by lock
 
     // One write after the other, so these have one user at a time; close() is the next after the last write.

@@ -81,7 +81,7 @@ final class Contention {
         }
     }
 
-    /** The attempt's first command is about to be sent together with those for other names. */
+    /** Begins an attempt whose first command is about to be sent together with those for other names. */
     Attempt beginMulti(Waiter first) {
         Attempt begun = state.effects.newAttempt(state.storeLease(first), false);
         begun.inFlight = true;
@@ -89,7 +89,9 @@ final class Contention {
         return begun;
     }
 
-    /** The command for the names together has got nothing: a waiter that came meanwhile asks by an id of its own. */
+    /**
+     * Ends such an attempt, whose command took nothing. A waiter that arrived in the meantime asks by an id of its own.
+     */
     void endMulti(Attempt answered) {
         answered.inFlight = false;
         if (answered == attempt) {
@@ -98,7 +100,7 @@ final class Contention {
         }
     }
 
-    /** The attempt's first command is under way, as part of a release. */
+    /** Continues with an attempt whose first command is under way as part of a release. */
     void resume(Attempt begun) {
         begun.inFlight = true;
         begun.afterTenure = true;
@@ -173,7 +175,7 @@ final class Contention {
     void onAcquired(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
-            // Given up and withdrawn meanwhile. But the withdrawal may have overtaken the acquire, so it is repeated.
+            // Given up and withdrawn in the meantime. The withdrawal may have overtaken the acquire, so it is repeated.
             if (reply instanceof Granted || error != null) {
                 withdraw(answered);
             }
@@ -199,7 +201,7 @@ final class Contention {
         }
     }
 
-    /** Whether the attempt was given up. */
+    /** Gives the attempt up if nobody waits. Returns whether it did. */
     boolean giveUpIfNobodyWaits() {
         Attempt given = attempt;
         if (given == null || !state.nobodyWaits()) {
@@ -267,8 +269,8 @@ final class Contention {
     }
 
     /**
-     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end, so it
-     * goes on only for as long as with a store that fails.
+     * Tries again, because the store may have been slow only once. If every answer is late, gives up after the store
+     * timeout, as for a failing store.
      */
     private void retryAfterLateAnswer(Attempt answered) {
         long now = state.settings().time.nanoTime();

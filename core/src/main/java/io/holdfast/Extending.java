@@ -27,7 +27,7 @@ final class Extending {
         state.effects.sendExtension(held, extension, request);
     }
 
-    /** The answer to a renewal that gives the lease a new time. A lease that has ended meanwhile says so itself. */
+    /** The answer to a renewal that gives the lease a new time. A lease that has ended by then says so itself. */
     void onExtended(
             Hold held,
             LeaseExtension extension,

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
- * The observers hear of each error here.
+ * The observers receive each error here.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Logs each wait that is longer than a minute, when the minute is over and when the wait ends. One timer serves all
  * waiters of a client, as a timer for each would cost every wait.
  *
- * <p>Invariant: until a waiter's minute has been checked, {@link #timer} is set, for no later than the end of that minute
- * (or {@link #AGAIN} after the last check, if that is later).
+ * <p>Invariant: until a waiter's minute has been checked, {@link #timer} is set, for no later than the end of that
+ * minute (or {@link #AGAIN} after the last check, if that is later).
  */
 final class LongWaits {
 

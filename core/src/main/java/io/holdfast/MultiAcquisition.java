@@ -61,7 +61,10 @@ final class MultiAcquisition {
 
     private long failingNanos;
 
-    /** What a stage waits for now. Written before {@link #result} is read, so that a cancel finds it or is found. */
+    /**
+     * What a stage waits for now. Written before {@link #result} is read, so that either this thread sees the cancel,
+     * or the cancelling thread sees these stages.
+     */
     private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
 
     MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
@@ -228,8 +231,8 @@ final class MultiAcquisition {
     }
 
     /**
-     * Returns whether to go on name by name after the command for all names: one attempt is one attempt, unless a
-     * second look must show whether one of the names can ever become free.
+     * Returns whether to continue name by name after the command for all names: one attempt is one attempt, unless a
+     * second check must show whether one of the names can ever become free.
      */
     private boolean mayAskInTurn(List<Waiter> step) {
         return waitNanos > 0 ? !isOver() : step.get(0).checksAgain;

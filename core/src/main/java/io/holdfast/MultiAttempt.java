@@ -68,9 +68,9 @@ final class MultiAttempt {
     }
 
     /**
-     * Nothing was sent for this name, or it has changed nothing.
+     * Ends the attempt for a name for which nothing was sent, or whose command has changed nothing.
      *
-     * @param notify whether the listener hears of it, which is so only for the busy name
+     * @param notify whether to notify the listener; true only for the busy name
      */
     private static void endNotTaken(Reservation one, boolean notify) {
         one.engine().handle(state -> {

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle},
- * {@link #ask} or {@link #find}.
+ * {@link #ask} or {@link #find}. Most methods only pass a call on to the state. They are here because they carry the
+ * lock, without which no caller may reach the state.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends NameEffects implements NameEvents {

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method
  * {@code on…}, here and in the three parts ({@link Contention}, {@link Tenure}, {@link Extending}), is an event. What
- * follows from an event is asked of {@link Effects}. The caller makes events happen one at a time, and calls {@link
+ * follows from an event is asked of {@link Effects}. The caller passes one event at a time, and calls {@link
  * #tidy} after each.
  *
  * <p>Possible states and transitions:
@@ -47,8 +47,8 @@ final class NameState {
     private @Nullable Contention contender;
 
     /**
-     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a
-     * grant that the store reports may have been removed already.
+     * How many commands of this client are under way that remove whatever hold there is. Until they end, no tenure
+     * begins: a grant that the store reports may have been removed already.
      */
     private int forces;
 
@@ -142,7 +142,7 @@ final class NameState {
         return contention().beginMulti(waiter);
     }
 
-    /** The command for the names together was not sent, or has changed nothing. */
+    /** The command for several names was not sent, or has changed nothing. */
     void onMultiNotTaken(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
             waiters().remove(waiter);
@@ -153,8 +153,8 @@ final class NameState {
     }
 
     /**
-     * The command for the names together failed. The cause may be another name, so only the waiter that the command was
-     * sent for hears of it.
+     * The command for several names failed. The cause may be another name, so only the waiter that sent the command
+     * receives the failure.
      */
     void onMultiFailed(Waiter waiter, Attempt attempt, StoreException error) {
         watchForLate(attempt, error);
@@ -267,7 +267,7 @@ final class NameState {
         abandonUnlessAwaited(holderId, leaseNanos);
     }
 
-    /** Returns whether the id is that of the attempt under way. Withdraws an id that nothing here uses. */
+    /** Withdraws an id that nothing here uses. Returns whether the id is that of the attempt under way. */
     private boolean abandonUnlessAwaited(String holderId, long leaseNanos) {
         if (contention().isFor(holderId)) {
             return true;

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 
 /**
  * Reports what happens to a client's locks: to the user's {@link LockListener}, on the callback executor, and to the
- * flight recorder. The only place that knows who observes: the engine reports each event here, once.
+ * flight recorder. The only class that knows the observers: the engine reports each event here, once.
  *
- * <p>A method with an {@link EventLock} is called under that lock, and the listener hears of the event after the lock
+ * <p>A method with an {@link EventLock} is called under that lock, and the listener receives the event after the lock
  * is released.
  */
 final class Observers {
@@ -46,7 +46,7 @@ final class Observers {
 
     // --- under the lock of a name ---
 
-    /** A waiter has begun to wait. */
+    /** Reports that a waiter has begun to wait. */
     void reportWait(Waiter waiter, NameState state) {
         ActiveLease out = state.tenure.lease();
         if (out != null) {
@@ -56,7 +56,7 @@ final class Observers {
         }
     }
 
-    /** The store has named the holder of the lock that the waiters of this state want. */
+    /** Reports that the store has named the holder of the lock that the waiters of this state want. */
     void reportHolder(String holder, NameState state) {
         if (hasTracer || recorder.recordsAcquires()) {
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
@@ -143,7 +143,7 @@ final class Observers {
         AtomicInteger failed = new AtomicInteger();
         return (index, reply, error) -> {
             answers.answered(index, reply, error);
-            // One report of a failure for all of them: they have one cause as a rule.
+            // One report of a failure for all of them: usually they have one cause.
             if (error != null && failed.getAndIncrement() == 0) {
                 reportStoreFailure("renew", requests.get(index).name(), error);
             }
@@ -156,13 +156,14 @@ final class Observers {
     }
 
     /**
-     * A command failed.
+     * Reports that a command failed.
      *
      * @param name the lock name, or one of them
      */
     void reportStoreFailure(String command, String name, Throwable error) {
         StoreException cause = StoreErrors.of(error);
-        recorder.recordStoreFailure(clientId, command, name, lowerCase(cause.outcome()), String.valueOf(cause.getMessage()));
+        recorder.recordStoreFailure(
+                clientId, command, name, lowerCase(cause.outcome()), String.valueOf(cause.getMessage()));
         if (hasListener) {
             // The caller may have the lock of a name, and the user's executor may run the listener at once.
             time.schedule(0, () -> callbacks.notifyListeners(listener -> listener.storeFailed(name, command, cause)));

@@ -136,7 +136,7 @@ final class Tenure {
         }
     }
 
-    /** Somebody looked at a lease and found that its time has passed. */
+    /** A caller found that the time of a lease has passed. */
     void onLeaseOver(ActiveLease over) {
         if (over == lease && hold != null) {
             endIfOver(hold, ClockReading.now(time()));
@@ -201,7 +201,7 @@ final class Tenure {
 
     void onRenewed(
             Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
-        // If a length was set after this request was sent, its effect is history.
+        // If a length was set after this request was sent, its effect has been overwritten.
         if (held != hold || request.sequence() < held.sequence) {
             return;
         }
@@ -376,12 +376,12 @@ final class Tenure {
         return true;
     }
 
-    /** The store has just said that the hold is gone. */
+    /** Ends a hold of which the store has just said that it is gone. */
     private void loseGoneHold(Hold held) {
         loseHold(held, "the store says that it expired, was removed or was taken", true);
     }
 
-    /** The hold is lost, or must not be relied on; {@code answered}: the store has just said so. */
+    /** Ends a hold that is lost, or that must not be relied on. {@code answered}: the store has just said so. */
     private void loseHold(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);

@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the user's {@link LockTracer} how waits end, and which trace held the lock meanwhile. Reads the holder's card
- * for that while a caller waits, because a holder that ends its work may end its process and remove its card.
+ * Tells the user's {@link LockTracer} how waits end, and which trace held the lock in that time. Reads the holder's
+ * card for that while a caller waits, because a holder that ends its work may end its process and remove its card.
  */
 final class Traces {
 

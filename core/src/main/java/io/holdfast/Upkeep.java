@@ -42,7 +42,7 @@ final class Upkeep {
         return held.looksOnly || isKeptUp(held, out);
     }
 
-    /** Returns when to look at the hold next: at its end, at its lease's end, or to ask the store. */
+    /** Returns when the hold is due next: at its end, at its lease's end, or to ask the store. */
     long nextDueNanos(Hold held, @Nullable ActiveLease out, long now) {
         long at = held.deadline.nanos();
         if (out != null) {

@@ -50,7 +50,7 @@ final class Waiter {
     /** Whether it asks the store only once, however long it may wait for the answer. */
     private boolean asksOnce; // not changed after construction
 
-    /** Whether the listener does not hear of a wait without a lease, as the caller asks again in another way. */
+    /** Whether the listener is not notified if the wait fails, because the caller tries another way. */
     boolean failsQuietly; // by the engine's lock
 
     /** Whether the wait ended because the name was busy, and not only because the store did not answer in time. */
@@ -66,8 +66,8 @@ final class Waiter {
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
     /**
-     * Whether a command for several names found a holder without expiry: a second look is due. Published by the
-     * outcome.
+     * Whether a command for several names found a holder without expiry, so that a second check is due. Published by
+     * the outcome.
      */
     boolean checksAgain;
 
@@ -104,7 +104,9 @@ final class Waiter {
     private @Nullable LockException error; // published by done
     private volatile boolean done;
 
-    /** Whether it was woken to claim an open lock and has not tried yet: until then it is not woken for that again. */
+    /**
+     * Whether it was woken to claim an open lock and has not tried yet. Until it has, it is not woken for that again.
+     */
     private volatile boolean nudged;
 
     private Waiter(
@@ -147,7 +149,7 @@ final class Waiter {
         return parked;
     }
 
-    /** Called by the thread that asks. */
+    /** The waiter is submitted to a name. Called by the thread that asks. */
     void onSubmitted(NameEvents engine) {
         this.engine = engine;
         if (owner == null && engine.settings().tracesLeases) {
