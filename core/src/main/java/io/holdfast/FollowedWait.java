@@ -20,6 +20,5 @@ interface FollowedWait {
      *
      * @param failure how the wait ended without a lease; null if it ended with one
      */
-    void reportEnd(
-            EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease);
+    void reportEnd(EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease);
 }

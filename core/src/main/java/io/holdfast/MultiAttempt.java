@@ -45,8 +45,7 @@ final class MultiAttempt {
             }
             made.add(one);
         }
-        store.acquireAll(made.stream().map(Reservation::request).toList())
-                .whenComplete(this::onAnswer);
+        store.acquireAll(made.stream().map(Reservation::request).toList()).whenComplete(this::onAnswer);
         return made.stream().map(Reservation::waiter).toList();
     }
 

@@ -2,15 +2,12 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -411,62 +408,16 @@ final class Waiter {
     // --- the asynchronous edge ---
 
     CompletionStage<Lease> stage() {
-        return deliver(granted -> granted, CompletableFuture::completeExceptionally);
+        return staged().stage();
     }
 
+    /** Returns the stage of a wait that may end empty. */
     CompletionStage<Optional<Lease>> optionalStage() {
-        return deliver(Optional::of, (stage, why) -> {
-            if (why instanceof LockTimeoutException) {
-                stage.complete(Optional.empty());
-            } else {
-                stage.completeExceptionally(why);
-            }
-        });
+        return staged().optionalStage();
     }
 
-    private <T> CompletableFuture<T> deliver(
-            Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
-        NameEvents engine = engine();
-        CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
-        CompletionStage<T> watched = stage;
-        watched.whenComplete((v, why) -> {
-            // The caller may have ended the stage by a cancel, by orTimeout or by a value of its own.
-            if (!requireNonNull(future).isDone()) {
-                withdraw();
-            }
-        });
-        // Dependents of the stage are the user's code: never on the store's thread.
-        CompletionStage<Lease> outcome = requireNonNull(future);
-        Duration within = options.leaseFor().orElse(Duration.ofNanos(engine.settings().leaseNanos));
-        outcome.whenComplete((granted, why) -> engine.callbacks()
-                .deliver(
-                        () -> {
-                            if (why != null) {
-                                otherwise.accept(stage, why);
-                            } else if (!stage.complete(value.apply(granted))) {
-                                // Cancelled in the last moment: no user will ever release it.
-                                LeaseHandle.active(granted).releaseQuietly();
-                            }
-                        },
-                        () -> {
-                            if (why != null) {
-                                otherwise.accept(stage, why);
-                            } else {
-                                // No user has seen the lease, so only this stops its renewal.
-                                LeaseHandle.active(granted).releaseQuietly();
-                                otherwise.accept(stage, undelivered(granted, within));
-                            }
-                        },
-                        engine.time(),
-                        within.toNanos()));
-        return stage;
-    }
-
-    private static LeaseLostException undelivered(Lease lease, Duration within) {
-        return new LeaseLostException("The lease on " + Quoted.name(lease.name()) + " with token "
-                + lease.fencingToken()
-                + " was released: the callback executor did not begin to deliver it within " + DurationText.of(within)
-                + " (expected: an executor that runs every task, and is shut down after the client is closed)");
+    private StagedWait staged() {
+        return new StagedWait(this, engine(), requireNonNull(future));
     }
 
     private NameEvents engine() {
