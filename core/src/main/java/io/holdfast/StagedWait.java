@@ -9,8 +9,8 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * A wait without a thread: delivers the outcome of a {@link Waiter} to the caller's stage, on the callback executor, and
- * withdraws the wait if the caller ends the stage.
+ * A wait without a thread: delivers the outcome of a {@link Waiter} to the caller's stage, on the callback executor,
+ * and withdraws the wait if the caller ends the stage.
  *
  * <p>Invariant: a lease that the caller's stage does not take is released here.
  */
