@@ -133,7 +133,7 @@ abstract sealed class AcquireForms permits LockClient {
         return tryAcquireAllAsync(names, LockOptions.defaults());
     }
 
-    // --- under a lambda: the lease is released in any case ---
+    // --- under a lambda: the lease is always released ---
 
     /**
      * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
@@ -142,7 +142,7 @@ abstract sealed class AcquireForms permits LockClient {
      * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for
      * its end.
      *
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LeaseLostException after the task, if the lease was lost during it
      */
     public void run(String name, Consumer<? super Lease> task) throws InterruptedException {
         run(name, LockOptions.defaults(), task);
@@ -152,7 +152,7 @@ abstract sealed class AcquireForms permits LockClient {
      * Runs a task under the lock and releases the lock. For a task that throws checked exceptions, use {@link
      * #runChecked}.
      *
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LeaseLostException after the task, if the lease was lost during it
      * @throws LockTimeoutException if the wait time passed; the task has not run
      */
     public void run(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
@@ -177,7 +177,7 @@ abstract sealed class AcquireForms permits LockClient {
      * Runs a task under the lock if the lock is free now, and releases the lock.
      *
      * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LeaseLostException after the task, if the lease was lost during it
      */
     public boolean tryRun(String name, Consumer<? super Lease> task) {
         requireNonNull(task, "task");
@@ -188,7 +188,7 @@ abstract sealed class AcquireForms permits LockClient {
      * Runs a task under the lock if that is possible within this time, and releases the lock.
      *
      * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LeaseLostException after the task, if the lease was lost during it
      */
     public boolean tryRun(String name, Duration wait, Consumer<? super Lease> task) throws InterruptedException {
         return tryRun(name, LockOptions.defaults().waitAtMost(wait), task);
@@ -199,7 +199,7 @@ abstract sealed class AcquireForms permits LockClient {
      * lock.
      *
      * @return whether the task ran
-     * @throws LeaseLostException after the task, if the lease was lost meanwhile
+     * @throws LeaseLostException after the task, if the lease was lost during it
      */
     public boolean tryRun(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");
@@ -247,7 +247,7 @@ abstract sealed class AcquireForms permits LockClient {
      * has begun continues and keeps the lock until its stage ends: an earlier release would leave running work without
      * protection.
      *
-     * @return the outcome of the task, after the release; {@link LeaseLostException} if the lease was lost meanwhile
+     * @return the outcome of the task, after the release; {@link LeaseLostException} if the lease was lost before
      */
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {

@@ -6,9 +6,9 @@ import java.util.function.LongSupplier;
 /**
  * The numbers of a client's acquisitions, which are part of its holder ids. Thread-safe.
  *
- * <p>Invariant: two processes from one image never own a name under one holder id that was requested after their
- * connections were made anew. Both have the client id and the numbers of the image. So the numbers begin anew, at a
- * random place, before a new connection takes commands; an attempt with an older number is not sent again, and its
+ * <p>Invariant: two processes from one image never own a name under one holder id that was requested after their new
+ * connections were made. Both have the client id and the numbers of the image. So the numbers begin again, at a random
+ * place, before a new connection takes commands; an attempt with an older number is not sent again, and its
  * grant is not used.
  */
 final class AcquisitionNumbers {
@@ -41,7 +41,7 @@ final class AcquisitionNumbers {
         return number >= current.first && number <= current.last.get();
     }
 
-    /** Called while a connection is made anew. */
+    /** Called while a new connection is made. */
     void beginAnew() {
         range = Range.from(1 + (freshBits.getAsLong() & (STARTS - 1)));
     }

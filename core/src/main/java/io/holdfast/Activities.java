@@ -26,7 +26,7 @@ final class Activities {
 
     private volatile ConcurrentMap<String, Counts> names = new ConcurrentHashMap<>();
 
-    void acquired(String name, boolean handedOn, long waitedNanos) {
+    void countAcquired(String name, boolean handedOn, long waitedNanos) {
         Counts counts = counts(name);
         if (counts != null) {
             counts.acquired.increment();
@@ -37,7 +37,7 @@ final class Activities {
         }
     }
 
-    void notAcquired(String name) {
+    void countNotAcquired(String name) {
         Counts counts = counts(name);
         if (counts != null) {
             counts.notAcquired.increment();

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An acquisition at the store that has not succeeded yet. Guarded by the lock of the name.
  *
- * <p>Every command sent for it has the same holder id, so that sending again is harmless; a new attempt has a new one.
+ * <p>Every command of an attempt has the same holder id, so a repetition is harmless. A new attempt has a new id.
  */
 final class Attempt {
 
@@ -21,7 +21,7 @@ final class Attempt {
     /** Whether its commands ask for a place in the store's queue. */
     boolean queue;
 
-    /** At most one acquire is under way; a hint that comes meanwhile sets {@link #again}. */
+    /** Whether an acquire is under way, at most one. A hint that arrives in the meantime sets {@link #again}. */
     boolean inFlight;
 
     boolean again;
@@ -29,46 +29,49 @@ final class Attempt {
     /** Whether the command under way may precede a release by force: its grant may be gone. */
     boolean doubtful;
 
-    /** Whether the store may know it (queued, or a command of unknown outcome): then giving up withdraws it. */
+    /** Whether the store may know it (queued, or a command of unknown outcome): if it is given up, it is withdrawn. */
     boolean mayBeKnown;
 
     /** When the store last gave a good answer, or the attempt began. */
     long lastGoodNanos;
 
-    /** Whether an attempt before it, for no shorter a lease, was granted too late, with no good answer since. */
+    /**
+     * Whether an earlier attempt, for a lease at least as long, was granted too late, and no usable answer has come
+     * since.
+     */
     boolean afterTooLate;
 
     /** When the first of these late grants came. */
     long tooLateSinceNanos;
 
-    /** How often it was asked for before the last command. */
+    /** How many commands were sent before the last one. */
     long repetition = -1;
 
     /** When the last command for it was sent. */
     @Nullable
     ClockReading sent;
 
-    /** The one look for what its failed commands may have left: see {@link Effects#watchForLate}. */
-    TimeSource.@Nullable Timer lateLook;
+    /** The timer of the check for a hold that failed commands may have left: see {@link Effects#watchForLate}. */
+    TimeSource.@Nullable Timer lateCheck;
 
     int failures;
 
     @Nullable
     StoreException lastError;
 
-    /** An answer has said that the name is held. */
+    /** Whether an answer has said that the name is held. */
     boolean busy;
 
     /** The holder in the last such answer. */
     @Nullable
     String holder;
 
-    /** Whether it follows a hold of this client: local waiters from before it waited behind that. */
+    /** Whether it follows a hold of this client: earlier local waiters waited behind that hold. */
     boolean afterTenure;
 
     private long beganNanos;
 
-    /** The last answer said that the name is held without expiry. */
+    /** Whether the last answer said that the name is held without expiry. */
     boolean endless;
 
     Attempt(long acquisition, String holderId, long leaseNanos, boolean queue, long nowNanos) {
@@ -100,7 +103,7 @@ final class Attempt {
     }
 
     /** Notes that a command for it is about to be sent. */
-    ClockReading sending(TimeSource time) {
+    ClockReading markSending(TimeSource time) {
         repetition++;
         sent = ClockReading.now(time);
         return sent;

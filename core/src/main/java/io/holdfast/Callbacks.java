@@ -41,18 +41,18 @@ final class Callbacks {
             executor.execute(task);
         } catch (Throwable e) {
             // The executor is full, shut down or defective. A late loss signal is better than none, and a caller that
-            // waits for a stage would wait for ever.
+            // waits for a stage would wait forever.
             Log.LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
             runOnOwnThread(task);
         }
     }
 
     /**
-     * A callback that runs once at most. An executor may fail after it has taken a task, or run it; a second run would
+     * A callback that runs at most once. An executor may fail after it has taken a task, or run it; a second run would
      * release what the first handed over.
      *
-     * <p>Invariant: of the callback and the one instead of it, one runs at most, because the flag is set once; after
-     * the time to begin has passed, one has run.
+     * <p>Invariant: at most one of the callback and its substitute runs, because the flag is set once. When the time to
+     * begin has passed, one of them has run.
      */
     private static final class Once extends AtomicBoolean implements Runnable {
 
@@ -86,7 +86,7 @@ final class Callbacks {
             TimeSource.Timer armed = time.schedule(withinNanos, () -> giveUp(instead));
             timer = armed;
             if (get()) {
-                // The callback began meanwhile, perhaps before the timer was there to be cancelled.
+                // The callback has begun in the meantime, perhaps before the timer could be cancelled.
                 armed.cancel();
             }
         }
@@ -114,7 +114,7 @@ final class Callbacks {
         }
     }
 
-    void tell(Consumer<LockListener> event) {
+    void notifyListeners(Consumer<LockListener> event) {
         if (!listeners.isEmpty()) {
             // Each on its own, so that an exception of one does not keep the event from the next.
             execute(() -> listeners.forEach(each -> runLogged(() -> event.accept(each))));

@@ -10,7 +10,6 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -20,10 +19,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes this client's card and reads those of others. Nothing of it is on the way of an acquire or a release.
+ * Writes this client's card and reads those of others. No acquire or release waits for a card.
  *
  * <p>A card is written every period: at least five seconds, and so much more that all clients together write a hundred
  * cards a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
@@ -47,7 +47,7 @@ final class Cards {
     private final EngineSettings settings;
     private final String server;
     private final @Nullable CardStore store;
-    private final Collection<NameEngine> names;
+    private final Consumer<CardCollector> names;
     private final Activities activities = new Activities();
 
     /** The titles of other clients by their ids. A client never changes its title. */
@@ -58,7 +58,7 @@ final class Cards {
     private boolean closed; // by lock
     private boolean refused; // by lock; the log has said so
 
-    /** Completes when the write that is on its way, or was the last, has been answered or has failed. */
+    /** Completes when the write that is under way, or was the last, has been answered or has failed. */
     private CompletableFuture<Void> writing = last(); // by lock
 
     // One write after the other, so these have one user at a time; close() is the next after the last write.
@@ -68,7 +68,8 @@ final class Cards {
     private Duration writtenKeep = KEEP_MIN;
     private volatile long periodNanos = PERIOD_NANOS_MIN;
 
-    Cards(LockStore store, EngineSettings settings, Collection<NameEngine> names) {
+    /** @param names adds what this client does with each name */
+    Cards(LockStore store, EngineSettings settings, Consumer<CardCollector> names) {
         this.settings = settings;
         this.server = store.describe();
         this.store = store.cards().orElse(null);
@@ -80,15 +81,15 @@ final class Cards {
 
     // --- this client's card ---
 
-    void acquired(String name, boolean handedOn, long waitedNanos) {
+    void countAcquired(String name, boolean handedOn, long waitedNanos) {
         if (isWriting()) {
-            activities.acquired(name, handedOn, waitedNanos);
+            activities.countAcquired(name, handedOn, waitedNanos);
         }
     }
 
-    void notAcquired(String name) {
+    void countNotAcquired(String name) {
         if (isWriting()) {
-            activities.notAcquired(name);
+            activities.countNotAcquired(name);
         }
     }
 
@@ -133,7 +134,7 @@ final class Cards {
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
-        names.forEach(name -> name.addTo(collected));
+        names.accept(collected);
         ClientCard card = card(collected);
         readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {

@@ -54,8 +54,8 @@ public record ClientCard(
      * @param waiters how many callers of this client wait for the lock
      * @param longestWait how long the first of them has waited; zero if none waits
      * @param thread the thread that holds it, if the client tells
-     * @param traceParent the trace in which it was acquired, in the W3C's form {@code 00-<trace>-<span>-<flags>}, if the
-     *     client has a {@link LockTracer}
+     * @param traceParent the trace in which it was acquired, in the W3C's form {@code 00-<trace>-<span>-<flags>}, if
+     *     the client has a {@link LockTracer}
      */
     public record HeldLock(
             String name,

@@ -18,21 +18,28 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Withdraws what nobody wants any more (acquisitions given up or of unknown outcome, holds whose release failed) until
- * the store confirms, or it must have expired, or the client is closed: design rule 4. Every release and every
- * withdrawal of a client passes through here.
+ * Withdraws abandoned acquisitions and holds whose release failed (design rule 4). Repeats each withdrawal until the
+ * store confirms it, the hold must have expired, or the client is closed. Every release and every withdrawal of a
+ * client passes through here.
  *
- * <p>Why one holder id may be withdrawn several times: an acquire that has been sent can be executed after its
- * withdrawal. {@link Contention} repeats the withdrawal when an answer comes for an attempt that was given up, and
- * {@link Effects#watchForLate} does so when a failed acquire can no longer be executed. Each withdrawal is harmless, as
- * holder ids are used once.
+ * <p>An acquire that was sent may be executed after its withdrawal. Four mechanisms guard against such late acquires,
+ * and this class is where they meet. Each withdrawal is harmless, because a holder id is used once.
+ *
+ * <ul>
+ *   <li>{@link Contention#onAcquired} withdraws an id again when an answer arrives for an attempt that was given up.
+ *   <li>{@link Effects#watchForLate} withdraws an id again when its failed acquire can no longer be executed.
+ *   <li>A store whose acquire has several steps lets a withdrawal wait for them, as {@code AcquiresUnderWay} of the
+ *       Redis store does.
+ *   <li>A store refuses an acquire that arrives too late, as the Redis store does after the time "not after" in the
+ *       command. {@link LockStore#lateness} says when that is, and {@link Effects#watchForLate} waits for it.
+ * </ul>
  */
 final class Compensation {
 
     private static final long RETRY_FIRST_NANOS = 100_000_000;
     private static final long RETRY_MAX_NANOS = 2_000_000_000;
 
-    /** How many names the log shows that a closed client could not release. */
+    /** The largest number of names in the log line about names that a closed client could not release. */
     private static final int NAMES_LOGGED = 20;
 
     private final LockStore store;
@@ -66,7 +73,9 @@ final class Compensation {
                         + "; each becomes free when its lease has run out");
     }
 
-    /** A command, or a series of them, that is not confirmed yet. Linked, as a set would cost every release. */
+    /**
+     * A command, or a series of them, that is not confirmed yet. Linked, because a set would cost every release more.
+     */
     private static final class Pending {
 
         private final String name;
@@ -220,8 +229,8 @@ final class Compensation {
     }
 
     /**
-     * The store is about to be closed: nothing is asked again. Logs the names that may stay locked for that. An
-     * acquisition that was given up is not among them: as a rule it never got the lock.
+     * Ends all repetitions, because the store is about to be closed, and logs the names that may therefore stay
+     * locked. An abandoned acquisition is not among them: usually it never got the lock.
      */
     void close(Duration waited) {
         closed = true;
@@ -253,7 +262,7 @@ final class Compensation {
     }
 
     private void withdraw(Pending withdrawal, long leaseNanos) {
-        // A command that was sent may be executed a little later still; then its lease begins.
+        // A command that was sent may be executed a little later; its lease begins then.
         attempt(withdrawal, time.nanoTime() + leaseNanos + settings.storeTimeoutNanos, RETRY_FIRST_NANOS);
     }
 

@@ -28,7 +28,7 @@ final class Contention {
     private static final long EXPIRY_SLACK_NANOS = 2_000_000;
 
     /** Time for a foreign client to send the second of two commands. */
-    private static final long SECOND_LOOK_NANOS = 50_000_000;
+    private static final long SECOND_CHECK_NANOS = 50_000_000;
 
     private static final long RETRY_FIRST_NANOS = 50_000_000;
     private static final long RETRY_MAX_NANOS = 1_000_000_000;
@@ -81,16 +81,18 @@ final class Contention {
         }
     }
 
-    /** The attempt's first command is about to be sent together with those for other names. */
-    Attempt beginTogether(Waiter first) {
+    /** Begins an attempt whose first command is about to be sent together with those for other names. */
+    Attempt beginMulti(Waiter first) {
         Attempt begun = state.effects.newAttempt(state.storeLease(first), false);
         begun.inFlight = true;
         attempt = begun;
         return begun;
     }
 
-    /** The command for the names together has got nothing: a waiter that came meanwhile asks by an id of its own. */
-    void endTogether(Attempt answered) {
+    /**
+     * Ends such an attempt, whose command took nothing. A waiter that arrived in the meantime asks by an id of its own.
+     */
+    void endMulti(Attempt answered) {
         answered.inFlight = false;
         if (answered == attempt) {
             attempt = null;
@@ -98,7 +100,7 @@ final class Contention {
         }
     }
 
-    /** The attempt's first command is under way, as part of a release. */
+    /** Continues with an attempt whose first command is under way as part of a release. */
     void resume(Attempt begun) {
         begun.inFlight = true;
         begun.afterTenure = true;
@@ -173,7 +175,7 @@ final class Contention {
     void onAcquired(Attempt answered, ClockReading sent, @Nullable AcquireReply reply, @Nullable Throwable error) {
         answered.inFlight = false;
         if (answered != attempt) {
-            // Given up and withdrawn meanwhile. But the withdrawal may have overtaken the acquire, so it is repeated.
+            // Given up and withdrawn in the meantime. The withdrawal may have overtaken the acquire, so it is repeated.
             if (reply instanceof Granted || error != null) {
                 withdraw(answered);
             }
@@ -199,7 +201,7 @@ final class Contention {
         }
     }
 
-    /** Whether the attempt was given up. */
+    /** Gives the attempt up if nobody waits. Returns whether it did. */
     boolean giveUpIfNobodyWaits() {
         Attempt given = attempt;
         if (given == null || !state.nobodyWaits()) {
@@ -254,7 +256,7 @@ final class Contention {
         Deadline deadline = state.settings().rules.deadline(sent, ClockReading.now(time), promised);
         if (deadline.hasPassed(time)) {
             withdraw(answered);
-            answeredTooLate(answered);
+            retryAfterLateAnswer(answered);
             return;
         }
         Hold hold = state.effects.newHold(answered, granted.base(), deadline, sent.nanos(), answered.leaseNanos);
@@ -267,10 +269,10 @@ final class Contention {
     }
 
     /**
-     * Asks anew, as the store may have been slow for once. Where every answer is as late, that would never end, so it
-     * goes on only for as long as with a store that fails.
+     * Tries again, because the store may have been slow only once. If every answer is late, gives up after the store
+     * timeout, as for a failing store.
      */
-    private void answeredTooLate(Attempt answered) {
+    private void retryAfterLateAnswer(Attempt answered) {
         long now = state.settings().time.nanoTime();
         long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
         boolean hopeless = answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos;
@@ -297,7 +299,7 @@ final class Contention {
         answered.holder = busy.holder();
         state.effects.reportHolder(busy.holder());
         if (busy.remainingMillis() == Busy.NO_EXPIRY) {
-            lookTwice(answered, busy);
+            checkTwice(answered, busy);
             return;
         }
         answered.endless = false;
@@ -331,7 +333,7 @@ final class Contention {
      * The name is held without expiry. A client that writes the key and its expiry by two commands is sometimes seen
      * between the two. So the store is asked a second time, within the first waiter's time, before all waiters fail.
      */
-    private void lookTwice(Attempt answered, Busy busy) {
+    private void checkTwice(Attempt answered, Busy busy) {
         if (answered.endless) {
             state.failAll(endless(busy));
             return;
@@ -341,7 +343,7 @@ final class Contention {
         long left = first == null
                 ? Waiter.NO_DEADLINE
                 : first.leftNanos(state.settings().time.nanoTime());
-        state.effects.schedulePoll(Math.min(SECOND_LOOK_NANOS, left / 2));
+        state.effects.schedulePoll(Math.min(SECOND_CHECK_NANOS, left / 2));
     }
 
     private LockStoreException endless(Busy busy) {

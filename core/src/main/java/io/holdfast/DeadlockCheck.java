@@ -8,7 +8,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds threads of this process that wait for each other for ever. A thread's wait is its park blocker, so nothing
+ * Finds threads of this process that wait for each other forever. A thread's wait is its park blocker, so nothing
  * is registered, and a lock that is free or soon will be costs no more than a fence.
  *
  * <p>Invariant (no cycle is missed): each waiter publishes its wait, then a fence, then looks. A cycle can only be
@@ -34,7 +34,7 @@ final class DeadlockCheck {
         if (!waiter.waitsForEver()) {
             return null;
         }
-        LockSupport.setCurrentBlocker(waiter); // cleared by the end of the park that follows in any case
+        LockSupport.setCurrentBlocker(waiter); // the park that follows always clears it
         VarHandle.fullFence();
         Map<Waiter, ActiveLease> cycle = cycle(waiter);
         if (cycle == null) {

@@ -25,7 +25,7 @@ import java.util.concurrent.locks.Lock;
  * <p>Methods that take the lock throw {@link LockStoreException} if the store fails, {@link LockClientClosedException}
  * if the client is closed, {@link IllegalStateException} if the thread waits without limit for a lease of its own with
  * {@link LockOptions#releasedByThread}, and {@link DeadlockException} if two threads of this process would wait for
- * each other for ever. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
+ * each other forever. Only {@link #unlock()} and {@link #extend} throw {@link LeaseLostException}.
  */
 public interface DistributedLock extends Lock {
 

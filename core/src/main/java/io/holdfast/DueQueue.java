@@ -6,12 +6,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds by the time at which to look at them: a heap in which each hold knows its place, so that it can leave or move
- * from the middle without a search. Guarded by the lock of {@link RenewalTimer}.
+ * Holds by the time at which they are due: a heap in which each hold knows its place, so that it can leave or move from
+ * the middle without a search. Guarded by the lock of {@link RenewalTimer}.
  *
- * <p>A client that holds very many locks moves each of them twice for each renewal. So the times are kept beside the
- * holds, and a place has four children: a hold finds its place without a look at the other holds, which are anywhere in
- * memory, and in half as many steps.
+ * <p>A client that holds very many locks moves each of them twice for each renewal. The heap is therefore 4-ary and
+ * keeps times beside holds: moving a hold reads no other hold, and takes half as many steps.
  *
  * <p>Invariants: {@code heap[i].dueIndex == i} for each hold in it, and −1 for every other hold; {@code due[i]} is the
  * time of {@code heap[i]}, and not before that of its parent at {@code (i − 1) / 4}.
@@ -28,12 +27,7 @@ final class DueQueue {
         return size;
     }
 
-    @Nullable
-    Hold first() {
-        return heap[0];
-    }
-
-    /** When to look at the first; only if there is one. */
+    /** Returns when the first is due; only if there is one. */
     long firstNanos() {
         return due[0];
     }
@@ -55,7 +49,7 @@ final class DueQueue {
     /** Takes out the first; only if there is one. */
     Hold takeFirst() {
         Hold first = requireNonNull(heap[0]);
-        // Its place is known: to read it from the hold would be a wait for memory.
+        // Its place is known, and reading it from the hold would wait for memory.
         remove(first, 0);
         return first;
     }
@@ -90,7 +84,7 @@ final class DueQueue {
         put(hold, dueNanos, at);
     }
 
-    /** The child that is due first, or −1 if there is none. */
+    /** Returns the child that is due first, or −1 if there is none. */
     private int firstChild(int parent) {
         int first = CHILDREN * parent + 1;
         if (first >= size) {

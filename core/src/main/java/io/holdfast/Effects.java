@@ -13,6 +13,9 @@ interface Effects {
 
     EngineSettings settings();
 
+    /** Returns the rules of renewal with these settings. */
+    Upkeep upkeep();
+
     /** Describes the store, without secrets. */
     String describeStore();
 
@@ -30,7 +33,7 @@ interface Effects {
     /** Ends a hold, and then the lease, if there is one. The receiver compensates a failure. */
     void sendRelease(Hold hold, @Nullable ActiveLease lease);
 
-    /** Leaves a hold at the store until this time, with nobody here who keeps it; then ends the lease. */
+    /** Leaves a hold at the store until this time, without renewing it; then ends the lease. */
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 
     /**
@@ -67,7 +70,7 @@ interface Effects {
     /** Makes an attempt with a holder id that was never used. */
     Attempt newAttempt(long leaseNanos, boolean queue);
 
-    /** Returns whether no connection was made anew since: otherwise another process may have the same id. */
+    /** Returns whether no connection was made since: otherwise another process may have the same id. */
     boolean isCurrent(Attempt attempt);
 
     /** Makes the hold of a granted attempt, of this length, counted from no earlier than {@code sinceNanos}. */

@@ -45,6 +45,7 @@ final class Engine {
     final Callbacks callbacks;
     final Observers observers;
     final RenewalTimer renewals;
+    final Upkeep upkeep;
     final Compensation compensation;
     final Retention retention;
     final Incidents incidents;
@@ -67,13 +68,14 @@ final class Engine {
         this.store = new GuardedStore(store, observers);
         this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.renewals = new RenewalTimer(this.store, settings, observers);
+        this.upkeep = new Upkeep(settings);
         this.compensation = new Compensation(this.store, settings);
         this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new Retention(this.store, compensation, settings.time);
         this.incidents = new Incidents(this.store, settings);
-        this.longWaits = new LongWaits(names.values(), settings.time);
+        this.longWaits = new LongWaits(this::checkWaits, settings.time);
         store.listen(new Messages());
-        this.cards = new Cards(this.store, settings, names.values());
+        this.cards = new Cards(this.store, settings, this::addTo);
         this.traces = new Traces(cards, callbacks, settings);
     }
 
@@ -124,12 +126,12 @@ final class Engine {
      * @param wanted sorted, distinct
      * @return one waiter for each, in their order; empty if the store cannot, or one of the names is in use here
      */
-    List<Waiter> submitTogether(List<String> wanted, Supplier<Waiter> waiters) {
+    List<Waiter> submitMulti(List<String> wanted, Supplier<Waiter> waiters) {
         ensureOpen();
         if (wanted.size() < 2 || !store.canAcquireAll(wanted)) {
             return List.of();
         }
-        List<Waiter> submitted = new MultiAttempt(this, wanted).submit(waiters);
+        List<Waiter> submitted = new MultiAttempt(store, traces, this::engine, wanted).submit(waiters);
         wanted.forEach(this::closeIfClosing);
         return submitted;
     }
@@ -214,6 +216,18 @@ final class Engine {
         List<ThreadWait> all = new ArrayList<>();
         names.values().forEach(name -> name.addWaitingThreads(all));
         return all;
+    }
+
+    private long checkWaits() {
+        long next = LongWaits.NONE;
+        for (NameEngine name : names.values()) {
+            next = Math.min(next, name.checkWaits());
+        }
+        return next;
+    }
+
+    private void addTo(CardCollector card) {
+        names.values().forEach(name -> name.addTo(card));
     }
 
     /** Runs this when the engine has been closed; at once if it is closed already. */
@@ -364,7 +378,7 @@ final class Engine {
         public void reconnected() {
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
-            observers.reconnected(store.describe());
+            observers.reportReconnect(store.describe());
         }
     }
 }

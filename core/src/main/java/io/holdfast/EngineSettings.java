@@ -28,7 +28,7 @@ final class EngineSettings {
     long leaseNanos = Duration.ofSeconds(30).toNanos();
     long storeTimeoutNanos = Duration.ofSeconds(5).toNanos();
 
-    /** How often a waiter asks without news from the store; a third of the lease of a pushed grant. */
+    /** The time after which a waiter asks again without news from the store; a third of the lease of a pushed grant. */
     long pollNanos = Duration.ofSeconds(1).toNanos();
 
     /** How long local hand-offs may keep the lock while another client waits for it. */
@@ -64,7 +64,7 @@ final class EngineSettings {
     long pid = -1;
     CardDetail cards = CardDetail.NAMES;
 
-    /** How often a card is written at the most often; zero leaves it to {@link Cards}. */
+    /** The shortest time between two writes of a card; zero leaves it to {@link Cards}. */
     long cardNanos;
 
     LeaseRules rules = new LeaseRules();
@@ -77,9 +77,6 @@ final class EngineSettings {
 
     /** Random bits that another process from the same image does not have. */
     LongSupplier freshBits = FreshBits::next;
-
-    /** The rules of renewal with these settings. */
-    final Upkeep upkeep = new Upkeep(this);
 
     StoreContext context() {
         return new StoreContext(clientId, time, clientName() + "@" + host + ":" + pid);

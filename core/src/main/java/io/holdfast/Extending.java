@@ -22,12 +22,12 @@ final class Extending {
             return;
         }
         ClockReading now = ClockReading.now(state.settings().time);
-        RenewRequest request = state.settings().upkeep.extending(held, extension, now, state.effects.name());
+        RenewRequest request = state.effects.upkeep().extensionRequest(held, extension, now, state.effects.name());
         state.tenure.watch(held, now.nanos());
         state.effects.sendExtension(held, extension, request);
     }
 
-    /** The answer to a renewal that gives the lease a new time. A lease that has ended meanwhile says so itself. */
+    /** The answer to a renewal that gives the lease a new time. A lease that has ended by then says so itself. */
     void onExtended(
             Hold held,
             LeaseExtension extension,
@@ -45,7 +45,7 @@ final class Extending {
         }
         if (counts && error == null) {
             if (reply instanceof RenewReply.Renewed) {
-                state.settings().upkeep.extended(extension, sent);
+                state.effects.upkeep().onExtended(extension, sent);
             }
             state.tenure.onRenewed(held, request, sent, reply, null);
         }

@@ -76,7 +76,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void lost(String client, String name, long fencingToken, Duration held, String why) {
+    public void recordLoss(String client, String name, long fencingToken, Duration held, String why) {
         if (isOn() && Asked.LEASE_LOST.isEnabled()) {
             LeaseLostEvent event = new LeaseLostEvent();
             event.client = client;
@@ -89,7 +89,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void handedOn(String client, String name, long fencingToken, long waitedNanos, int waiting) {
+    public void recordHandOff(String client, String name, long fencingToken, long waitedNanos, int waiting) {
         if (isOn() && Asked.HAND_OFF.isEnabled()) {
             HandOffEvent event = new HandOffEvent();
             event.client = client;
@@ -102,7 +102,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void renewed(String client, int locks, int failed, Duration took) {
+    public void recordRenewals(String client, int locks, int failed, Duration took) {
         if (isOn() && Asked.RENEWAL.isEnabled()) {
             RenewalEvent event = new RenewalEvent();
             event.client = client;
@@ -114,7 +114,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void storeFailed(String client, String command, String name, String outcome, String message) {
+    public void recordStoreFailure(String client, String command, String name, String outcome, String message) {
         if (isOn() && Asked.STORE_ERROR.isEnabled()) {
             StoreErrorEvent event = new StoreErrorEvent();
             event.client = client;
@@ -127,7 +127,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void reconnected(String client, String store) {
+    public void recordReconnect(String client, String store) {
         if (isOn() && Asked.RECONNECT.isEnabled()) {
             ReconnectEvent event = new ReconnectEvent();
             event.client = client;
@@ -137,7 +137,7 @@ final class FlightRecording implements Recorder {
     }
 
     @Override
-    public void clockJumped(String client, Duration by) {
+    public void recordClockJump(String client, Duration by) {
         if (isOn() && Asked.CLOCK_JUMP.isEnabled()) {
             ClockJumpEvent event = new ClockJumpEvent();
             event.client = client;
@@ -173,12 +173,12 @@ final class FlightRecording implements Recorder {
         String holder;
 
         @Override
-        public void waitsFor(@Nullable String holder) {
+        public void setHolder(@Nullable String holder) {
             this.holder = holder;
         }
 
         @Override
-        public void ended(String client, String name, String outcome, long fencingToken) {
+        public void setOutcome(String client, String name, String outcome, long fencingToken) {
             end();
             this.client = client;
             this.name = name;
@@ -220,7 +220,7 @@ final class FlightRecording implements Recorder {
         boolean lost;
 
         @Override
-        public void ended(boolean lost) {
+        public void record(boolean lost) {
             this.lost = lost;
             commit();
         }

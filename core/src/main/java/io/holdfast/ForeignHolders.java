@@ -24,7 +24,7 @@ final class ForeignHolders {
     }
 
     /** Called when the store reports a holder of the name. */
-    void met(String name, String holder) {
+    void onHolder(String name, String holder) {
         if (HolderId.isForeign(holder) && isNew(name)) {
             lines.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown(holder))
                     + ", which is no client of Holdfast; clients wait until the store ends that hold");

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
- * The observers hear of each error here.
+ * The observers receive each error here.
  *
  * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
  * outcome, so that the engine gives the hold back.
@@ -68,7 +68,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        RenewAnswers observed = observers.renewing(requests, answers);
+        RenewAnswers observed = observers.reportingAnswers(requests, answers);
         try {
             store.renewAll(requests, observed);
         } catch (Throwable e) {
@@ -183,14 +183,14 @@ final class GuardedStore implements LockStore {
 
     private StoreException defect(String command, String name, String message) {
         StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
-        observers.storeFailed(command, name, failure);
+        observers.reportStoreFailure(command, name, failure);
         return failure;
     }
 
     /** Reports the failure of a command, and passes it on. */
     private void throwIfFailed(String command, String name, @Nullable Throwable error) {
         if (error != null) {
-            observers.storeFailed(command, name, error);
+            observers.reportStoreFailure(command, name, error);
             throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
         }
     }

@@ -33,7 +33,7 @@ final class Hold {
 
     final long acquiredNanos;
 
-    /** Only moves on, except by an exact setting, from its sending on, and after a jump of the wall clock. */
+    /** Never moves back, except when an exact setting is sent, and after a jump of the wall clock. */
     volatile Deadline deadline;
 
     /**
@@ -51,7 +51,7 @@ final class Hold {
      */
     private long longestNanos;
 
-    /** The latest instant at which the store may end the hold by itself, also by a setting without an answer yet. */
+    /** The latest instant at which the store may end the hold by itself, even by a setting that is not answered yet. */
     long storeEndNanos;
 
     /** How many exact settings were sent. */
@@ -129,8 +129,8 @@ final class Hold {
         return holderId().equals(holderId);
     }
 
-    /** A command for this length is about to be sent. */
-    void asking(long nanos) {
+    /** Notes that a command for this length is about to be sent. */
+    void noteAsked(long nanos) {
         leaseNanos = nanos;
         longestNanos = Math.max(longestNanos, nanos);
     }

@@ -58,7 +58,7 @@ final class Incidents {
      * @param ask whether to ask the store for the present holder. Not if the store has just failed to answer: the line
      *     would come late and say no more
      */
-    void lost(ActiveLease lease, String why, boolean ask) {
+    void reportLoss(ActiveLease lease, String why, boolean ask) {
         String line = lease.describe() + " was lost: " + why;
         if (!losses.admits()) {
             losses.count(() -> line);
@@ -70,7 +70,7 @@ final class Incidents {
     }
 
     /** Logs a lease that is renewed without end although nothing in this program refers to the user's part of it. */
-    void forgotten(ActiveLease lease) {
+    void reportForgotten(ActiveLease lease) {
         Throwable place = lease.origin == null ? null : lease.origin.place();
         forgotten.log(
                 () -> lease.describe() + " is held and renewed, but nothing in this program refers to it any more,"
@@ -97,7 +97,7 @@ final class Incidents {
     }
 
     /** Counts a hold whose renewal failed after one that had not. Returns true if it is the first hold of an outage. */
-    boolean renewalFails() {
+    boolean countFailing() {
         lock.lock();
         try {
             if (failing++ > 0) {
@@ -117,7 +117,7 @@ final class Incidents {
      * @return the length of the outage if it is over; null if it continues, or if no hold of it was renewed again
      */
     @Nullable
-    Duration renewalFailsNoMore(boolean renewed) {
+    Duration countNoLongerFailing(boolean renewed) {
         lock.lock();
         try {
             recovered |= renewed;

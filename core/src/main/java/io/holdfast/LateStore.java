@@ -30,9 +30,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that could not be reached when its client was opened. Until it is, every command fails, certainly not
- * executed, and makes a try to open it in the background, at most one a second. So there are no tries without calls; a
- * client that writes cards makes one every few seconds.
+ * A store that could not be reached when its client was opened. Until it can, every command fails, certainly not
+ * executed, and starts a background attempt to open the store, at most one a second. Without calls there are no
+ * attempts; a client that writes cards makes one every few seconds.
  *
  * <p>Invariant: a command goes to the opened store or to none; so before that store is known, no holder id is anywhere.
  */
@@ -75,7 +75,7 @@ final class LateStore implements LockStore {
         };
     }
 
-    /** Returns the store; null, after the start of a try to open it, if it is not there. */
+    /** Returns the store; if it is not there, starts an attempt to open it and returns null. */
     private @Nullable LockStore store() {
         LockStore store = opened;
         if (store == null) {

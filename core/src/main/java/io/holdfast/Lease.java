@@ -66,7 +66,7 @@ public interface Lease extends AutoCloseable {
     void ensureValid();
 
     /**
-     * Gives the lease this time from now on, whatever was left of it. Returns when the store has confirmed the new
+     * Gives the lease this time from now on, regardless of the time left. Returns when the store has confirmed the new
      * time.
      *
      * <ul>
@@ -75,8 +75,8 @@ public interface Lease extends AutoCloseable {
      *   <li>A lease with {@link LockOptions#holdAtMost} is renewed up to the new end instead of the old one.
      *   <li>Any other lease is renewed without end, before and after this call. The store keeps its hold for at least
      *       this time, even if no further renewal succeeds: for a pause or an outage that the caller expects. If this
-     *       process ends meanwhile, the name stays locked for as long. A time that is shorter than what is left changes
-     *       nothing.
+     *       process ends in that time, the name stays locked for as long. A time that is shorter than what is left
+     *       changes nothing.
      * </ul>
      *
      * <p>As for every lease, {@link #remaining()} is shorter than this time by the margin for clock drift. When two

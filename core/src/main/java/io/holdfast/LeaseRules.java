@@ -29,9 +29,9 @@ class LeaseRules {
     /**
      * Returns the instant until which a hold counts as the client's if the store granted it by a message. The message
      * may be older than the lease. But the store's clock says how long after the client's request it granted, so the
-     * grant was not before the sending of that request plus this time. The drift margin is charged on all of it, and
-     * the wall clock guards it from the sending on. The store's clock may have jumped in between and say too much; so
-     * the deadline is never later than counted from the arrival of the message.
+     * grant was not before the sending of that request plus this time. The drift margin covers the whole span; the wall
+     * clock bounds it from the sending on. The store's clock may have jumped in between and say too much, so the
+     * deadline is never later than if it were counted from the arrival of the message.
      */
     Deadline pushedDeadline(ClockReading asked, long sinceAskingNanos, ClockReading heard, long leaseNanos) {
         return deadline(asked, heard, sinceAskingNanos + leaseNanos).earlier(deadline(heard, heard, leaseNanos));

@@ -51,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  *       <td>{@code tryAcquireAsync}, the same</td></tr>
  *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
  *       <td>{@code acquireAllAsync}, {@code tryAcquireAllAsync}, the same</td></tr>
- *   <tr><td>under a lambda, released in any case</td><td>{@code run}, {@code call(name [, options], task)},
+ *   <tr><td>under a lambda, always released</td><td>{@code run}, {@code call(name [, options], task)},
  *       {@code tryRun(name [, wait | options], task)}; {@code runChecked}, {@code callChecked} for checked exceptions</td>
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
@@ -165,7 +165,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * outside that order.
      *
      * <p>The length of {@link LockOptions#leaseFor} counts for each lease from its own grant. If one lease ends while
-     * the acquisition waits for another, all are released and the acquisition begins anew, until the wait time has
+     * the acquisition waits for another, all are released and the acquisition begins again, until the wait time has
      * passed.
      *
      * @throws LockTimeoutException if the wait time passed
@@ -285,7 +285,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     /**
      * Ends the hold on a name, in this client or elsewhere, without asking its owner. When this method returns true, a
      * lease of this client is lost; an owner elsewhere notices within a third of a lease. Waiters of this client ask
-     * the store anew.
+     * the store again.
      *
      * @return true if there was a hold
      * @throws LockStoreException if the store failed
@@ -422,7 +422,10 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Adds a listener that receives the client's lock events. May be called several times: each hears of all. */
+        /**
+         * Adds a listener that receives the client's lock events. May be called several times: each listener receives
+         * all events.
+         */
         public Builder listener(LockListener listener) {
             List<LockListener> all = new ArrayList<>(settings.listeners);
             all.add(requireNonNull(listener, "listener"));

@@ -7,7 +7,7 @@ import java.time.Duration;
  * Receives a client's lock events, for metrics and logs.
  *
  * <p>The client calls it on its callback executor, some time after the event and, for one lease, not necessarily in
- * order. The client logs an exception and otherwise ignores it: the next listener hears of the event all the same.
+ * order. The client logs an exception and otherwise ignores it: the next listener still receives the event.
  *
  * <pre>{@code
  * LockClient locks = LockClient.builder()

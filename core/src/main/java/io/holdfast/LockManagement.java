@@ -31,7 +31,7 @@ public final class LockManagement {
 
     /**
      * Registers a client under {@code io.holdfast:type=LockClient,id=…}, for reading only. {@link LockClient#close}
-     * unregisters it; a client that is opened again has a new id and is registered anew by the caller.
+     * unregisters it; a client that is opened again has a new id and must be registered again by the caller.
      *
      * @return the name of the MBean
      * @throws LockClientClosedException if the client is closed
@@ -68,7 +68,7 @@ public final class LockManagement {
         try {
             server.unregisterMBean(name);
         } catch (InstanceNotFoundException gone) {
-            // Somebody else unregistered it: that is what was wanted.
+            // Another thread unregistered it, which is what was wanted.
         } catch (JMException e) {
             Log.LOG.log(System.Logger.Level.WARNING, "The MBean " + name + " could not be unregistered", e);
         }

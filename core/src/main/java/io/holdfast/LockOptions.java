@@ -70,7 +70,7 @@ public final class LockOptions {
     }
 
     /**
-     * Sets a lease of fixed length, which is not renewed: it ends after this time in any case, even at the store.
+     * Sets a lease of fixed length, which is not renewed: it always ends after this time, even at the store.
      *
      * @throws IllegalArgumentException if shorter than 100 ms or longer than a year, or if {@link #holdAtMost} is set
      */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *         .build();
  * }</pre>
  *
- * <p>Implementations must be thread-safe. The client logs an exception of one and goes on without it.
+ * <p>Implementations must be thread-safe. The client logs an exception of one and continues without it.
  */
 public interface LockTracer {
 

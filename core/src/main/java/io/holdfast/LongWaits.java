@@ -5,28 +5,28 @@ import static java.lang.System.Logger.Level.INFO;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Logs each wait that is longer than a minute, when the minute is over and when the wait ends. One timer serves all
  * waiters of a client, as a timer for each would cost every wait.
  *
- * <p>Invariant: while a waiter's minute has not been looked at, {@link #timer} is set, for no later than the end of
- * that minute (or {@link #AGAIN} after the last look, if that is later).
+ * <p>Invariant: until a waiter's minute has been checked, {@link #timer} is set, for no later than the end of that
+ * minute (or {@link #AGAIN} after the last check, if that is later).
  */
 final class LongWaits {
 
     static final Duration LONG = Duration.ofMinutes(1);
 
-    /** None of the waiters needs another look. */
+    /** None of the waiters needs another check. */
     static final long NONE = Long.MAX_VALUE;
 
-    /** Between two looks at the names of a client, of which there may be very many. */
+    /** Between two checks of the names of a client, of which there may be very many. */
     private static final Duration AGAIN = Duration.ofSeconds(1);
 
-    private final Collection<NameEngine> names;
+    private final LongSupplier checkNames;
     private final TimeSource time;
     private final BoundedLog lines;
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
@@ -34,15 +34,19 @@ final class LongWaits {
     private long timerNanos; // by lock; when the timer runs, if there is one
     private volatile boolean closed;
 
-    LongWaits(Collection<NameEngine> names, TimeSource time) {
-        this.names = names;
+    /**
+     * @param checkNames checks the waits of all names, and returns when the first of those that are not long yet began,
+     *     or {@link #NONE}
+     */
+    LongWaits(LongSupplier checkNames, TimeSource time) {
+        this.checkNames = checkNames;
         this.time = time;
         lines = new BoundedLog(
                 INFO, time, n -> n + " more callers have waited for a lock for " + DurationText.of(LONG));
     }
 
-    /** Notes that a wait began. On the way of every acquire, so it reads one field as a rule. */
-    void waits(long arrivedNanos) {
+    /** Notes that a wait began. Runs in every acquire, so it usually reads one field only. */
+    void onWaiting(long arrivedNanos) {
         if (timer == null && !closed) {
             arm(arrivedNanos + LONG.toNanos());
         }
@@ -86,24 +90,21 @@ final class LongWaits {
                 timer.cancel();
             }
             timerNanos = atNanos;
-            timer = time.schedule(atNanos - time.nanoTime(), this::look);
+            timer = time.schedule(atNanos - time.nanoTime(), this::check);
         } finally {
             lock.unlock();
         }
     }
 
-    private void look() {
+    private void check() {
         lock.lock();
         try {
-            // Before the look: a waiter that comes during it is seen, or sets the timer.
+            // Before the check: a waiter that comes during it is seen, or sets the timer.
             timer = null;
         } finally {
             lock.unlock();
         }
-        long next = NONE;
-        for (NameEngine name : names) {
-            next = Math.min(next, name.lookAtWaits());
-        }
+        long next = checkNames.getAsLong();
         if (next != NONE && !closed) {
             arm(Math.max(next + LONG.toNanos(), time.nanoTime() + AGAIN.toNanos()));
         }

@@ -45,7 +45,7 @@ final class MultiAcquisition {
     private final List<Lease> held = new ArrayList<>();
 
     /** Whether the next step, or the present one, is the command for all names: the first of each round. */
-    private boolean together = true;
+    private boolean byOneCommand = true;
 
     /**
      * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design
@@ -61,7 +61,10 @@ final class MultiAcquisition {
 
     private long failingNanos;
 
-    /** What a stage waits for now. Written before {@link #result} is read, so that a cancel finds it or is found. */
+    /**
+     * What a stage waits for now. Written before {@link #result} is read, so that either this thread sees the cancel,
+     * or the cancelling thread sees these stages.
+     */
     private volatile List<CompletableFuture<Optional<Lease>>> waiting = List.of();
 
     MultiAcquisition(Engine engine, Collection<String> names, LockOptions options, WaitMode mode) {
@@ -195,15 +198,15 @@ final class MultiAcquisition {
 
     /** Begins a step: returns a waiter for each name, or for the next name. */
     private List<Waiter> begin(boolean blocking) {
-        if (together) {
+        if (byOneCommand) {
             // The listener receives its end only if this is the one attempt; otherwise the names are asked for
             // once more.
-            List<Waiter> all = engine.submitTogether(
-                    names, () -> Waiter.together(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
+            List<Waiter> all = engine.submitMulti(
+                    names, () -> Waiter.forMulti(optionsForNext(), blocking, waitNanos > 0, time.nanoTime()));
             if (!all.isEmpty()) {
                 return all;
             }
-            together = false;
+            byOneCommand = false;
         }
         String name = names.get(held.size());
         return List.of(
@@ -220,10 +223,10 @@ final class MultiAcquisition {
             return fail(failure);
         }
         boolean complete = granted.size() == step.size();
-        if (together) {
-            heardOf(step, failure);
+        if (byOneCommand) {
+            onStepEnded(step, failure);
             if (!complete && mayAskInTurn(step)) {
-                together = false;
+                byOneCommand = false;
                 releaseHeld();
                 return true;
             }
@@ -232,7 +235,7 @@ final class MultiAcquisition {
                 return fail(failure);
             }
         } else {
-            answered(name, step.get(0));
+            onNameAnswered(name, step.get(0));
         }
         boolean all = held.size() == names.size();
         if (!complete || !held.stream().allMatch(Lease::isValid) || (!all && waitNanos > 0 && isOver())) {
@@ -246,11 +249,11 @@ final class MultiAcquisition {
     }
 
     /**
-     * Returns whether to go on name by name after the command for all names: one attempt is one attempt, unless a
-     * second look must show whether one of the names can ever become free.
+     * Returns whether to continue name by name after the command for all names: one attempt is one attempt, unless a
+     * second check must show whether one of the names can ever become free.
      */
     private boolean mayAskInTurn(List<Waiter> step) {
-        return waitNanos > 0 ? !isOver() : step.get(0).looksAgain;
+        return waitNanos > 0 ? !isOver() : step.get(0).checksAgain;
     }
 
     private boolean endRound() {
@@ -258,7 +261,7 @@ final class MultiAcquisition {
             return fail(lastFailure == null ? timeout() : lastFailure);
         }
         releaseHeld();
-        together = true;
+        byOneCommand = true;
         return true;
     }
 
@@ -287,7 +290,7 @@ final class MultiAcquisition {
         return new LockTimeoutException(message, names, waited, null);
     }
 
-    private void heardOf(List<Waiter> ended, @Nullable Throwable failure) {
+    private void onStepEnded(List<Waiter> ended, @Nullable Throwable failure) {
         if (failure != null) {
             lastFailure = failure;
         } else if (ended.stream().anyMatch(Waiter::wasAnswered)) {
@@ -296,8 +299,8 @@ final class MultiAcquisition {
         }
     }
 
-    private void answered(String name, Waiter waiter) {
-        heardOf(List.of(waiter), null);
+    private void onNameAnswered(String name, Waiter waiter) {
+        onStepEnded(List.of(waiter), null);
         if (waiter.wasAnswered() && name.equals(failing)) {
             failing = null;
         }

@@ -3,9 +3,11 @@ package io.holdfast;
 import io.holdfast.NameEngine.Reservation;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -18,12 +20,16 @@ import org.jspecify.annotations.Nullable;
  */
 final class MultiAttempt {
 
-    private final Engine engine;
+    private final LockStore store;
+    private final Traces traces;
+    private final Function<String, NameEngine> engines;
     private final List<String> names;
     private final List<Reservation> made = new ArrayList<>();
 
-    MultiAttempt(Engine engine, List<String> names) {
-        this.engine = engine;
+    MultiAttempt(LockStore store, Traces traces, Function<String, NameEngine> engines, List<String> names) {
+        this.store = store;
+        this.traces = traces;
+        this.engines = engines;
         this.names = names;
     }
 
@@ -31,46 +37,44 @@ final class MultiAttempt {
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
             Waiter waiter = waiters.get();
-            waiter.followed = engine.traces.begin(name);
-            Reservation one = engine.engine(name).reserve(waiter);
+            waiter.followed = traces.begin(name);
+            Reservation one = engines.apply(name).reserve(waiter);
             if (one == null) {
-                made.forEach(before -> notTaken(before, false));
+                made.forEach(before -> endNotTaken(before, false));
                 return List.of();
             }
             made.add(one);
         }
-        engine.store
-                .acquireAll(made.stream().map(Reservation::request).toList())
-                .whenComplete(this::answered);
+        store.acquireAll(made.stream().map(Reservation::request).toList()).whenComplete(this::onAnswer);
         return made.stream().map(Reservation::waiter).toList();
     }
 
-    private void answered(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
+    private void onAnswer(@Nullable AcquireAllReply reply, @Nullable Throwable error) {
         for (int i = 0; i < made.size(); i++) {
             Reservation one = made.get(i);
             if (reply == null) {
                 StoreException failure = StoreErrors.of(error);
-                one.engine().handle(state -> state.onFailedTogether(one.waiter(), one.attempt(), failure));
+                one.engine().handle(state -> state.onMultiFailed(one.waiter(), one.attempt(), failure));
             } else if (reply.isTaken()) {
                 Granted granted = reply.granted().get(i);
                 one.engine().handle(state -> state.onAcquired(one.attempt(), one.sent(), granted, null));
             } else {
-                one.waiter().looksAgain = reply.isEndless();
-                boolean told = !reply.isEndless() && one.engine().name().equals(reply.busy());
-                notTaken(one, told);
+                one.waiter().checksAgain = reply.isEndless();
+                boolean notify = !reply.isEndless() && one.engine().name().equals(reply.busy());
+                endNotTaken(one, notify);
             }
         }
     }
 
     /**
-     * Nothing was sent for this name, or it has changed nothing.
+     * Ends the attempt for a name for which nothing was sent, or whose command has changed nothing.
      *
-     * @param told whether the listener hears of it, which is so only for the busy name
+     * @param notify whether to notify the listener; true only for the busy name
      */
-    private static void notTaken(Reservation one, boolean told) {
+    private static void endNotTaken(Reservation one, boolean notify) {
         one.engine().handle(state -> {
-            one.waiter().untold |= !told;
-            state.onNotTakenTogether(one.waiter(), one.attempt());
+            one.waiter().failsQuietly |= !notify;
+            state.onMultiNotTaken(one.waiter(), one.attempt());
         });
     }
 }

@@ -47,7 +47,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendAcquire(Attempt attempt) {
-        ClockReading sent = attempt.sending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time);
         engine.store
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(state -> state.onAcquired(attempt, sent, reply, error)));
@@ -97,7 +97,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        ClockReading sent = attempt.sending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time);
         engine.compensation
                 .release(ReleaseRequest.requeueing(name, hold.holderId(), request(attempt)), hold.longestNanos())
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
@@ -125,10 +125,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void watchForLate(Attempt attempt) {
-        if (attempt.lateLook != null) {
-            attempt.lateLook.cancel();
+        if (attempt.lateCheck != null) {
+            attempt.lateCheck.cancel();
         }
-        attempt.lateLook = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
+        attempt.lateCheck = engine.watchForLate(name, attempt.holderId, attempt.leaseNanos);
     }
 
     @Override
@@ -184,9 +184,11 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotIt();
             later(() -> engine.longWaits.log(line));
         }
-        engine.cards.acquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
-        engine.observers.acquired(this, waiter, lease, state().waiting());
-        engine.traces.ended(this, waiter, null, lease);
+        engine.cards.countAcquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
+        engine.observers.reportAcquired(this, waiter, lease, state().waiting());
+        if (waiter.followed != null) {
+            waiter.followed.reportEnd(this, waiter, null, lease);
+        }
     }
 
     @Override
@@ -200,11 +202,13 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             String line = text(waiter).gotItNot(gaveUp ? "the caller was interrupted or gave up" : message);
             later(() -> engine.longWaits.log(line));
         }
-        if (!waiter.untold) {
-            engine.cards.notAcquired(name);
+        if (!waiter.failsQuietly) {
+            engine.cards.countNotAcquired(name);
             LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
-            engine.observers.notAcquired(this, waiter, how, message);
-            engine.traces.ended(this, waiter, how, null);
+            engine.observers.reportNotAcquired(this, waiter, how, message);
+            if (waiter.followed != null) {
+                waiter.followed.reportEnd(this, waiter, how, null);
+            }
         }
     }
 
@@ -232,10 +236,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         later(() -> lease.end(wasGone));
         if (wasGone) {
             String why = "the store did not know it at its release";
-            later(() -> engine.incidents.lost(lease, why, true));
-            engine.observers.lost(this, lease, why);
+            later(() -> engine.incidents.reportLoss(lease, why, true));
+            engine.observers.reportLoss(this, lease, why);
         } else {
-            engine.observers.released(this, lease);
+            engine.observers.reportRelease(this, lease);
         }
     }
 
@@ -263,7 +267,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
                 error)));
-        engine.observers.released(this, lease);
+        engine.observers.reportRelease(this, lease);
     }
 
     @Override
@@ -273,19 +277,19 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             engine.lostHolds.add(owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
-        later(() -> engine.incidents.lost(lease, why, answered));
-        engine.observers.lost(this, lease, why);
+        later(() -> engine.incidents.reportLoss(lease, why, answered));
+        engine.observers.reportLoss(this, lease, why);
     }
 
     @Override
     public final void reportRenewalFailure(Hold hold, Throwable cause) {
         if (!hold.renewalFailing) {
             hold.renewalFailing = true;
-            if (engine.incidents.renewalFails()) {
+            if (engine.incidents.countFailing()) {
                 later(() -> engine.incidents.logOutage(name, cause));
             }
         }
-        engine.observers.renewalFailed(this, StoreErrors.of(cause));
+        engine.observers.reportRenewalFailure(this, StoreErrors.of(cause));
     }
 
     @Override
@@ -296,7 +300,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     private void endRenewalFailure(Hold hold, boolean renewed) {
         if (hold.renewalFailing) {
             hold.renewalFailing = false;
-            Duration outage = engine.incidents.renewalFailsNoMore(renewed);
+            Duration outage = engine.incidents.countNoLongerFailing(renewed);
             if (outage != null) {
                 later(() -> engine.incidents.logRecovery(outage));
             }
@@ -305,12 +309,12 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void reportForgotten(ActiveLease lease) {
-        later(() -> engine.incidents.forgotten(lease));
+        later(() -> engine.incidents.reportForgotten(lease));
     }
 
     @Override
     public final void reportHolder(String holder) {
-        engine.foreignHolders.met(name, holder);
-        engine.observers.heldBy(holder, state());
+        engine.foreignHolders.onHolder(name, holder);
+        engine.observers.reportHolder(holder, state());
     }
 }

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle},
- * {@link #ask} or {@link #find}.
+ * {@link #ask} or {@link #find}. Most methods only pass a call on to the state. They are here because they carry the
+ * lock, without which no caller may reach the state.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class NameEngine extends NameEffects implements NameEvents {
@@ -39,6 +40,11 @@ final class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
+    public Upkeep upkeep() {
+        return engine.upkeep;
+    }
+
+    @Override
     public Callbacks callbacks() {
         return engine.callbacks;
     }
@@ -56,12 +62,12 @@ final class NameEngine extends NameEffects implements NameEvents {
             if (retired) {
                 return false;
             }
-            waiter.submittedTo(this);
+            waiter.onSubmitted(this);
             state.onArrived(waiter);
             armDeadline(waiter);
             if (waiter.state == Waiter.State.PENDING) {
-                engine.longWaits.waits(waiter.arrivedNanos);
-                engine.observers.waits(waiter, state);
+                engine.longWaits.onWaiting(waiter.arrivedNanos);
+                engine.observers.reportWait(waiter, state);
             }
             return true;
         });
@@ -78,9 +84,9 @@ final class NameEngine extends NameEffects implements NameEvents {
             if (attempt == null) {
                 return null;
             }
-            waiter.submittedTo(this);
+            waiter.onSubmitted(this);
             armDeadline(waiter);
-            return new Reservation(this, waiter, attempt, attempt.sending(time()), request(attempt));
+            return new Reservation(this, waiter, attempt, attempt.markSending(time()), request(attempt));
         });
     }
 
@@ -244,7 +250,7 @@ final class NameEngine extends NameEffects implements NameEvents {
      *
      * @return when the first of the others began, or {@link LongWaits#NONE}
      */
-    long lookAtWaits() {
+    long checkWaits() {
         // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
         if (state.nobodyWaits()) {
             return LongWaits.NONE;

@@ -51,7 +51,7 @@ interface NameEvents {
     /** The owner gives its lease a new time. Answered by {@link LeaseExtension#end}. */
     void onExtending(LeaseExtension extension);
 
-    /** Somebody looked at a lease and found that its time has passed. */
+    /** A caller found that the time of a lease has passed. */
     void onLeaseOver(ActiveLease lease);
 
     /** The time of a hold has come: see {@link Tenure#onRenewalDue}. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What this client does about one name: the decisions, as a state machine without I/O, threads or timers. Each method
  * {@code on…}, here and in the three parts ({@link Contention}, {@link Tenure}, {@link Extending}), is an event. What
- * follows from an event is asked of {@link Effects}. The caller makes events happen one at a time, and calls {@link
+ * follows from an event is asked of {@link Effects}. The caller passes one event at a time, and calls {@link
  * #tidy} after each.
  *
  * <p>Possible states and transitions:
@@ -47,8 +47,8 @@ final class NameState {
     private @Nullable Contention contender;
 
     /**
-     * How many commands of this client are under way that remove whatever hold there is. Meanwhile no tenure begins: a
-     * grant that the store reports may have been removed already.
+     * How many commands of this client are under way that remove whatever hold there is. Until they end, no tenure
+     * begins: a grant that the store reports may have been removed already.
      */
     private int forces;
 
@@ -139,24 +139,24 @@ final class NameState {
             return null;
         }
         waiters().add(waiter);
-        return contention().beginTogether(waiter);
+        return contention().beginMulti(waiter);
     }
 
-    /** The command for the names together was not sent, or has changed nothing. */
-    void onNotTakenTogether(Waiter waiter, Attempt attempt) {
+    /** The command for several names was not sent, or has changed nothing. */
+    void onMultiNotTaken(Waiter waiter, Attempt attempt) {
         if (waiter.state == Waiter.State.PENDING) {
             waiters().remove(waiter);
             waiter.foundBusy = true;
             effects.failWaiter(waiter, Waiter.State.TIMED_OUT, null);
         }
-        contention().endTogether(attempt);
+        contention().endMulti(attempt);
     }
 
     /**
-     * The command for the names together failed. The cause may be another name, so only the waiter that the command was
-     * sent for hears of it.
+     * The command for several names failed. The cause may be another name, so only the waiter that sent the command
+     * receives the failure.
      */
-    void onFailedTogether(Waiter waiter, Attempt attempt, StoreException error) {
+    void onMultiFailed(Waiter waiter, Attempt attempt, StoreException error) {
         watchForLate(attempt, error);
         if (tenure.isOf(attempt.holderId)) {
             return;
@@ -167,7 +167,7 @@ final class NameState {
         if (error.outcome() == StoreException.Outcome.UNKNOWN) {
             effects.abandon(attempt.holderId, attempt.leaseNanos);
         }
-        contention().endTogether(attempt);
+        contention().endMulti(attempt);
     }
 
     /** A waiter gives up. Only called while it is pending. */
@@ -178,16 +178,16 @@ final class NameState {
         } else {
             effects.failWaiter(waiter, outcome, null);
         }
-        leftBehind();
+        settleAfterLeaving();
     }
 
     /** A waiter would never get the name. Only called while it is pending. */
     void onDeadlock(Waiter waiter, DeadlockException why) {
         fail(waiter, why);
-        leftBehind();
+        settleAfterLeaving();
     }
 
-    private void leftBehind() {
+    private void settleAfterLeaving() {
         contention().giveUpIfNobodyWaits();
         tenure.handOutIfOpen();
     }
@@ -250,25 +250,25 @@ final class NameState {
 
     /** The store granted the name to this holder id by itself. Asking again confirms the grant. */
     void onPushed(String holderId) {
-        if (isAwaited(holderId, settings().leaseNanos)) {
+        if (abandonUnlessAwaited(holderId, settings().leaseNanos)) {
             contention().onHint();
         }
     }
 
     /** The store granted the name by itself, with details that may make the asking unnecessary. */
     void onPushed(PushedGrant grant) {
-        if (isAwaited(grant.holderId(), settings().leaseNanos)) {
+        if (abandonUnlessAwaited(grant.holderId(), settings().leaseNanos)) {
             contention().onPushed(grant);
         }
     }
 
     /** No command to acquire for this holder id can be executed any more. What a late one took is withdrawn. */
     void onLateAcquiresOver(String holderId, long leaseNanos) {
-        isAwaited(holderId, leaseNanos);
+        abandonUnlessAwaited(holderId, leaseNanos);
     }
 
-    /** Returns whether the id is that of the attempt under way. Withdraws an id that nothing here uses. */
-    private boolean isAwaited(String holderId, long leaseNanos) {
+    /** Withdraws an id that nothing here uses. Returns whether the id is that of the attempt under way. */
+    private boolean abandonUnlessAwaited(String holderId, long leaseNanos) {
         if (contention().isFor(holderId)) {
             return true;
         }

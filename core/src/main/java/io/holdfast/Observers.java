@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 
 /**
  * Reports what happens to a client's locks: to the user's {@link LockListener}, on the callback executor, and to the
- * flight recorder. The only place that knows who observes: the engine reports each event here, once.
+ * flight recorder. The only class that knows the observers: the engine reports each event here, once.
  *
- * <p>A method with an {@link EventLock} is called under that lock, and the listener hears of the event after the lock
+ * <p>A method with an {@link EventLock} is called under that lock, and the listener receives the event after the lock
  * is released.
  */
 final class Observers {
@@ -46,42 +46,42 @@ final class Observers {
 
     // --- under the lock of a name ---
 
-    /** A waiter has begun to wait. */
-    void waits(Waiter waiter, NameState state) {
+    /** Reports that a waiter has begun to wait. */
+    void reportWait(Waiter waiter, NameState state) {
         ActiveLease out = state.tenure.lease();
         if (out != null) {
-            waiter.waitsFor(out);
+            waiter.noteHolder(out);
         } else {
-            waiter.waitsFor(state.contention().holder());
+            waiter.noteHolder(state.contention().holder());
         }
     }
 
-    /** The store has named the holder of the lock that the waiters of this state want. */
-    void heldBy(String holder, NameState state) {
+    /** Reports that the store has named the holder of the lock that the waiters of this state want. */
+    void reportHolder(String holder, NameState state) {
         if (hasTracer || recorder.recordsAcquires()) {
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                waiter.waitsFor(holder);
+                waiter.noteHolder(holder);
             }
         }
     }
 
-    void acquired(EventLock<?> at, Waiter waiter, ActiveLease lease, int waiting) {
+    void reportAcquired(EventLock<?> at, Waiter waiter, ActiveLease lease, int waiting) {
         long token = lease.fencingToken();
         long waitedNanos = lease.grantedNanos - waiter.arrivedNanos;
         boolean handedOn = lease.isHandedOn();
         if (waiter.recording != null) {
-            waiter.recording.ended(clientId, at.name(), "acquired", token);
+            waiter.recording.setOutcome(clientId, at.name(), "acquired", token);
         }
         Recorder.Hold hold = recorder.beginHold(clientId, at.name(), token, waiter.thread());
         if (hold != null) {
             recorded.put(lease, hold);
         }
         if (handedOn) {
-            recorder.handedOn(clientId, at.name(), token, waitedNanos, waiting);
+            recorder.recordHandOff(clientId, at.name(), token, waitedNanos, waiting);
         }
         if (hasListener) {
             Duration waited = Duration.ofNanos(waitedNanos);
-            tell(at, listener -> {
+            notifyListener(at, listener -> {
                 listener.acquired(at.name(), token, waited);
                 if (handedOn) {
                     listener.handedOn(at.name(), token);
@@ -90,94 +90,95 @@ final class Observers {
         }
     }
 
-    void notAcquired(EventLock<?> at, Waiter waiter, LockListener.Outcome how, String why) {
+    void reportNotAcquired(EventLock<?> at, Waiter waiter, LockListener.Outcome how, String why) {
         if (waiter.recording != null) {
-            waiter.recording.ended(clientId, at.name(), lowerCase(how), 0);
+            waiter.recording.setOutcome(clientId, at.name(), lowerCase(how), 0);
         }
         if (hasListener) {
             Duration waited = since(waiter.arrivedNanos);
-            tell(at, listener -> listener.notAcquired(at.name(), waited, how, why));
+            notifyListener(at, listener -> listener.notAcquired(at.name(), waited, how, why));
         }
     }
 
-    void released(EventLock<?> at, ActiveLease lease) {
+    void reportRelease(EventLock<?> at, ActiveLease lease) {
         endHold(lease, false);
         if (hasListener) {
             Duration held = since(lease.grantedNanos);
-            tell(at, listener -> listener.released(at.name(), lease.fencingToken(), held));
+            notifyListener(at, listener -> listener.released(at.name(), lease.fencingToken(), held));
         }
     }
 
-    void lost(EventLock<?> at, ActiveLease lease, String why) {
+    void reportLoss(EventLock<?> at, ActiveLease lease, String why) {
         endHold(lease, true);
         Duration held = since(lease.grantedNanos);
-        recorder.lost(clientId, at.name(), lease.fencingToken(), held, why);
+        recorder.recordLoss(clientId, at.name(), lease.fencingToken(), held, why);
         if (hasListener) {
-            tell(at, listener -> listener.lost(at.name(), lease.fencingToken(), held, why));
+            notifyListener(at, listener -> listener.lost(at.name(), lease.fencingToken(), held, why));
         }
     }
 
-    void renewalFailed(EventLock<?> at, StoreException cause) {
+    void reportRenewalFailure(EventLock<?> at, StoreException cause) {
         if (hasListener) {
-            tell(at, listener -> listener.renewalFailed(at.name(), cause));
+            notifyListener(at, listener -> listener.renewalFailed(at.name(), cause));
         }
     }
 
-    private void tell(EventLock<?> at, Consumer<LockListener> event) {
-        at.later(() -> callbacks.tell(event));
+    private void notifyListener(EventLock<?> at, Consumer<LockListener> event) {
+        at.later(() -> callbacks.notifyListeners(event));
     }
 
     private void endHold(ActiveLease lease, boolean lost) {
         Recorder.Hold hold = recorded.isEmpty() ? null : recorded.remove(lease);
         if (hold != null) {
-            hold.ended(lost);
+            hold.record(lost);
         }
     }
 
     // --- of the client ---
 
     /** Returns answers that pass on to the given ones, and report when the last one has come. */
-    RenewAnswers renewing(List<RenewRequest> requests, RenewAnswers answers) {
+    RenewAnswers reportingAnswers(List<RenewRequest> requests, RenewAnswers answers) {
         long sentNanos = time.nanoTime();
         AtomicInteger answered = new AtomicInteger();
         AtomicInteger failed = new AtomicInteger();
         return (index, reply, error) -> {
             answers.answered(index, reply, error);
-            // One report of a failure for all of them: they have one cause as a rule.
+            // One report of a failure for all of them: usually they have one cause.
             if (error != null && failed.getAndIncrement() == 0) {
-                storeFailed("renew", requests.get(index).name(), error);
+                reportStoreFailure("renew", requests.get(index).name(), error);
             }
             if (answered.incrementAndGet() == requests.size()) {
                 Duration took = since(sentNanos);
-                recorder.renewed(clientId, requests.size(), failed.get(), took);
-                callbacks.tell(listener -> listener.renewed(requests.size(), failed.get(), took));
+                recorder.recordRenewals(clientId, requests.size(), failed.get(), took);
+                callbacks.notifyListeners(listener -> listener.renewed(requests.size(), failed.get(), took));
             }
         };
     }
 
     /**
-     * A command failed.
+     * Reports that a command failed.
      *
      * @param name the lock name, or one of them
      */
-    void storeFailed(String command, String name, Throwable error) {
+    void reportStoreFailure(String command, String name, Throwable error) {
         StoreException cause = StoreErrors.of(error);
-        recorder.storeFailed(clientId, command, name, lowerCase(cause.outcome()), String.valueOf(cause.getMessage()));
+        recorder.recordStoreFailure(
+                clientId, command, name, lowerCase(cause.outcome()), String.valueOf(cause.getMessage()));
         if (hasListener) {
             // The caller may have the lock of a name, and the user's executor may run the listener at once.
-            time.schedule(0, () -> callbacks.tell(listener -> listener.storeFailed(name, command, cause)));
+            time.schedule(0, () -> callbacks.notifyListeners(listener -> listener.storeFailed(name, command, cause)));
         }
     }
 
-    void reconnected(String store) {
-        recorder.reconnected(clientId, store);
-        callbacks.tell(LockListener::reconnected);
+    void reportReconnect(String store) {
+        recorder.recordReconnect(clientId, store);
+        callbacks.notifyListeners(LockListener::reconnected);
     }
 
-    void clockJumped(long byNanos) {
+    void reportClockJump(long byNanos) {
         Duration by = Duration.ofNanos(byNanos);
-        recorder.clockJumped(clientId, by);
-        callbacks.tell(listener -> listener.clockJumped(by));
+        recorder.recordClockJump(clientId, by);
+        callbacks.notifyListeners(listener -> listener.clockJumped(by));
     }
 
     /** For tests: of how many leases the end is to be recorded. */

@@ -43,7 +43,7 @@ final class ProcessIdentity {
     }
 
     static String version() {
-        String version = LockClient.class.getPackage().getImplementationVersion();
+        String version = ProcessIdentity.class.getPackage().getImplementationVersion();
         return version == null ? "unknown" : version;
     }
 }

@@ -17,10 +17,10 @@ interface Recorder {
     interface Acquire {
 
         /** Sets the holder that the waiter waits for, as far as this client knows it. */
-        void waitsFor(@Nullable String holder);
+        void setHolder(@Nullable String holder);
 
         /** Sets the outcome; {@code fencingToken} is zero without a lease. */
-        void ended(String client, String name, String outcome, long fencingToken);
+        void setOutcome(String client, String name, String outcome, long fencingToken);
 
         /** Records the event as one of the calling thread, if it has an outcome and took long enough. */
         void record();
@@ -30,7 +30,7 @@ interface Recorder {
     interface Hold {
 
         /** Records the event, if it took long enough. */
-        void ended(boolean lost);
+        void record(boolean lost);
     }
 
     /** Returns whether waits are recorded now. */
@@ -49,22 +49,22 @@ interface Recorder {
     }
 
     /** Records the loss of a lease. */
-    default void lost(String client, String name, long fencingToken, Duration held, String why) {}
+    default void recordLoss(String client, String name, long fencingToken, Duration held, String why) {}
 
     /** Records that a lease was handed to the next waiter of this client, without a command to the store. */
-    default void handedOn(String client, String name, long fencingToken, long waitedNanos, int waiting) {}
+    default void recordHandOff(String client, String name, long fencingToken, long waitedNanos, int waiting) {}
 
     /** Records the answer to renewals that were sent together. */
-    default void renewed(String client, int locks, int failed, Duration took) {}
+    default void recordRenewals(String client, int locks, int failed, Duration took) {}
 
     /** Records a command that the store failed to execute; {@code name} is one of the names of the command. */
-    default void storeFailed(String client, String command, String name, String outcome, String message) {}
+    default void recordStoreFailure(String client, String command, String name, String outcome, String message) {}
 
     /** Records that the store's connection was lost and is back. */
-    default void reconnected(String client, String store) {}
+    default void recordReconnect(String client, String store) {}
 
     /** Records that the wall clock got ahead of the monotonic clock. */
-    default void clockJumped(String client, Duration by) {}
+    default void recordClockJump(String client, Duration by) {}
 
     private static Recorder find() {
         try {

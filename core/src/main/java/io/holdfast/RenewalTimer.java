@@ -10,7 +10,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at every hold of the client when its time has come, to renew it or to end it. One timer serves all holds; those
+ * Calls every hold of the client when it is due, to renew it or to end it. One timer serves all holds; those
  * that are due together are renewed together, the most urgent first.
  *
  * <p>While there are holds, the timer also compares the two clocks every second. A suspended machine stops the
@@ -57,7 +57,7 @@ final class RenewalTimer {
         this.jumpNanos = settings.rules.driftMarginNanos(settings.leaseNanos);
     }
 
-    /** Looks at the hold at this instant, and at no instant set before. */
+    /** Makes the hold due at this instant, and at no instant set before. */
     void watch(Hold hold, long atNanos) {
         lock.lock();
         try {
@@ -71,7 +71,7 @@ final class RenewalTimer {
     }
 
     /**
-     * Does not look at the hold any more. The timer stays as it is and finds nothing then: moving it at every release
+     * Makes the hold not due any more. The timer stays as it is and finds nothing then: moving it at every release
      * would wake the timer thread for each pair of acquire and release.
      */
     void forget(Hold hold) {
@@ -108,13 +108,13 @@ final class RenewalTimer {
 
     private void run() {
         // Before the first request is built, hence before any is sent: the new deadlines count from here. One reading
-        // serves all, because there may be very many: a hold whose time passes meanwhile ends after its renewal.
+        // serves all, because there may be very many: a hold whose time passes in the meantime ends after its renewal.
         ClockReading sent = ClockReading.now(time);
         List<Hold> due = new ArrayList<>();
         long jumpedNanos = takeDue(sent, due);
         boolean jumped = jumpedNanos > 0;
         if (jumped) {
-            observers.clockJumped(jumpedNanos);
+            observers.reportClockJump(jumpedNanos);
         }
         prefetch(due);
         List<RenewRequest> requests = new ArrayList<>(due.size());
@@ -131,7 +131,7 @@ final class RenewalTimer {
         }
         store.renewAll(requests, (index, reply, error) -> {
             if (index % PREFETCHED == 0) {
-                // Answers come in the order of the requests as a rule, at least those of one command.
+                // Answers usually come in the order of the requests, at least those of one command.
                 prefetch(asked.subList(index, Math.min(index + PREFETCHED, asked.size())));
             }
             Hold hold = asked.get(index);
@@ -149,8 +149,7 @@ final class RenewalTimer {
 
     /**
      * Reads what the following events read of each hold. An event takes a lock, and until then a processor reads
-     * nothing of the next hold; here it waits for the memory of several at a time. With 10,000 holds that saves a fifth
-     * of what a renewal costs.
+     * nothing of the next hold; here it waits for the memory of several at a time.
      */
     private void prefetch(List<Hold> soon) {
         int seen = 0;

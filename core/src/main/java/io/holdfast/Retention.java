@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps names locked for a while after the release of their lease. The store is asked to end the hold at that time by
- * itself, so this process may end meanwhile. While the process lives it also withdraws the hold then, for stores whose
+ * itself, so this process may end before. While the process lives it also withdraws the hold then, for stores whose
  * holds have no end of their own, and so that waiters are served at once.
  *
  * <p>Invariant: while a hold is in {@link #kept}, {@link Compensation} withdraws it for no other reason.
@@ -101,7 +101,7 @@ final class Retention {
             CompletionStage<RenewReply> command = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
             compensation.track(name, command);
-            sent(command);
+            onSent(command);
             command.whenComplete((reply, error) -> {
                 if (error != null) {
                     retry(error);
@@ -162,7 +162,7 @@ final class Retention {
             }
         }
 
-        private void sent(CompletionStage<RenewReply> last) {
+        private void onSent(CompletionStage<RenewReply> last) {
             lock.lock();
             try {
                 command = last;

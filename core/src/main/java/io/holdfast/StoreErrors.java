@@ -18,7 +18,7 @@ final class StoreErrors {
             return command.get();
         } catch (Throwable e) {
             // Even an Error, such as a missing class or the end of a caller's stack, must not leave a caller waiting
-            // for ever.
+            // forever.
             return CompletableFuture.failedFuture(e);
         }
     }

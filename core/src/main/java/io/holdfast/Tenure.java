@@ -29,7 +29,7 @@ final class Tenure {
     }
 
     private Upkeep upkeep() {
-        return state.settings().upkeep;
+        return state.effects.upkeep();
     }
 
     boolean isActive() {
@@ -136,7 +136,7 @@ final class Tenure {
         }
     }
 
-    /** Somebody looked at a lease and found that its time has passed. */
+    /** A caller found that the time of a lease has passed. */
     void onLeaseOver(ActiveLease over) {
         if (over == lease && hold != null) {
             endIfOver(hold, ClockReading.now(time()));
@@ -171,7 +171,7 @@ final class Tenure {
     /** The store says by itself, in no answer, that the hold is gone. */
     void onLost(String holderId) {
         if (hold != null && hold.isOf(holderId)) {
-            holdGone(hold);
+            loseGoneHold(hold);
         }
     }
 
@@ -191,7 +191,7 @@ final class Tenure {
             return;
         }
         if (removed) {
-            holdLost(held, "it was removed by force through this client", false);
+            loseHold(held, "it was removed by force through this client", false);
         } else if (lease != null) {
             long now = time().nanoTime();
             upkeep().askNow(held, now);
@@ -201,12 +201,12 @@ final class Tenure {
 
     void onRenewed(
             Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
-        // If a length was set after this request was sent, its effect is history.
+        // If a length was set after this request was sent, its effect has been overwritten.
         if (held != hold || request.sequence() < held.sequence) {
             return;
         }
         if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
-            upkeep().seen(held, seen, sent);
+            upkeep().onSeen(held, seen, sent);
             watch(held, time().nanoTime());
         } else if (reply instanceof RenewReply.Renewed extended) {
             ClockReading now = ClockReading.now(time());
@@ -214,11 +214,11 @@ final class Tenure {
                 watch(held, now.nanos());
             }
         } else if (reply instanceof RenewReply.Gone) {
-            holdGone(held);
+            loseGoneHold(held);
         } else if (error != null) {
             state.effects.reportRenewalFailure(held, error);
             long now = time().nanoTime();
-            upkeep().failed(held, now);
+            upkeep().onRenewalFailed(held, now);
             watch(held, now);
         }
     }
@@ -238,7 +238,7 @@ final class Tenure {
             if (error != null) {
                 state.effects.reportRenewalFailure(held, error);
             }
-            holdLost(held, "", false);
+            loseHold(held, "", false);
         }
     }
 
@@ -254,12 +254,12 @@ final class Tenure {
             return null;
         }
         if (jumped) {
-            upkeep().jumped(due, sent);
+            upkeep().onClockJumped(due, sent);
         }
         if (endIfOver(due, sent)) {
             return null;
         }
-        RenewRequest request = upkeep().renewalDue(due, lease, sent, state.effects.name());
+        RenewRequest request = upkeep().dueRenewal(due, lease, sent, state.effects.name());
         watch(due, sent.nanos());
         if (request == null) {
             return null;
@@ -294,7 +294,7 @@ final class Tenure {
             drop(held);
             state.effects.sendRelease(held, null);
         } else if (held.deadline.hasPassed(time())) {
-            holdLost(held, "", false);
+            loseHold(held, "", false);
         } else if (isOverFor(next, held)) {
             drop(held);
             Attempt attempt = state.effects.newAttempt(state.storeLease(next), true);
@@ -305,7 +305,7 @@ final class Tenure {
             state.waiters().turnNanos = time().nanoTime();
             grant(held, next);
         } else {
-            RenewRequest setting = upkeep().setting(held, next, state.effects.name());
+            RenewRequest setting = upkeep().settingRequest(held, next, state.effects.name());
             watch(held, time().nanoTime());
             state.effects.sendPreparation(held, setting);
         }
@@ -350,11 +350,11 @@ final class Tenure {
     /** Counts a renewal that the store confirmed. Returns false if the answer came too late, and the hold is lost. */
     private boolean extend(
             Hold renewed, RenewRequest request, ClockReading sent, RenewReply.Renewed reply, ClockReading now) {
-        boolean counts = upkeep().confirmed(renewed, lease, request, sent, reply, now);
+        boolean counts = upkeep().onRenewed(renewed, lease, request, sent, reply, now);
         if (counts) {
             state.effects.reportRenewalSuccess(renewed);
         } else {
-            holdLost(renewed, "its time ran out before the store confirmed a renewal", false);
+            loseHold(renewed, "its time ran out before the store confirmed a renewal", false);
         }
         return counts;
     }
@@ -368,7 +368,7 @@ final class Tenure {
         }
         String why = upkeep().whyOver(held, out);
         if (holdOver) {
-            holdLost(held, why, false);
+            loseHold(held, why, false);
         } else {
             loseLease(why, false);
             handOut(held, 0);
@@ -376,13 +376,13 @@ final class Tenure {
         return true;
     }
 
-    /** The store has just said that the hold is gone. */
-    private void holdGone(Hold held) {
-        holdLost(held, "the store says that it expired, was removed or was taken", true);
+    /** Ends a hold of which the store has just said that it is gone. */
+    private void loseGoneHold(Hold held) {
+        loseHold(held, "the store says that it expired, was removed or was taken", true);
     }
 
-    /** The hold is lost, or must not be relied on; {@code answered}: the store has just said so. */
-    private void holdLost(Hold held, String why, boolean answered) {
+    /** Ends a hold that is lost, or that must not be relied on. {@code answered}: the store has just said so. */
+    private void loseHold(Hold held, String why, boolean answered) {
         loseLease(why, answered);
         drop(held);
         // The hold may still be there, as its deadline comes first. Others need not wait for its end at the store.
@@ -404,6 +404,6 @@ final class Tenure {
     }
 
     void watch(Hold held, long now) {
-        state.effects.watch(held, upkeep().nextLookNanos(held, lease, now));
+        state.effects.watch(held, upkeep().nextDueNanos(held, lease, now));
     }
 }

@@ -212,7 +212,7 @@ class ThreadLock implements DistributedLock {
     }
 
     private static LockOptions withWait(LockOptions options, long wait, TimeUnit unit) {
-        // As in java.util.concurrent, zero or less means no wait; a time that is too long to count means for ever.
+        // As in java.util.concurrent, zero or less means no wait; a time that is too long to count means forever.
         Duration waited = Duration.ofNanos(Math.max(0, unit.toNanos(wait)));
         return options.waitAtMost(waited.compareTo(Limits.WAIT_MAX) > 0 ? Limits.WAIT_MAX : waited);
     }

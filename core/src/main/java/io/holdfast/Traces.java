@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the user's {@link LockTracer} how waits end, and which trace held the lock meanwhile. Reads the holder's card
- * for that while a caller waits, because a holder that ends its work may end its process and remove its card.
+ * Tells the user's {@link LockTracer} how waits end, and which trace held the lock in that time. Reads the holder's
+ * card for that while a caller waits, because a holder that ends its work may end its process and remove its card.
  */
 final class Traces {
 
@@ -38,12 +38,11 @@ final class Traces {
     private final EngineSettings settings;
     private final ConcurrentMap<String, Reading> read = new ConcurrentHashMap<>();
 
-    /** An acquisition that the tracer follows. */
-    final class Followed {
+    private final class Followed implements FollowedWait {
 
         private final String name;
         private final LockTracer.Acquisition acquisition;
-        final @Nullable String traceParent;
+        private final @Nullable String traceParent;
         private @Nullable String holderId; // by the engine's lock
         private CompletionStage<Holder> holder = NOBODY; // by the engine's lock
 
@@ -54,20 +53,47 @@ final class Traces {
             this.traceParent = trace != null && CardText.isTraceParent(trace) ? trace : null;
         }
 
-        /** The caller waits for the end of a lease of this client. */
-        void waitsFor(ActiveLease lease) {
+        @Override
+        public @Nullable String traceParent() {
+            return traceParent;
+        }
+
+        @Override
+        public void noteHolder(ActiveLease lease) {
             holderId = lease.hold.holderId();
             Optional<String> trace = Optional.ofNullable(lease.origin).map(Origin::traceParent);
             holder = CompletableFuture.completedStage(new Holder(Optional.of("this client"), trace));
         }
 
-        /** The store has named the holder, perhaps the same as before. */
-        void waitsFor(String id) {
+        @Override
+        public void noteHolder(String id) {
             if (!id.equals(holderId)) {
                 holderId = id;
                 holder = CompletableFuture.completedStage(new Holder(Optional.of(Quoted.holder(id)), Optional.empty()));
             }
             lookForTrace();
+        }
+
+        @Override
+        public void reportEnd(
+                EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease) {
+            long end = lease == null ? settings.time.nanoTime() : lease.grantedNanos;
+            long waitedNanos = end - waiter.arrivedNanos;
+            if (waitedNanos < shortestNanos) {
+                return;
+            }
+            lookForTrace();
+            long token = lease == null ? 0 : lease.fencingToken();
+            Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
+            CompletionStage<Holder> last = holder;
+            at.later(() -> last.thenAccept(known -> callbacks.execute(() -> acquisition.ended(new LockTracer.Wait(
+                    name,
+                    began,
+                    Duration.ofNanos(waitedNanos),
+                    Optional.ofNullable(failure),
+                    token,
+                    known.title(),
+                    known.traceParent())))));
         }
 
         /** Reads the holder's card, unless its trace is known by then: it may be on a later card than before. */
@@ -101,7 +127,7 @@ final class Traces {
 
     /** Lets the tracer follow an acquisition. Called by the thread that asks, without a lock. */
     @Nullable
-    Followed begin(String name) {
+    FollowedWait begin(String name) {
         if (tracer == null) {
             return null;
         }
@@ -112,28 +138,6 @@ final class Traces {
             Log.LOG.log(System.Logger.Level.ERROR, "A tracer failed; it does not follow this acquisition", e);
             return null;
         }
-    }
-
-    /** A wait has ended. */
-    void ended(EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease) {
-        Followed followed = waiter.followed;
-        long end = lease == null ? settings.time.nanoTime() : lease.grantedNanos;
-        long waitedNanos = end - waiter.arrivedNanos;
-        if (followed == null || waitedNanos < shortestNanos) {
-            return;
-        }
-        followed.lookForTrace();
-        long token = lease == null ? 0 : lease.fencingToken();
-        Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
-        CompletionStage<Holder> last = followed.holder;
-        at.later(() -> last.thenAccept(holder -> callbacks.execute(() -> followed.acquisition.ended(new LockTracer.Wait(
-                followed.name,
-                began,
-                Duration.ofNanos(waitedNanos),
-                Optional.ofNullable(failure),
-                token,
-                holder.title(),
-                holder.traceParent())))));
     }
 
     /** Returns the card of the client of a holder id, perhaps as it was a second ago. Does not fail. */

@@ -42,8 +42,8 @@ final class Upkeep {
         return held.looksOnly || isKeptUp(held, out);
     }
 
-    /** Returns when to look at the hold next: at its end, at its lease's end, or to ask the store. */
-    long nextLookNanos(Hold held, @Nullable ActiveLease out, long now) {
+    /** Returns when the hold is due next: at its end, at its lease's end, or to ask the store. */
+    long nextDueNanos(Hold held, @Nullable ActiveLease out, long now) {
         long at = held.deadline.nanos();
         if (out != null) {
             if (out.hasLimit()) {
@@ -71,7 +71,7 @@ final class Upkeep {
 
     /** Returns the renewal or look that is sent now; null if none is due. */
     @Nullable
-    RenewRequest renewalDue(Hold held, @Nullable ActiveLease out, ClockReading sent, String name) {
+    RenewRequest dueRenewal(Hold held, @Nullable ActiveLease out, ClockReading sent, String name) {
         if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - sent.nanos() > earlyNanos(held, sent)) {
             return null;
         }
@@ -106,7 +106,7 @@ final class Upkeep {
         // If this renewal stays unanswered, the next one goes out while there is still time for it. Not sooner:
         // that would load a server that is late because of its load.
         held.renewAtNanos = now + Math.max(length / 12, held.deadline.remainingNanos(sent) / 2);
-        held.asking(length);
+        held.noteAsked(length);
         return length;
     }
 
@@ -117,7 +117,7 @@ final class Upkeep {
     }
 
     /** Counts a look that the store answered: the hold was there, and nothing more is known. */
-    void seen(Hold held, RenewReply.Renewed reply, ClockReading sent) {
+    void onSeen(Hold held, RenewReply.Renewed reply, ClockReading sent) {
         held.contended |= reply.waiting() > 0;
         if (held.looksOnly) {
             held.renewAtNanos = sent.nanos() + settings.leaseNanos / 3;
@@ -129,7 +129,7 @@ final class Upkeep {
      * rest of the deadlines is counted by the monotonic clock from now on, so that their end is seen in time, and the
      * store is asked now.
      */
-    void jumped(Hold held, ClockReading now) {
+    void onClockJumped(Hold held, ClockReading now) {
         held.deadline = held.deadline.asOf(now);
         held.asked = held.asked.asOf(now);
         askNow(held, now.nanos());
@@ -142,7 +142,7 @@ final class Upkeep {
     }
 
     /** Plans the next renewal after a failed one: soon, as only the rest of the lease is left. */
-    void failed(Hold held, long now) {
+    void onRenewalFailed(Hold held, long now) {
         held.renewAtNanos = now + settings.leaseNanos / 12;
     }
 
@@ -152,7 +152,7 @@ final class Upkeep {
      * @param out the lease that is out now: the renewal may have been sent for the lease before it
      * @param now read after the reply came
      */
-    boolean confirmed(
+    boolean onRenewed(
             Hold held,
             @Nullable ActiveLease out,
             RenewRequest request,
@@ -213,13 +213,13 @@ final class Upkeep {
     }
 
     /** Returns the request that sets the length for the next waiter's lease, and notes that it is about to be sent. */
-    RenewRequest setting(Hold held, Waiter next, String name) {
+    RenewRequest settingRequest(Hold held, Waiter next, String name) {
         long length = next.storeLeaseNanos(settings.leaseNanos);
         boolean exact = next.boundNanos() > 0 || held.mayOutlast(length, settings.time.nanoTime());
         if (exact) {
             held.sequence++;
         }
-        held.asking(Math.max(held.leaseNanos, length));
+        held.noteAsked(Math.max(held.leaseNanos, length));
         return exact
                 ? RenewRequest.set(name, held.holderId(), length / 1_000_000, held.sequence)
                 : RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
@@ -231,14 +231,14 @@ final class Upkeep {
      * <p>A setting to less may be executed even if no answer comes. So from now on the lease ends no later than the
      * setting says; it ends later only after the answer.
      */
-    RenewRequest extending(Hold held, LeaseExtension extension, ClockReading now, String name) {
+    RenewRequest extensionRequest(Hold held, LeaseExtension extension, ClockReading now, String name) {
         ActiveLease out = extension.lease;
         boolean unbounded = out.renewed && !out.hasLimit();
         long length = unbounded
                 ? Math.max(extension.nanos, settings.leaseNanos)
                 : out.renewed ? Math.min(extension.nanos, settings.leaseNanos) : extension.nanos;
         long millis = length / 1_000_000;
-        held.asking(length);
+        held.noteAsked(length);
         held.storeEndNanos = Math.max(held.storeEndNanos, now.nanos() + length);
         if (unbounded) {
             return RenewRequest.extend(name, held.holderId(), millis, held.sequence);
@@ -254,7 +254,7 @@ final class Upkeep {
     }
 
     /** The store confirmed the new time: a limit moves to it before the confirmed length is counted. */
-    void extended(LeaseExtension extension, ClockReading sent) {
+    void onExtended(LeaseExtension extension, ClockReading sent) {
         if (extension.lease.hasLimit()) {
             extension.lease.limitTo(sent.nanos() + extension.nanos);
         }

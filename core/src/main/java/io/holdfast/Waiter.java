@@ -2,15 +2,12 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
-import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BiConsumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +47,8 @@ final class Waiter {
     /** Whether it asks the store only once, however long it may wait for the answer. */
     private boolean asksOnce; // not changed after construction
 
-    /** Whether the listener does not hear of a wait without a lease, as the caller asks again in another way. */
-    boolean untold; // by the engine's lock
+    /** Whether the listener is not notified if the wait fails, because the caller tries another way. */
+    boolean failsQuietly; // by the engine's lock
 
     /** Whether the wait ended because the name was busy, and not only because the store did not answer in time. */
     boolean foundBusy; // by the engine's lock; published with the outcome
@@ -66,10 +63,10 @@ final class Waiter {
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
     /**
-     * Whether a command for several names found a holder without expiry: a second look is due. Published by the
-     * outcome.
+     * Whether a command for several names found a holder without expiry, so that a second check is due. Published by
+     * the outcome.
      */
-    boolean looksAgain;
+    boolean checksAgain;
 
     /** Whether the wait was found to be part of a deadlock. */
     boolean refused; // by the lock of DeadlockCheck
@@ -89,7 +86,8 @@ final class Waiter {
     final Recorder.@Nullable Acquire recording = Recorder.INSTANCE.beginAcquire(); // by the engine's lock
 
     /** The wait as the user's tracer follows it; null without one. Set before the waiter is submitted. */
-    Traces.@Nullable Followed followed;
+    @Nullable
+    FollowedWait followed;
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
@@ -103,7 +101,9 @@ final class Waiter {
     private @Nullable LockException error; // published by done
     private volatile boolean done;
 
-    /** Whether it was woken to claim an open lock and has not tried yet: until then it is not woken for that again. */
+    /**
+     * Whether it was woken to claim an open lock and has not tried yet. Until it has, it is not woken for that again.
+     */
     private volatile boolean nudged;
 
     private Waiter(
@@ -132,11 +132,11 @@ final class Waiter {
     /**
      * Makes a waiter for one attempt together with others. The options say how long the caller waits for the answer.
      */
-    static Waiter together(LockOptions options, boolean blocking, boolean untold, long nowNanos) {
+    static Waiter forMulti(LockOptions options, boolean blocking, boolean failsQuietly, long nowNanos) {
         Thread parked = blocking ? Thread.currentThread() : null;
         Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
         waiter.asksOnce = true;
-        waiter.untold = untold;
+        waiter.failsQuietly = failsQuietly;
         return waiter;
     }
 
@@ -146,8 +146,8 @@ final class Waiter {
         return parked;
     }
 
-    /** Called by the thread that asks. */
-    void submittedTo(NameEvents engine) {
+    /** The waiter is submitted to a name. Called by the thread that asks. */
+    void onSubmitted(NameEvents engine) {
         this.engine = engine;
         if (owner == null && engine.settings().tracesLeases) {
             acquisition = new Throwable("The lease on " + Quoted.name(engine.name()) + " was acquired here");
@@ -155,30 +155,30 @@ final class Waiter {
     }
 
     /** Notes the holder, as far as this client knows it. Under the engine's lock. */
-    void waitsFor(@Nullable String holder) {
+    void noteHolder(@Nullable String holder) {
         if (recording != null) {
-            recording.waitsFor(holder);
+            recording.setHolder(holder);
         }
         // A single attempt is no wait, so nobody asks whose trace it met.
         if (followed != null && holder != null && !makesOneAttempt()) {
-            followed.waitsFor(holder);
+            followed.noteHolder(holder);
         }
     }
 
     /** Notes the lease of this client that is in the way. Under the engine's lock. */
-    void waitsFor(ActiveLease lease) {
+    void noteHolder(ActiveLease lease) {
         if (recording != null) {
-            recording.waitsFor(lease.hold.holderId());
+            recording.setHolder(lease.hold.holderId());
         }
         if (followed != null) {
-            followed.waitsFor(lease);
+            followed.noteHolder(lease);
         }
     }
 
     /** Returns where the lease comes from; null if nothing was to be remembered. */
     @Nullable
     Origin origin() {
-        String trace = followed == null ? null : followed.traceParent;
+        String trace = followed == null ? null : followed.traceParent();
         return acquisition == null && trace == null ? null : new Origin(acquisition, trace);
     }
 
@@ -408,62 +408,16 @@ final class Waiter {
     // --- the asynchronous edge ---
 
     CompletionStage<Lease> stage() {
-        return deliver(granted -> granted, CompletableFuture::completeExceptionally);
+        return staged().stage();
     }
 
+    /** Returns the stage of a wait that may end empty. */
     CompletionStage<Optional<Lease>> optionalStage() {
-        return deliver(Optional::of, (stage, why) -> {
-            if (why instanceof LockTimeoutException) {
-                stage.complete(Optional.empty());
-            } else {
-                stage.completeExceptionally(why);
-            }
-        });
+        return staged().optionalStage();
     }
 
-    private <T> CompletableFuture<T> deliver(
-            Function<Lease, T> value, BiConsumer<CompletableFuture<T>, Throwable> otherwise) {
-        NameEvents engine = engine();
-        CompletableFuture<T> stage = new CallbackStage<>(engine.callbacks());
-        CompletionStage<T> watched = stage;
-        watched.whenComplete((v, why) -> {
-            // The caller may have ended the stage by a cancel, by orTimeout or by a value of its own.
-            if (!requireNonNull(future).isDone()) {
-                withdraw();
-            }
-        });
-        // Dependents of the stage are the user's code: never on the store's thread.
-        CompletionStage<Lease> outcome = requireNonNull(future);
-        Duration within = options.leaseFor().orElse(Duration.ofNanos(engine.settings().leaseNanos));
-        outcome.whenComplete((granted, why) -> engine.callbacks()
-                .deliver(
-                        () -> {
-                            if (why != null) {
-                                otherwise.accept(stage, why);
-                            } else if (!stage.complete(value.apply(granted))) {
-                                // Cancelled in the last moment: no user will ever release it.
-                                LeaseHandle.active(granted).releaseQuietly();
-                            }
-                        },
-                        () -> {
-                            if (why != null) {
-                                otherwise.accept(stage, why);
-                            } else {
-                                // No user has seen the lease, so only this stops its renewal.
-                                LeaseHandle.active(granted).releaseQuietly();
-                                otherwise.accept(stage, undelivered(granted, within));
-                            }
-                        },
-                        engine.time(),
-                        within.toNanos()));
-        return stage;
-    }
-
-    private static LeaseLostException undelivered(Lease lease, Duration within) {
-        return new LeaseLostException("The lease on " + Quoted.name(lease.name()) + " with token "
-                + lease.fencingToken()
-                + " was released: the callback executor did not begin to deliver it within " + DurationText.of(within)
-                + " (expected: an executor that runs every task, and is shut down after the client is closed)");
+    private StagedWait staged() {
+        return new StagedWait(this, engine(), requireNonNull(future));
     }
 
     private NameEvents engine() {

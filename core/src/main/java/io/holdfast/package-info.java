@@ -7,19 +7,20 @@
  * with a lease can by itself protect a resource from a holder that was paused past its lease, so hand {@link
  * io.holdfast.Lease#fencingToken()} to the resource and let it refuse smaller numbers.
  *
- * <p>The engine behind the API is package-private here. This is the path of an acquire to a script of the Redis store,
- * with every class that it passes, in order:
+ * <p>The engine behind the API is package-private here. This is the path of {@code acquire(name)} to a script of the
+ * Redis store: the classes that decide or send something, in order. Helpers that check an argument, make an id or only
+ * pass a call on are left out.
  *
  * <pre>
- *  1  LockClient         the API; the caller's thread waits for the outcome in its Waiter
- *  2  Engine             one for each client: finds the engine of the name
+ *  1  LockClient         the API, with its superclass AcquireForms; the caller's thread waits in its Waiter
+ *  2  Engine             one for each client: makes the Waiter, finds the engine of the name
  *  3  Waiter             the caller: its options, deadline and outcome
- *  4  NameEngine         one for each name in use: takes the waiter in, as an event
- *  5  EventLock            its superclass: one event at a time; wakes waiters after the lock is released
- *  6  NameState          the decisions: a state machine without I/O, threads or timers
+ *  4  NameEngine         one for each name in use. Its superclass EventLock handles one event at a time
+ *  5  NameState          the decisions: a state machine without I/O, threads or timers
+ *  6  Tenure               the half that holds the name: may give an open lock to the caller at once
  *  7  WaitQueue            the local waiters, first come first served
- *  8  Contention           asks the store for all of them (its other half, Tenure, holds the name and hands it out)
- *  9  Attempt              what it asks for: a holder id, a length, a place in the queue
+ *  8  Contention           the half that asks the store, for all of them
+ *  9  Attempt                what it asks for: a holder id, a length, a place in the queue
  * 10  NameEffects        superclass of NameEngine: carries the decision out (interface Effects)
  *     ───────────────────────────────────────────── interface LockStore, with an AcquireRequest ──
  * 11  GuardedStore       turns whatever a store throws into a failed stage, and checks the bases of tokens
@@ -27,19 +28,20 @@
  * 12  KeyedStore         from lock names to Redis keys
  * 13  LuaLockStore       the store by scripts: arguments and replies of each script
  * 14  AcquiresUnderWay     which acquires a withdrawal must wait for
- * 15  RedisMessages        whether this client hears of a grant, before it queues
- * 16  Scripts            runs a script by its digest, and again if the server has forgotten the script
- * 17  RedisConnections     the connection, and the server's clock
- * 18  LuaScript            the text and digest of each script
- * 19  ScriptArgs           keys and arguments as they go over the wire
+ * 15  ServerClock          whether the server's time is known, and after which time it is to refuse the command
+ * 16  Subscriptions        whether grants arrive here; if not, the first acquire asks for no place in the queue
+ * 17  RedisKeys            the keys of the lock
+ * 18  Scripts            runs a script by its digest, and again if the server has forgotten the script
+ * 19  RedisConnections     the connection for commands
+ * 20  ScriptArgs           keys and arguments as they go over the wire
  *     EVALSHA              acquire.lua
  * </pre>
  *
  * <p>The reply comes back as an event of the state, {@code NameState.onAcquired}. Around that path: {@code
  * RenewalTimer} knows which hold is due when, {@code Upkeep} has the rules of renewal, and {@code Compensation}
- * withdraws holds and queue places that nobody wants any more until the store confirms. {@code Observers} reports each
- * event to the listener and to the flight recorder, {@code Traces} each wait to a tracer. Waiters, leases and holds
- * know their name only as {@code NameEvents}.
+ * withdraws abandoned acquisitions, and holds whose release failed, until the store confirms. {@code Observers} reports
+ * each event to the listener and to the flight recorder, {@code Traces} reports each wait to a tracer. Waiters, leases
+ * and holds know their name only as {@code NameEvents}.
  */
 @NullMarked
 package io.holdfast;

@@ -18,6 +18,7 @@ final class RecordingEffects implements Effects, NameEvents {
     final VirtualTime time = new VirtualTime();
     final EngineSettings settings = new EngineSettings();
     final NameState state;
+    private final Upkeep upkeep = new Upkeep(settings);
 
     /**
      * What was asked for since it was last taken, in words. Attempts and holds go by the number of their acquisition.
@@ -72,6 +73,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public Upkeep upkeep() {
+        return upkeep;
+    }
+
+    @Override
     public Callbacks callbacks() {
         throw new UnsupportedOperationException();
     }
@@ -80,7 +86,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        attempt.sending(time);
+        attempt.markSending(time);
         ask("acquire " + attempt.acquisition + (attempt.queue ? " or queue" : ""));
     }
 
@@ -108,7 +114,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        attempt.sending(time);
+        attempt.markSending(time);
         ask("release " + number(hold.holderId()) + " and queue " + attempt.acquisition);
     }
 

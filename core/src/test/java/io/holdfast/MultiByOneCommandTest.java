@@ -1,9 +1,9 @@
 package io.holdfast;
 
 /** The same on a store that takes several names by one command. */
-class AllOrNoneByOneCommandTest extends MultiAcquisitionTest {
+class MultiByOneCommandTest extends MultiAcquisitionTest {
 
-    AllOrNoneByOneCommandTest() {
+    MultiByOneCommandTest() {
         store.together = true;
     }
 }
