@@ -15,7 +15,6 @@ import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Reads what answers a call whose lock is busy: a fallback of the class or of a bean, or a handler. Beans are looked up
@@ -82,7 +81,7 @@ final class BusyAnswers {
                     "\"@bean.method\" with the name of a bean");
         }
         Method found = find(method, what, ClassUtils.getUserClass(type), fallback.substring(dot + 1), "that bean");
-        Supplier<Object> target = SingletonSupplier.of(() -> beans.getBean(bean));
+        Supplier<Object> target = new LazyBean<>(() -> beans.getBean(bean));
         return (locked, arguments, busy) ->
                 invoke(AopUtils.selectInvocableMethod(found, target.get().getClass()), target.get(), arguments);
     }
@@ -124,7 +123,7 @@ final class BusyAnswers {
     }
 
     private BusyAnswer handler(Method method, Class<? extends LockFailureHandler> type) {
-        Supplier<LockFailureHandler> handler = SingletonSupplier.of(() -> {
+        Supplier<LockFailureHandler> handler = new LazyBean<>(() -> {
             LockFailureHandler bean = beans.getBeanProvider(type).getIfAvailable();
             return bean != null ? bean : beans.createBean(type);
         });

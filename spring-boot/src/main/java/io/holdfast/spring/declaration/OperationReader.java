@@ -89,10 +89,16 @@ public final class OperationReader {
      * @throws LockedDefinitionException if the declaration cannot work
      */
     public LockedOperation operation(Method method, Class<?> targetClass) {
-        return operations.computeIfAbsent(new MethodClassKey(method, targetClass), key -> {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        LockedOperation known = operations.get(key);
+        if (known == null) {
+            // Not computeIfAbsent: nothing of ours may be locked while Spring looks the defaults up.
             Method specific = specific(method, targetClass);
-            return read(specific, targetClass, annotations(specific, targetClass));
-        });
+            LockedOperation read = read(specific, targetClass, annotations(specific, targetClass));
+            known = operations.putIfAbsent(key, read);
+            known = known != null ? known : read;
+        }
+        return known;
     }
 
     /**
