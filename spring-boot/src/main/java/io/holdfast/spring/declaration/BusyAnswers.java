@@ -6,6 +6,7 @@ import io.holdfast.spring.OnBusy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -23,9 +24,11 @@ import org.springframework.util.StringUtils;
 final class BusyAnswers {
 
     private final ConfigurableListableBeanFactory beans;
+    private final Predicate<Method> isLocked;
 
-    BusyAnswers(ConfigurableListableBeanFactory beans) {
+    BusyAnswers(ConfigurableListableBeanFactory beans, Predicate<Method> isLocked) {
         this.beans = beans;
+        this.isLocked = isLocked;
     }
 
     /**
@@ -56,9 +59,9 @@ final class BusyAnswers {
         return global && !skips ? handler(method, LockFailureHandler.class) : null;
     }
 
-    private static BusyAnswer ofClass(Method method, String name) {
+    private BusyAnswer ofClass(Method method, String name) {
         Method found = find(method, "fallback \"" + name + "\"", method.getDeclaringClass(), name, "the same class");
-        if (OperationReader.isMarkedItself(found)) {
+        if (isLocked.test(found)) {
             throw new LockedDefinitionException(
                     method,
                     "fallback \"" + name

@@ -61,7 +61,7 @@ public final class OperationReader {
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
         this.expressions = expressions;
-        this.answers = new BusyAnswers(beans);
+        this.answers = new BusyAnswers(beans, OperationReader::isMarkedItself);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
