@@ -68,7 +68,6 @@ class LazyBeansTest {
         }
 
         @Bean
-        @Lazy(false)
         Work work() {
             return new Work();
         }
