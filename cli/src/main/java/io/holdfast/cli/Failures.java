@@ -18,7 +18,7 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.TypeConversionException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Turns what went wrong into one line for the user and an exit code. */
+/** Turns a failure into one line for the user and an exit code. */
 final class Failures implements IParameterExceptionHandler, IExecutionExceptionHandler {
 
     private final Io io;

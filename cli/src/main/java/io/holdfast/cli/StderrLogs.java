@@ -32,7 +32,7 @@ public final class StderrLogs extends System.LoggerFinder {
         public NoJavaLogging() {}
     }
 
-    /** Whether the log is shown, so that a command can start other processes with the same setting. */
+    /** Returns whether the log is shown, so that a command can start other processes with the same setting. */
     public static boolean showsAll() {
         return all;
     }

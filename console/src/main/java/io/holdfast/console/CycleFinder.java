@@ -61,7 +61,7 @@ final class CycleFinder {
         return List.copyOf(found.values());
     }
 
-    /** Removes waits for clients that wait for nothing: they lead to no cycle. Mostly nothing is left. */
+    /** Removes waits for clients that wait for nothing: they are in no cycle. Usually no wait is left. */
     private void dropEnds() {
         boolean dropped = true;
         while (dropped) {

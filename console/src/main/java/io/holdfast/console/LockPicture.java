@@ -32,7 +32,7 @@ public record LockPicture(
         Duration period,
         int unnamedLocks) {
 
-    /** After so many periods without a word from a client, it is silent. */
+    /** The number of periods after which a client that sent nothing is silent. */
     private static final int SILENT_PERIODS = 3;
 
     /** Copies the lists. */

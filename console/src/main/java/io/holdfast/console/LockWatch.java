@@ -145,7 +145,7 @@ public final class LockWatch {
                                 (one, same) -> one)));
     }
 
-    /** Whether each wait began before the first look, so that it is the wait of then. */
+    /** Returns whether each wait began before the first look, and so is the same wait. */
     private static boolean isSameWait(Cycle cycle, long sinceNanos) {
         return cycle.steps().stream().allMatch(step -> step.waited().toNanos() >= sinceNanos);
     }

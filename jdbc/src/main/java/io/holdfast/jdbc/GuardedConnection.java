@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class GuardedConnection implements InvocationHandler {
 
-    /** Asked for by {@code isWrapperFor}, to recognize a guarded connection under other wrappers. */
+    /** Recognizes a guarded connection under other wrappers, by {@code isWrapperFor}. */
     interface Marker {}
 
     private static final ThreadLocal<@Nullable List<GuardedConnection>> OPEN = new ThreadLocal<>();
@@ -45,7 +45,7 @@ final class GuardedConnection implements InvocationHandler {
     /** Checked in the current transaction. */
     private final Set<Lease> checked = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    /** Not checked in the current transaction, because another one of the thread had checked them. */
+    /** The leases that the current transaction does not check, because another one of the thread had checked them. */
     private final Set<Lease> left = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /** The thread's list that this connection is in while it has checked leases. Another thread may remove it. */

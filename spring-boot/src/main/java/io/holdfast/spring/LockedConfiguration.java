@@ -4,6 +4,7 @@ import io.holdfast.LockClient;
 import io.holdfast.spring.call.BlockingLockTemplate;
 import io.holdfast.spring.call.CommitGuard;
 import io.holdfast.spring.call.CustomNames;
+import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
@@ -21,7 +22,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes {@link Locked} work; Spring Boot imports it automatically. Locked methods need a {@link io.holdfast.LockClient}
@@ -77,9 +77,9 @@ public final class LockedConfiguration {
             LockedNames names,
             BeanFactory beans) {
         return new BlockingLockTemplate(
-                SingletonSupplier.of(() -> primary(clients)),
-                SingletonSupplier.of(() -> defaults.getIfAvailable(LockedDefaults::standard)),
-                SingletonSupplier.of(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
+                new LazyBean<>(() -> primary(clients)),
+                new LazyBean<>(() -> defaults.getIfAvailable(LockedDefaults::standard)),
+                new LazyBean<>(() -> observations.getIfUnique(() -> ObservationRegistry.NOOP)),
                 names,
                 new CustomNames(beans));
     }

@@ -6,14 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Lease;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
+import io.holdfast.LockListener;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.boot.Contexts;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedNames;
 import java.lang.reflect.Method;
+import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -244,6 +249,28 @@ class HooksTest {
         runner("plain")
                 .run(context -> assertThat(context.getBean(LockedNames.class).tag("umbrella:user:1:ada"))
                         .isEqualTo("other"));
+    }
+
+    @Test
+    void each_listener_bean_receives_each_event() {
+        BlockingQueue<String> received = new LinkedBlockingQueue<>();
+        runner("listeners")
+                .withBean("first", LockListener.class, () -> listener("first", received))
+                .withBean("second", LockListener.class, () -> listener("second", received))
+                .run(context -> {
+                    context.getBean(Work.class).plain();
+                    assertThat(List.of(received.take(), received.take()))
+                            .containsExactlyInAnyOrder("first busy", "second busy");
+                });
+    }
+
+    private static LockListener listener(String which, Collection<String> received) {
+        return new LockListener() {
+            @Override
+            public void acquired(String name, long fencingToken, Duration waited) {
+                received.add(which + " " + name);
+            }
+        };
     }
 
     private static ApplicationContextRunner runner(String store) {

@@ -1,5 +1,7 @@
 package io.holdfast.spring;
 
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongToAnyOf;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
@@ -29,6 +31,12 @@ class RoomsTest {
 
     private static final DescribedPredicate<JavaClass> ASSEMBLY = belongToAnyOf(LockedConfiguration.class);
 
+    private static final DescribedPredicate<JavaClass> ROOMS =
+            resideInAnyPackage(API, room("declaration"), room("call"), room("startup"));
+    private static final DescribedPredicate<JavaClass> LIBRARIES =
+            resideInAnyPackage(room("web"), room("integration"), room("shedlock"));
+    private static final DescribedPredicate<JavaClass> BOOT = resideInAPackage(room("boot"));
+
     private static JavaClasses product;
 
     @BeforeAll
@@ -46,19 +54,36 @@ class RoomsTest {
 
     @Test
     void boot_is_above_the_rooms_and_the_libraries_know_none() {
-        noClasses()
-                .that(resideInAnyPackage(API, room("declaration"), room("call"), room("startup")))
-                .should()
-                .dependOnClassesThat(
-                        resideInAnyPackage(room("boot"), room("web"), room("integration"), room("shedlock")))
-                .check(product);
-        noClasses()
-                .that(resideInAnyPackage(room("web"), room("integration"), room("shedlock")))
-                .should()
-                .dependOnClassesThat(resideInAPackage(API + "..")
-                        .and(DescribedPredicate.not(
-                                resideInAnyPackage(room("web"), room("integration"), room("shedlock")))))
-                .check(product);
+        isBelow(ROOMS, BOOT.or(LIBRARIES)).check(product);
+        isBelow(LIBRARIES, resideInAPackage(API + "..").and(not(LIBRARIES))).check(product);
+    }
+
+    @Test
+    void the_same_rules_about_boot_fire() {
+        assertThatThrownBy(() -> isBelow(BOOT, ROOMS.or(LIBRARIES)).check(product))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("LockedConfiguration")
+                .hasMessageContaining("LockExceptionAdvice");
+    }
+
+    /** No module descriptor hides them on the class path. */
+    @Test
+    void no_class_knows_a_package_that_another_module_does_not_export() {
+        ArchRule rule = isBelow(alwaysTrue(), resideInAnyPackage("io.holdfast.redis.*..", "io.holdfast.console.json"));
+        rule.check(product);
+        assertThatThrownBy(() -> rule.check(new ClassFileImporter().importClasses(KnowsAnInternal.class)))
+                .isInstanceOf(AssertionError.class)
+                .hasMessageContaining("RedisErrors");
+    }
+
+    private static final class KnowsAnInternal {
+        @SuppressWarnings("unused")
+        private io.holdfast.redis.server.RedisErrors internal;
+    }
+
+    private static ArchRule isBelow(
+            DescribedPredicate<? super JavaClass> below, DescribedPredicate<? super JavaClass> above) {
+        return noClasses().that(below).should().dependOnClassesThat(above);
     }
 
     /** A rule that never fires proves nothing. */
@@ -78,7 +103,7 @@ class RoomsTest {
         CompositeArchRule rules = null;
         for (int i = 1; i < all.size(); i++) {
             ArchRule rule = noClasses()
-                    .that(resideInAPackage(all.get(i)).and(DescribedPredicate.not(ASSEMBLY)))
+                    .that(resideInAPackage(all.get(i)).and(not(ASSEMBLY)))
                     .should()
                     .dependOnClassesThat(resideInAnyPackage(all.subList(0, i).toArray(String[]::new)));
             rules = rules == null ? CompositeArchRule.of(rule) : rules.and(rule);

@@ -130,7 +130,7 @@ public final class FaultProxy implements AutoCloseable {
 
     /**
      * Holds the bytes that clients send. When switched off, delivers them all, even those of clients that have closed
-     * their connections meanwhile.
+     * their connections in the meantime.
      */
     public void holdRequests(boolean on) {
         requests.hold(on);

@@ -247,7 +247,7 @@ public abstract class LockStoreContract extends StoreModelContract {
 
     /**
      * Lets other threads run, even into the critical section if a defect allows that. Fails after the deadline, because
-     * with a store that loses a grant the other threads would try for ever.
+     * with a store that loses a grant the other threads would try forever.
      */
     private static void breathe(long deadline) {
         LockSupport.parkNanos(10_000);

@@ -61,7 +61,7 @@ final class ProxyFlow {
         }
     }
 
-    /** Waits until bytes may pass. Returns false if their connection was cut meanwhile. */
+    /** Waits until bytes may pass. Returns false if their connection was cut in the meantime. */
     boolean awaitPassage(long due, BooleanSupplier cut) throws InterruptedException {
         lock.lock();
         try {

@@ -352,7 +352,7 @@ public final class RedisReplication implements AutoCloseable {
                                 && Topology.info(replica, "replication", "master_port")
                                         .equals(String.valueOf(master.announcedPort()))
                                 && offset(replica, "slave_repl_offset") >= offset)
-                // A replica that received all data anew confirms nothing before its first message.
+                // A replica that received all data again confirms nothing before its first message.
                 && IntStream.range(0, replicas.size())
                         .allMatch(each -> Topology.info(master, "replication", "slave" + each)
                                 .contains("state=online"));

@@ -49,6 +49,7 @@ import io.holdfast.testkit.RedisServer;
 import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -212,23 +213,36 @@ class ArchitectureTest {
 
     /** A virtual thread that waits in a synchronized method would keep its carrier, on Java before 24. */
     @Test
-    void nothingInTheCoreIsSynchronized() {
-        methods()
-                .that()
-                .areDeclaredInClassesThat()
-                .resideInAnyPackage(API, SPI, MEMORY, QUORUM, REDIS + "..", ZOOKEEPER)
-                .should()
-                .notHaveModifier(JavaModifier.SYNCHRONIZED)
+    void noMethodThatMayWaitIsSynchronized() {
+        notSynchronized(resideInAnyPackage(
+                        API,
+                        SPI,
+                        MEMORY,
+                        QUORUM,
+                        REDIS + "..",
+                        ZOOKEEPER,
+                        JDBC,
+                        MICROMETER,
+                        OPENTELEMETRY,
+                        CONSOLE + ".."))
                 .check(product);
+    }
+
+    private static ArchRule notSynchronized(DescribedPredicate<JavaClass> where) {
+        return methods().that().areDeclaredInClassesThat(where).should().notHaveModifier(JavaModifier.SYNCHRONIZED);
     }
 
     /** So that a compiler sees a call that drops its lease. */
     @Test
     void whatHandsOutALeaseIsMarked() {
-        methods()
+        marked(describe("are LockClient or a superclass of it", type -> type.isAssignableFrom(LockClient.class)))
+                .check(product);
+    }
+
+    private static ArchRule marked(DescribedPredicate<JavaClass> where) {
+        return methods()
                 .that()
-                .areDeclaredInClassesThat(describe(
-                        "are LockClient or a superclass of it", type -> type.isAssignableFrom(LockClient.class)))
+                .areDeclaredInClassesThat(where)
                 .and()
                 .arePublic()
                 .and(DescribedPredicate.<JavaMethod>describe(
@@ -237,17 +251,40 @@ class ArchitectureTest {
                                 .anyMatch(type ->
                                         type.isEquivalentTo(Lease.class) || type.isEquivalentTo(MultiLease.class))))
                 .should()
-                .beAnnotatedWith(CheckReturnValue.class)
+                .beAnnotatedWith(CheckReturnValue.class);
+    }
+
+    /** On the class path no module descriptor hides these packages. The benchmarks, which measure them, are not here. */
+    @Test
+    void noOtherModuleKnowsThePackagesThatAreNotExported() {
+        noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
+        noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
+    }
+
+    private static ArchRule noInternals(DescribedPredicate<? super JavaClass> where, String internals) {
+        return noClasses().that(where).should().dependOnClassesThat(resideInAPackage(internals));
     }
 
     /** A rule that never fires proves nothing. */
     @Test
     void theRuleOfTimeFires() {
-        JavaClasses sinner = new ClassFileImporter().importClasses(LooksAtTheClock.class);
-        assertThatThrownBy(() -> noDirectClock(alwaysTrue()).check(sinner))
+        assertFires(noDirectClock(alwaysTrue()), LooksAtTheClock.class, "System.nanoTime()");
+    }
+
+    @Test
+    void theOtherRulesFire() {
+        assertFires(notSynchronized(alwaysTrue()), IsSynchronized.class, "IsSynchronized.method()");
+        assertFires(marked(alwaysTrue()), HandsOutLeases.class, "HandsOutLeases.one()", "HandsOutLeases.several()");
+        assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
+        assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
+    }
+
+    private static void assertFires(ArchRule rule, Class<?> sinner, String... found) {
+        JavaClasses classes = new ClassFileImporter().importClasses(sinner);
+        assertThatThrownBy(() -> rule.check(classes))
                 .isInstanceOf(AssertionError.class)
-                .hasMessageContaining("System.nanoTime()");
+                .hasMessageContainingAll(found);
     }
 
     private static ArchRule noDirectClock() {
@@ -288,6 +325,7 @@ class ArchitectureTest {
             RedisStores.class,
             ZooKeeperLockStoreProvider.class,
             HoldfastMetrics.class,
+            HoldfastTracing.class,
             Io.class,
             Json.class,
             Kill.class,
@@ -332,5 +370,18 @@ class ArchitectureTest {
         static long now() {
             return System.nanoTime();
         }
+    }
+
+    private static final class IsSynchronized {
+        @SuppressWarnings("unused")
+        static synchronized void method() {}
+    }
+
+    private interface HandsOutLeases {
+        @SuppressWarnings("unused")
+        Lease one();
+
+        @SuppressWarnings("unused")
+        Optional<MultiLease> several();
     }
 }

@@ -26,7 +26,7 @@ import java.util.function.LongFunction;
 /**
  * Plays more histories than a test can wait for: {@code SimMarathon STORE FIRST LAST CHUNK FILE}. After each chunk one
  * line is added to the file, so that a run that is stopped has still shown what it played; a violation is added with
- * its timeline, and the run goes on. One thread: start one for each store, or for each part of the seeds.
+ * its timeline, and the run continues. One thread: start one for each store, or for each part of the seeds.
  */
 final class SimMarathon {
 

@@ -5,7 +5,7 @@ import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import java.util.List;
 
-/** What must be true of arguments before anything is done with them. */
+/** Checks arguments before a command uses them. */
 final class Arguments {
 
     private Arguments() {}

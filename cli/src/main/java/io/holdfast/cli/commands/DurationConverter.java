@@ -65,7 +65,7 @@ final class DurationConverter implements ITypeConverter<Duration> {
         return new TypeConversionException(text + " (expected: at most 36500d)");
     }
 
-    /** As a user would write it. */
+    /** Returns the time as a user would write it. */
     static String format(Duration value) {
         long millis = value.toMillis();
         if (millis % 1000 != 0 || millis == 0) {

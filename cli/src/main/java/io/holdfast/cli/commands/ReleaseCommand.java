@@ -73,7 +73,7 @@ public final class ReleaseCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
-    /** Asks, and makes sure that the holder that the user saw is the holder still. */
+    /** Asks the user, and makes sure that the holder that the user saw still holds the lock. */
     private boolean isConfirmed(LockClient client) {
         LockPicture picture = new LockWatch(client).look(List.of(name));
         LockRow lock = picture.lock(name).orElseThrow();

@@ -8,7 +8,7 @@ import io.holdfast.cli.console.Shell;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The option {@code --store}, for every command that works on one. */
+/** The option {@code --store}, for every command that works on a store. */
 final class StoreOption {
 
     /** The variable that the store is taken from without the option. */
@@ -26,12 +26,12 @@ final class StoreOption {
             })
     private @Nullable String uri;
 
-    /** A client that is not built yet, so that a command can set what is its own. */
+    /** Returns a builder, so that a command can add its own settings. */
     LockClient.Builder client() {
         return LockClient.builder().uri(uri());
     }
 
-    /** A client that only looks, so that it has no card of its own. */
+    /** Returns a builder of a client that only looks, and therefore has no card. */
     LockClient.Builder viewer() {
         return client().cards(CardDetail.OFF);
     }

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.function.Predicate;
 
-/** Looks once, or as often as a possible deadlock needs. */
+/** Looks at the store once, or as often as it takes to confirm a possible deadlock. */
 final class Watching {
 
     private static final Duration AGAIN = Duration.ofMillis(500);

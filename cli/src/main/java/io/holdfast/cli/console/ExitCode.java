@@ -1,6 +1,9 @@
 package io.holdfast.cli.console;
 
-/** What {@code holdfast} exits with when it is not the exit code of the command it ran. Numbers as in sysexits.h. */
+/**
+ * The exit codes of {@code holdfast} itself, when it does not pass on the exit code of the command that it ran. The
+ * numbers are those of sysexits.h.
+ */
 public final class ExitCode {
 
     public static final int OK = 0;

@@ -7,10 +7,10 @@ import java.io.StringWriter;
 import java.nio.charset.Charset;
 
 /**
- * Where a command writes.
+ * The streams that a command writes to.
  *
- * @param out what it was asked for
- * @param err what it has to say about itself
+ * @param out receives what the user asked for
+ * @param err receives what the command says about itself
  */
 public record Io(PrintWriter out, PrintWriter err) {
 

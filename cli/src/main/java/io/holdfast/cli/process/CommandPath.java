@@ -5,10 +5,10 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Finds out whether a command can be started, as a shell does, before anything is done for its sake. */
+/** Finds out whether a command can be started, as a shell does, before a lock is acquired for it. */
 public final class CommandPath {
 
-    /** What there is under the name of a command. */
+    /** The kind of file that has the name of a command. */
     public enum Found {
         EXECUTABLE,
         NOT_EXECUTABLE,

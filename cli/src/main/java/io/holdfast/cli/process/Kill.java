@@ -10,7 +10,7 @@ public final class Kill {
     private Kill() {}
 
     /**
-     * Sends the signal to each process, in this order; one that is gone is passed over.
+     * Sends the signal to each process, in this order; a process that is gone is skipped.
      *
      * @param signal its name without SIG
      */

@@ -11,10 +11,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A process and what it has started. Thread-safe.
+ * A process and the processes that it has started. Thread-safe.
  *
- * <p>A stopped command must not leave its work running: a shell that is ended lets go of the program it was waiting
- * for.
+ * <p>A stopped command must not leave its work running: when a shell is ended, the program that it was waiting for
+ * continues.
  */
 public final class ProcessTree {
 
@@ -26,14 +26,14 @@ public final class ProcessTree {
         known.add(root);
     }
 
-    /** Takes down who belongs to it now. */
+    /** Notes the processes that belong to the tree now. */
     public void look() {
         alive();
     }
 
     /**
-     * Sends the signal to all. The root first: a shell that sees its program die before it gets the signal itself goes
-     * on to the next one.
+     * Sends the signal to all, to the root first: a shell that sees its program die before it gets the signal itself
+     * starts the next one.
      */
     public void signal(String name) throws IOException, InterruptedException {
         List<Long> pids = new ArrayList<>();
@@ -45,12 +45,12 @@ public final class ProcessTree {
         }
     }
 
-    /** SIGKILL to all. */
+    /** Sends SIGKILL to all. */
     public void kill() {
         alive().forEach(ProcessHandle::destroyForcibly);
     }
 
-    /** Waits for the end of all. False if something of it is still there after this time. */
+    /** Waits for the end of all processes. Returns false if one still runs after this time. */
     public boolean awaitEnd(Duration atMost) throws InterruptedException {
         long end = System.nanoTime() + atMost.toNanos();
         while (!alive().isEmpty()) {
@@ -62,7 +62,7 @@ public final class ProcessTree {
         return true;
     }
 
-    /** Those that live, also what came since the last time, also what has lost its parent since then. */
+    /** Returns the living processes, including new ones and those that have lost their parent since the last call. */
     private synchronized List<ProcessHandle> alive() {
         for (ProcessHandle process : List.copyOf(known)) {
             process.descendants().forEach(known::add);
@@ -71,7 +71,7 @@ public final class ProcessTree {
         return known.stream().filter(process -> !isGone(process)).toList();
     }
 
-    /** Dead, also where nobody collects the dead: in a container whose first process does not. */
+    /** Returns whether the process is dead, even one that nobody collects (a container's first process may not). */
     private static boolean isGone(ProcessHandle process) {
         if (!process.isAlive()) {
             return true;

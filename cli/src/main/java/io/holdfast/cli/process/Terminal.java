@@ -7,14 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** What there is to know about the terminal this process may have. */
+/** Describes the terminal of this process, if it has one. */
 public final class Terminal {
 
     private static final Path OWN_STAT = Path.of("/proc/self/stat");
 
     private Terminal() {}
 
-    /** Whether a person watches: standard input and output are a terminal. */
+    /** Returns whether a person watches: standard input and output are a terminal. */
     @SuppressWarnings("SystemConsoleNull") // asked for below
     public static boolean isInteractive() {
         Console console = System.console();
@@ -51,8 +51,8 @@ public final class Terminal {
     }
 
     /**
-     * Whether what is typed at a terminal reaches this process and its children alike: they are in the terminal's
-     * foreground process group, which gets Ctrl-C as a whole.
+     * Returns whether what is typed at a terminal reaches this process and its children alike: they are in the
+     * terminal's foreground process group, which gets Ctrl-C as a whole.
      */
     public static boolean isForeground() {
         try {

@@ -13,8 +13,8 @@ import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole terminal, drawn again and again, with keys as they are pressed. It becomes as it was before when the screen
- * is closed, and when a signal ends the process. For one thread.
+ * The whole terminal, drawn again and again, with keys as they are pressed. Its former content comes
+ * back when the screen is closed, and when a signal ends the process. For one thread.
  */
 public final class LiveScreen implements AutoCloseable {
 
@@ -66,7 +66,7 @@ public final class LiveScreen implements AutoCloseable {
         return size.getRows();
     }
 
-    /** Draws these lines, which fit; what was there before is gone. */
+    /** Draws these lines, which must fit, in place of the former ones. */
     public void show(List<String> lines) {
         terminal.puts(Capability.cursor_home);
         for (int i = 0; i < lines.size() && i < height(); i++) {

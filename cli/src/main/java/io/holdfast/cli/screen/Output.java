@@ -19,7 +19,7 @@ public record Output(Io io, int width, boolean colours) {
         return new Output(io, terminal ? Terminal.columns() : 0, terminal && mayColour(System.getenv()));
     }
 
-    /** Whether the user wants colours on a terminal, as no-color.org describes it. */
+    /** Returns whether the user wants colours on a terminal, as no-color.org describes it. */
     static boolean mayColour(Map<String, String> environment) {
         return environment.getOrDefault("NO_COLOR", "").isEmpty()
                 && !environment.getOrDefault("TERM", "dumb").equals("dumb");
@@ -30,7 +30,7 @@ public record Output(Io io, int width, boolean colours) {
         table.lines(width, colours).forEach(io.out()::println);
     }
 
-    /** Prints one line of somebody's text; a long one is not cut, the terminal wraps it. */
+    /** Prints one line of another author's text. A long line is not cut; the terminal wraps it. */
     public void line(String text) {
         line(text, Tone.PLAIN);
     }

@@ -1,6 +1,6 @@
 package io.holdfast.cli.screen;
 
-/** How a piece of text stands out. Without colours, nothing stands out: the words say all. */
+/** The emphasis of a piece of text. Without colors there is none: the words say everything. */
 public enum Tone {
     PLAIN(""),
     STRONG("1"),

@@ -2,7 +2,7 @@ package io.holdfast.cli.screen;
 
 import org.jline.utils.WCWidth;
 
-/** Widths of text in columns of a terminal: a Chinese character takes two, a combining accent none. */
+/** Measures text in columns of a terminal: a Chinese character takes two, a combining accent none. */
 public final class Width {
 
     private static final String CUT = "…";
@@ -18,7 +18,7 @@ public final class Width {
         return Math.max(0, WCWidth.wcwidth(codePoint));
     }
 
-    /** Returns the text if it fits, otherwise its beginning and an ellipsis, together at most so wide. */
+    /** Returns the text if it fits, otherwise its beginning and an ellipsis, together at most that wide. */
     public static String cut(String text, int width) {
         if (of(text) <= width) {
             return text;

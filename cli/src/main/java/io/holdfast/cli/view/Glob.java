@@ -3,7 +3,7 @@ package io.holdfast.cli.view;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
-/** Patterns as a shell has them: {@code *} stands for any text, {@code ?} for one character. */
+/** Matches patterns as a shell does: {@code *} stands for any text, {@code ?} for one character. */
 public final class Glob {
 
     private Glob() {}

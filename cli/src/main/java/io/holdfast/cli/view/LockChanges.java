@@ -17,13 +17,13 @@ public final class LockChanges {
      */
     public record Change(String event, String text) {}
 
-    /** What two answers may differ by in their ways. */
+    /** The largest difference between the travel times of two answers. */
     private static final Duration SLACK = Duration.ofMillis(100);
 
     private @Nullable LockState before;
     private long beforeNanos;
 
-    /** Takes the next answer, and returns the changes since the last one; what there is, for the first. */
+    /** Takes the next answer. Returns the changes since the last one, or for the first answer what it says. */
     public List<Change> next(LockState now, long nowNanos) {
         List<Change> changes = new ArrayList<>();
         LockState last = before;

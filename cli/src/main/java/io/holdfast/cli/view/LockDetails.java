@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All that is known of one lock, as lines.
+ * Describes all that is known of one lock, in lines.
  *
  * @param storeOption the option {@code --store} for the command that breaks the lock, with a blank after it; or empty
  */

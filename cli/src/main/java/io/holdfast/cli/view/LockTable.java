@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** Locks as rows, and cycles as drawings. */
+/** Draws locks as rows, and cycles as chains. */
 public final class LockTable {
 
     private static final String NONE = "-";

@@ -16,7 +16,10 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code top} shows, and what its keys do. No I/O: a picture and keys go in, a frame of lines comes out. */
+/**
+ * Decides what {@code top} shows and what its keys do. Does no I/O: it takes a picture and keys, and gives a frame of
+ * lines.
+ */
 public final class TopModel {
 
     /** The order of the locks. */
@@ -84,7 +87,7 @@ public final class TopModel {
         this.storeOption = storeOption;
     }
 
-    /** Takes what a look saw. */
+    /** Takes the picture of a look. */
     public void show(LockPicture seen) {
         picture = seen;
         failure = "";

@@ -60,7 +60,7 @@ public final class ConsoleHandler implements AutoCloseable {
         this.feed = new PictureFeed(new LockWatch(client)::look, INTERVAL, SILENCE_MAX);
     }
 
-    /** Answers a request. Never throws for what a request says. */
+    /** Answers a request. No request makes it throw. */
     public ConsoleResponse handle(ConsoleRequest request) {
         return switch (request.path()) {
             case "" -> isGet(request) ? answer(OK, "text/html;charset=utf-8", PAGE.html()) : wrongMethod();

@@ -40,7 +40,7 @@ final class PictureFeed implements AutoCloseable {
     /**
      * @param look looks at the store, and asks about these names in any case; called by one thread at a time
      * @param interval the time between two looks
-     * @param silenceMax after so long without an event, a stream has a comment
+     * @param silenceMax the time without an event after which a stream gets a comment
      */
     PictureFeed(Function<Collection<String>, LockPicture> look, Duration interval, Duration silenceMax) {
         this.look = look;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A picture as the page reads it: counts of everything, and details of what a person can look at. */
+/** Writes a picture for the page: counts of everything, and the details that a person can look at. */
 final class PictureJson {
 
     private static final int URGENT_MAX = 200;

@@ -128,7 +128,7 @@ public final class BlockingLockTemplate implements LockTemplate {
 
     private final class Call implements BlockingWork {
 
-        /** The names of the caller, by the names that are locked. */
+        /** Maps each locked name to the caller's name. */
         private final TreeMap<String, String> names = new TreeMap<>();
 
         private final LockClient lockClient = client.get();

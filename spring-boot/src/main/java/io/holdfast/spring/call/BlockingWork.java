@@ -42,7 +42,7 @@ interface BlockingWork {
     @Nullable
     Object proceed() throws Throwable;
 
-    /** Refuses a result whose work goes on after the release of the locks. */
+    /** Refuses a result whose work continues after the release of the locks. */
     void checkIsDone(@Nullable Object result);
 
     /** Returns or throws the outcome of a call that found a lock busy, and ends the observation. */

@@ -2,11 +2,11 @@ package io.holdfast.spring.call;
 
 import io.holdfast.LockClient;
 import io.holdfast.spring.LockNameCustomizer;
+import io.holdfast.spring.declaration.LazyBean;
 import java.util.List;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Applies the {@link LockNameCustomizer} beans. Locked methods and the template share it, because both must lock the
@@ -17,7 +17,7 @@ public final class CustomNames implements UnaryOperator<String> {
     private final Supplier<List<LockNameCustomizer>> all;
 
     public CustomNames(BeanFactory beans) {
-        all = SingletonSupplier.of(() ->
+        all = new LazyBean<>(() ->
                 beans.getBeanProvider(LockNameCustomizer.class).orderedStream().toList());
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.spring.call;
 
 import io.holdfast.LockClient;
 import io.holdfast.spring.declaration.Expressions;
+import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.LockedOperation;
 import io.holdfast.spring.declaration.OperationReader;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -22,7 +24,6 @@ import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /** Intercepts every locked method, and chooses the kind of call by its return type. */
 public final class LockedInterceptor implements MethodInterceptor {
@@ -33,7 +34,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final ApplicationEventPublisher events;
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
     private final CustomNames customNames;
-    private final SingletonSupplier<ObservationRegistry> observations;
+    private final Supplier<ObservationRegistry> observations;
 
     public LockedInterceptor(
             OperationReader reader,
@@ -45,7 +46,7 @@ public final class LockedInterceptor implements MethodInterceptor {
         this.beans = beans;
         this.events = events;
         this.customNames = new CustomNames(beans);
-        this.observations = SingletonSupplier.of(
+        this.observations = new LazyBean<>(
                 () -> beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP));
     }
 
@@ -65,8 +66,7 @@ public final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockedCall call =
-                new LockedCall(operation, invocation, names, client(operation), events, observations.obtain());
+        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations.get());
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
@@ -83,7 +83,13 @@ public final class LockedInterceptor implements MethodInterceptor {
      * @throws LockedDefinitionException if there is no such client
      */
     public LockClient client(LockedOperation operation) {
-        return clients.computeIfAbsent(operation.client(), name -> find(name, operation.method()));
+        LockClient known = clients.get(operation.client());
+        if (known == null) {
+            // Not computeIfAbsent: nothing of ours may be locked while Spring looks a bean up.
+            known = find(operation.client(), operation.method());
+            clients.put(operation.client(), known);
+        }
+        return known;
     }
 
     private LockClient find(String name, Method method) {

@@ -91,13 +91,13 @@ final class ReactiveCall {
 
         private final ObservedCall observed = call.begin();
 
-        /** Under which the subscriber runs: those of calls around this one. */
+        /** The leases of the enclosing calls, under which the subscriber runs. */
         private final List<HeldLeases.Entry> around;
 
-        /** The leases from around that this call uses. It must leave them, once. */
+        /** The leases of the enclosing calls that this call uses. It must leave them, once. */
         private final List<HeldLeases.Entered> entered = new ArrayList<>();
 
-        /** Set by the one that will leave: the run of the method, or the end of a wait without one. */
+        /** Set by whichever leaves the entries: the run of the method, or the end of a wait without one. */
         private final AtomicBoolean isLeaving = new AtomicBoolean();
 
         private @Nullable CompletableFuture<MultiLease> acquiring;

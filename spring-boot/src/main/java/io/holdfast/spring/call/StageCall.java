@@ -186,7 +186,7 @@ final class StageCall {
             cancellable.set(running.toCompletableFuture());
             passOnCancel();
         } catch (RuntimeException e) {
-            // A stage may refuse the conversion, with any exception. Its work goes on and cannot be cancelled.
+            // A stage may refuse the conversion, with any exception. Its work continues and cannot be cancelled.
         }
     }
 

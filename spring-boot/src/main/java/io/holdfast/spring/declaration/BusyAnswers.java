@@ -6,6 +6,7 @@ import io.holdfast.spring.OnBusy;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -15,7 +16,6 @@ import org.springframework.core.KotlinDetector;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Reads what answers a call whose lock is busy: a fallback of the class or of a bean, or a handler. Beans are looked up
@@ -24,9 +24,11 @@ import org.springframework.util.function.SingletonSupplier;
 final class BusyAnswers {
 
     private final ConfigurableListableBeanFactory beans;
+    private final Predicate<Method> isLocked;
 
-    BusyAnswers(ConfigurableListableBeanFactory beans) {
+    BusyAnswers(ConfigurableListableBeanFactory beans, Predicate<Method> isLocked) {
         this.beans = beans;
+        this.isLocked = isLocked;
     }
 
     /**
@@ -57,9 +59,9 @@ final class BusyAnswers {
         return global && !skips ? handler(method, LockFailureHandler.class) : null;
     }
 
-    private static BusyAnswer ofClass(Method method, String name) {
+    private BusyAnswer ofClass(Method method, String name) {
         Method found = find(method, "fallback \"" + name + "\"", method.getDeclaringClass(), name, "the same class");
-        if (OperationReader.isMarkedItself(found)) {
+        if (isLocked.test(found)) {
             throw new LockedDefinitionException(
                     method,
                     "fallback \"" + name
@@ -82,7 +84,7 @@ final class BusyAnswers {
                     "\"@bean.method\" with the name of a bean");
         }
         Method found = find(method, what, ClassUtils.getUserClass(type), fallback.substring(dot + 1), "that bean");
-        Supplier<Object> target = SingletonSupplier.of(() -> beans.getBean(bean));
+        Supplier<Object> target = new LazyBean<>(() -> beans.getBean(bean));
         return (locked, arguments, busy) ->
                 invoke(AopUtils.selectInvocableMethod(found, target.get().getClass()), target.get(), arguments);
     }
@@ -124,7 +126,7 @@ final class BusyAnswers {
     }
 
     private BusyAnswer handler(Method method, Class<? extends LockFailureHandler> type) {
-        Supplier<LockFailureHandler> handler = SingletonSupplier.of(() -> {
+        Supplier<LockFailureHandler> handler = new LazyBean<>(() -> {
             LockFailureHandler bean = beans.getBeanProvider(type).getIfAvailable();
             return bean != null ? bean : beans.createBean(type);
         });

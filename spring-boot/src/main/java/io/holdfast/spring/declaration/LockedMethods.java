@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
-/** The locked methods of the beans made so far, for people. Thread-safe. */
+/** Lists the locked methods of the beans that were made so far, for people to read. Thread-safe. */
 public final class LockedMethods {
 
     /** By the method and its class: several beans may have one class. */

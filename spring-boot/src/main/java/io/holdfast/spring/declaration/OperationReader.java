@@ -61,7 +61,7 @@ public final class OperationReader {
     public OperationReader(ConfigurableListableBeanFactory beans, Expressions expressions) {
         this.beans = beans;
         this.expressions = expressions;
-        this.answers = new BusyAnswers(beans);
+        this.answers = new BusyAnswers(beans, OperationReader::isMarkedItself);
     }
 
     /** Returns whether the method is marked by an annotation of its own or of its class, valid or not. */
@@ -89,10 +89,16 @@ public final class OperationReader {
      * @throws LockedDefinitionException if the declaration cannot work
      */
     public LockedOperation operation(Method method, Class<?> targetClass) {
-        return operations.computeIfAbsent(new MethodClassKey(method, targetClass), key -> {
+        MethodClassKey key = new MethodClassKey(method, targetClass);
+        LockedOperation known = operations.get(key);
+        if (known == null) {
+            // Not computeIfAbsent: nothing of ours may be locked while Spring looks the defaults up.
             Method specific = specific(method, targetClass);
-            return read(specific, targetClass, annotations(specific, targetClass));
-        });
+            LockedOperation read = read(specific, targetClass, annotations(specific, targetClass));
+            known = operations.putIfAbsent(key, read);
+            known = known != null ? known : read;
+        }
+        return known;
     }
 
     /**

@@ -29,7 +29,7 @@ public enum Returns {
     SUSPENDED;
 
     /**
-     * Types whose work may go on, or only begin, after the method has returned. The last five are for web controllers.
+     * Types whose work may continue, or only begin, after the method has returned. The last five are for web controllers.
      */
     private static final List<String> WORK_GOES_ON = List.of(
             "java.util.concurrent.Future",
@@ -131,7 +131,7 @@ public enum Returns {
     }
 
     /**
-     * Refuses a result whose work goes on, of a method that is declared to return {@code Object}: no lock would protect
+     * Refuses a result whose work continues, of a method that is declared to return {@code Object}: no lock would protect
      * it.
      */
     public static void checkIsDone(Method method, @Nullable Object result) {

@@ -20,7 +20,7 @@ class RegistryLock implements DistributedLock {
     static final class Owed {
         private int locks;
 
-        /** Those of a lost lease, after the loss was reported and until the name is locked anew. */
+        /** Those of a lost lease, after the loss was reported and until the name is locked again. */
         private int ofLost;
 
         private @Nullable LeaseLostException lost;

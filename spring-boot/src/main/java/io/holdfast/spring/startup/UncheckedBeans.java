@@ -13,9 +13,9 @@ import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 
 /**
- * The beans that the container has made, but that {@link LockedBeanPostProcessor} has not checked: at the end of the
- * startup, those that were made too early. A mock that a test registers in the place of a bean is never among them,
- * because the container does not make it.
+ * Collects the beans that the container has made and {@link LockedBeanPostProcessor} has not checked. At the end of the
+ * startup, these are the beans that were made too early. A mock that a test registers in the place of a bean is never
+ * among them, because the container does not make it.
  */
 public final class UncheckedBeans implements BeanDefinitionRegistryPostProcessor {
 

@@ -63,7 +63,7 @@ public final class Torture {
      * @param workerMain a class whose main method calls {@link TortureWorker#run}
      * @param uri the store URI for the workers
      * @param folder an empty folder for the history
-     * @param seed decides which faults happen and when, but not what threads do meanwhile
+     * @param seed decides which faults happen and when, but not what threads do in the meantime
      * @throws IllegalArgumentException if the folder has a history: the check would count its operations without the
      *     faults that excuse them
      */

@@ -94,14 +94,14 @@ public final class SimChecks {
     }
 
     /**
-     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it meanwhile:
+     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it in the meantime:
      * who looks ends it for good, and these checks do not look as users do.
      */
     void wallsJumped() {
         given.forEach(one -> one.over = false);
     }
 
-    /** Somebody has a lease, and goes on with it. */
+    /** Somebody has a lease, and continues with it. */
     boolean isInUse() {
         return !given.isEmpty();
     }

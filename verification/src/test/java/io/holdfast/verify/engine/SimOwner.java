@@ -168,7 +168,7 @@ final class SimOwner {
             return "has " + use.name + " " + count + " times, and locked it " + depth + " times: " + use.who;
         }
 
-        /** False if it waits for another lease now, and goes on after that. */
+        /** False if it waits for another lease now, and continues after that. */
         private boolean again() {
             interruptibly = random.nextBoolean();
             if (wasInterrupted()) {

@@ -52,7 +52,7 @@ public final class SimTime implements TimeSource {
 
         ProcessTask(long delayNanos, Runnable body) {
             this.body = body;
-            // Rounded up: a timer that ran a nanosecond early would find nothing due, for ever.
+            // Rounded up: a timer that ran a nanosecond early would find nothing due, forever.
             timer = world.schedule((long) (delayNanos / rate) + 2, this);
         }
 

@@ -260,7 +260,7 @@ public final class Simulation {
                 some.waitAtMost().filter(Duration::isZero).isPresent() ? some.waitAtMost(Duration.ofSeconds(1)) : some;
         List<Use> uses = new ArrayList<>();
         for (String name : names) {
-            // One of them goes on after it.
+            // One of them continues after it.
             Runnable then = uses.isEmpty() ? () -> think(user) : () -> {};
             uses.add(ask(user, name, options, then));
         }

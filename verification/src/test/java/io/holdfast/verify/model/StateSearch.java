@@ -85,7 +85,7 @@ public final class StateSearch<S> {
 
     /**
      * After a complete search: a state from which no state of this kind can be reached any more, whatever happens, with
-     * its story; null if there is none. So nothing can get stuck for ever.
+     * its story; null if there is none. So nothing can get stuck forever.
      */
     public @Nullable String stuck(Predicate<S> good) {
         Map<S, Boolean> canReach = new HashMap<>();

@@ -101,7 +101,7 @@ class LateCommandTest {
         assertThat(process.left()).isEmpty();
     }
 
-    /** Else the channel stays subscribed to for ever, and every holder of the name believes that somebody waits. */
+    /** Otherwise the channel stays subscribed to forever, and every holder of the name believes that somebody waits. */
     @Test
     void whoIsWithdrawnWhileItsAcquireIsUnderWayListensNoMore() {
         server.executeLate(List.of("SET", "n", "somebody", "PX", "5000"));

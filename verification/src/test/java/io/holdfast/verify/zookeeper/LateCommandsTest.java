@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
-/** Commands that go on in the store after the engine has learned that no answer came in time; one schedule each. */
+/** Commands that continue in the store after the engine has learned that no answer came in time; one schedule each. */
 class LateCommandsTest {
 
     private static final long TIMEOUT_MILLIS = 500;
@@ -53,7 +53,7 @@ class LateCommandsTest {
         assertThat(ensemble.waiting("a")).isEmpty();
     }
 
-    /** The end of its lifetime hangs, so that its id is asked for anew, behind that, and withdrawn behind both. */
+    /** The end of its lifetime hangs, so that its id is asked for again, behind that, and withdrawn behind both. */
     @Test
     void an_id_that_is_withdrawn_while_its_node_ends_leaves_none_of_the_next_node_either() {
         assertThat(answer(store.acquire(request("c1:1")))).isInstanceOf(AcquireReply.Granted.class);

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A waiter that is paused, and gets the lock meanwhile. What tells it so waits in its socket; for that reason its
+ * A waiter that is paused, and gets the lock in the meantime. What tells it so waits in its socket; for that reason its
  * connection stands after the pause, however long that was.
  */
 class PausedClientTest {

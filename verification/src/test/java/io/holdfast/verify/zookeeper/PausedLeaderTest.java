@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A leader that is paused asks its followers nothing meanwhile, and ends sessions by its clock as soon as it goes on:
+ * A leader that is paused asks its followers nothing in the meantime, and ends sessions by its clock as soon as it goes on:
  * after, or before, it has taken the writes that wait in its sockets.
  */
 class PausedLeaderTest {

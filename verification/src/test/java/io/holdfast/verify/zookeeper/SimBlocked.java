@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What cannot go on because a server is stopped, or a way is cut: timers of servers, and what is under way. All of a
+ * What cannot continue because a server is stopped, or a way is cut: timers of servers, and what is under way. All of a
  * server goes on at one moment, even when that comes sooner than announced. A leader that commits writes and does not
  * ping has no like among real ones.
  */
@@ -40,7 +40,7 @@ final class SimBlocked {
         waiting.add(one[0]);
     }
 
-    /** All is well: everything goes on now, in the order in which it was blocked. */
+    /** All is well: everything continues now, in the order in which it was blocked. */
     void end() {
         List<Waiting> all = List.copyOf(waiting);
         waiting.clear();

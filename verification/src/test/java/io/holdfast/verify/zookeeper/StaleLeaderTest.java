@@ -75,7 +75,7 @@ class StaleLeaderTest {
         assertThat(left.getNow(false)).isTrue();
     }
 
-    /** The others begin anew, and cannot reach it. */
+    /** The others begin again, and cannot reach it. */
     private void replaceTheLeader() {
         ensemble.cutOffFromServers(stale, Duration.ofSeconds(5).toNanos());
         for (int server = 0; server < 3; server++) {

@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client whose machine is suspended: its monotonic clock stands meanwhile, and with it all its timers, so that none
- * comes late. Its wall clock goes on, and so does the leader's count of its session.
+ * A client whose machine is suspended: its monotonic clock stands in the meantime, and with it all its timers, so that none
+ * comes late. Its wall clock continues, and so does the leader's count of its session.
  */
 class SuspendedClientTest {
 
@@ -41,7 +41,7 @@ class SuspendedClientTest {
             CompletableFuture<?> first = SmallEnsemble.ask(client.store(), "c:1");
             ensemble.elapse(50);
             assertThat(first).isCompletedWithValueMatching(Granted.class::isInstance);
-            // The last that the leader hears of it for a while, but for pings.
+            // The last that the leader receives from it for a while, but for pings.
             client.store().release(ReleaseRequest.of("a", "c:1"));
             ensemble.elapse(beforeMillis);
             clock.suspend(suspendedMillis);
@@ -70,7 +70,7 @@ class SuspendedClientTest {
             lengthNanos = millis * 1_000_000;
         }
 
-        /** What reaches it meanwhile waits in the socket. */
+        /** What reaches it in the meantime waits in the socket. */
         void deliver(Runnable task) {
             long now = world.nanoTime();
             if (now >= fromNanos && now < fromNanos + lengthNanos) {
