@@ -131,11 +131,17 @@ final class EngineSettings {
     }
 
     /**
-     * A third of the time between two renewals. So a client renews its holds at two times in a period at most, whenever
-     * they were taken: three gaps of more than a third have no room in it.
+     * Returns by how much a renewal may come early: a third of the time between two renewals of a full lease. So a
+     * client renews its holds at two times in a period at most, whenever they were taken: three gaps of more than a
+     * third have no room in it.
      */
     long renewEarlyNanos() {
         return leaseNanos / 9;
+    }
+
+    /** Returns by how much a repeated renewal may come early: less than half of the shortest pause before it. */
+    long retryEarlyNanos() {
+        return leaseNanos / 30;
     }
 
     /** Returns a delay between three quarters of the given one and all of it, so that clients do not fall into step. */

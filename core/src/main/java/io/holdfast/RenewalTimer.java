@@ -167,7 +167,9 @@ final class RenewalTimer {
             timer = null;
             long jumpedNanos = compareClocks(now);
             // Holds that are due a little later go along, so that locks taken one after the other fill whole commands.
-            long until = now.nanos() + earlyNanos;
+            // Not with a run that only compares the clocks: each hold would be renewed early at each of its times.
+            boolean anyDue = holds.size() > 0 && holds.firstNanos() - now.nanos() <= 0;
+            long until = now.nanos() + (anyDue ? earlyNanos : 0);
             while (holds.size() > 0 && (jumpedNanos > 0 || holds.firstNanos() - until <= 0)) {
                 due.add(holds.takeFirst());
             }

@@ -72,12 +72,24 @@ final class Upkeep {
     /** Returns the renewal or look that is sent now; null if none is due. */
     @Nullable
     RenewRequest renewalDue(Hold held, @Nullable ActiveLease out, ClockReading sent, String name) {
-        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - sent.nanos() > settings.renewEarlyNanos()) {
+        if (out == null || !isAskedAbout(held, out) || held.renewAtNanos - sent.nanos() > earlyNanos(held, sent)) {
             return null;
         }
         // A length of zero makes it a look.
         long length = lengthNow(held, out, sent);
         return RenewRequest.extend(name, held.holderId(), length / 1_000_000, held.sequence);
+    }
+
+    /**
+     * Returns by how much a renewal may come early, so that it shares a command with others. Anything may run the timer
+     * at any time, so this is also a promise to the server: a hold whose last renewal failed or has no answer keeps its
+     * pause, and a hold that the store promises for less than a lease is not renewed before a fifth of that.
+     */
+    private long earlyNanos(Hold held, ClockReading sent) {
+        if (held.renewalFailing || held.unconfirmedNanos != Hold.NEVER) {
+            return settings.retryEarlyNanos();
+        }
+        return Math.min(settings.renewEarlyNanos(), held.deadline.remainingNanos(sent) / 6);
     }
 
     private long lengthNow(Hold held, ActiveLease out, ClockReading sent) {

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -45,6 +46,7 @@ class ArchiveTest {
     }
 
     @Test
+    @Tag("deep")
     void theFirstExecMakesTheClassArchiveAndLaterOnesUseIt() throws Exception {
         try (RedisServer redis = RedisServer.start()) {
             assertThat(exec(redis)).isEqualTo(new Result(0, "ran\n", ""));
@@ -62,6 +64,7 @@ class ArchiveTest {
     }
 
     @Test
+    @Tag("deep")
     void aBrokenClassArchiveIsNotUsed() throws Exception {
         try (RedisServer redis = RedisServer.start()) {
             assertThat(exec(redis).exitCode()).isZero();
@@ -74,6 +77,7 @@ class ArchiveTest {
     }
 
     @Test
+    @Tag("deep")
     void whereNoFolderCanBeMadeThereIsNoClassArchive() throws Exception {
         Files.createFile(folder.resolve("cache"));
         try (RedisServer redis = RedisServer.start()) {

@@ -16,6 +16,7 @@ import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -50,6 +51,7 @@ class ExecSignalsTest {
     }
 
     @Test
+    @Tag("deep")
     void passesIntOn() throws Exception {
         assumeThat(ignoresInt()).as("this build was started to ignore SIGINT").isFalse();
         try (CliProcess exec = exec("int", "trap 'echo got it; exit 4' INT; echo running; sleep 60")) {
@@ -62,6 +64,7 @@ class ExecSignalsTest {
     }
 
     @Test
+    @Tag("deep")
     void passesHupOnToTheCommandAlone() throws Exception {
         assumeThat(ignores(1)).as("this build was started by nohup").isFalse();
         try (CliProcess exec =
@@ -76,6 +79,7 @@ class ExecSignalsTest {
     }
 
     @Test
+    @Tag("deep")
     void tellsTheSignalOfACommandThatDiesOfIt() throws Exception {
         try (CliProcess exec = exec("dies", "echo running; sleep 60; echo not reached")) {
             exec.awaitOut("running");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
@@ -45,6 +46,7 @@ class NestedExecTest {
     }
 
     @Test
+    @Tag("deep")
     void theSameNameFurtherInsideIsRefusedToo() {
         List<String> innermost = CliProcess.words(args(redis, "outer", "echo", "inside"));
         List<String> middle = CliProcess.words(args(redis, "middle", innermost.toArray(String[]::new)));
@@ -56,6 +58,7 @@ class NestedExecTest {
     }
 
     @Test
+    @Tag("deep")
     void anotherNameInsideIsLocked() {
         try (CliProcess exec = exec("one", CliProcess.words(args(redis, "another", "echo", "inside")))) {
             assertThat(exec.exitCode()).isZero();
@@ -64,6 +67,7 @@ class NestedExecTest {
     }
 
     @Test
+    @Tag("deep")
     void theSameNameOfAnotherStoreInsideIsLocked() {
         try (CliProcess exec = exec("here", CliProcess.words(args(other, "here", "echo", "inside")))) {
             assertThat(exec.exitCode()).isZero();
@@ -73,6 +77,7 @@ class NestedExecTest {
 
     /** A program that was started by the command may live longer than the exec, and keeps its variables. */
     @Test
+    @Tag("deep")
     void theNameOfAnExecThatHasEndedIsWaitedForLikeAnyOther() {
         String variables;
         try (CliProcess exec = exec("ended", List.of("sh", "-c", "echo $HOLDFAST_HOLDERS"))) {
@@ -106,6 +111,7 @@ class NestedExecTest {
     }
 
     @Test
+    @Tag("deep")
     void theCommandGetsTheStoreOnRequest() {
         try (CliProcess exec = CliProcess.start(
                 "exec", "--store", redis.uri(), "--pass-store", "passed", "--", "sh", "-c", "echo $HOLDFAST_STORE")) {

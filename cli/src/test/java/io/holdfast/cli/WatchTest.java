@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.RedisServer;
@@ -13,9 +14,10 @@ class WatchTest {
     @Test
     void followsALock() throws InterruptedException {
         try (RedisServer redis = RedisServer.start();
+                // On a slow machine the processes take longer to start than the client to write its card.
                 LockClient locks = LockClient.builder()
                         .uri(redis.uri())
-                        .clientName("billing")
+                        .cards(CardDetail.OFF)
                         .build();
                 CliProcess watch = CliProcess.start("watch", "--interval", "50ms", "--store", redis.uri(), "n");
                 CliProcess json =

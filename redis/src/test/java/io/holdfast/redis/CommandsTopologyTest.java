@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,6 +40,7 @@ class CommandsTopologyTest {
      * transaction with PUBLISH in it would be refused.
      */
     @Test
+    @Tag("deep")
     void afterAFailoverBehindSentinelsTheWayIsChosenAgain() {
         try (RedisReplication all = RedisReplication.builder()
                 .sentinels()
@@ -130,6 +132,7 @@ class CommandsTopologyTest {
 
     /** Keys of many slots share the connections that are lent for WATCH, also while all are held and renewed. */
     @Test
+    @Tag("deep")
     void aClusterHasFewConnectionsHoweverManySlotsHaveLocks() {
         try (RedisCluster cluster = RedisCluster.builder().replicasEach(0).start();
                 TestClient a = new TestClient(cluster.uri() + "?mode=commands")) {

@@ -19,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** One master, two replicas, three Sentinels: commands and messages follow the master. */
@@ -65,6 +66,7 @@ class RedisSentinelTest {
 
     /** Nothing ends the connections to a master that hangs, but the announcement of the new one. */
     @Test
+    @Tag("deep")
     void aHangingMasterIsReplaced() {
         String held = a.hold("n");
         servers.awaitInStep();

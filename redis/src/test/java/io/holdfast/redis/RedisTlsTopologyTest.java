@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * TLS to the Sentinels, to the servers that they name, and to each node of a cluster. All of them ask for a certificate
  * ({@code tls-auth-clients yes}).
  */
+@Tag("deep") // quick: RedisTlsTest
 @Timeout(120)
 class RedisTlsTopologyTest {
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInfo;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +81,7 @@ class EnsembleTest {
     }
 
     @Test
+    @Tag("deep")
     void a_killed_follower_stops_nobody_for_long() {
         Work work = workOf(client(), client(), client());
         work.awaitMore(20);
@@ -96,6 +98,7 @@ class EnsembleTest {
      * command may take. Which server comes first is chance, so it is tried often.
      */
     @Test
+    @Tag("deep")
     void a_server_that_hangs_keeps_nobody_from_connecting() throws Exception {
         int follower = (servers.leader().orElseThrow() + 1) % 3;
         servers.pause(follower);
@@ -194,6 +197,7 @@ class EnsembleTest {
 
     /** The process is stopped: no thread of it runs, so only clocks can tell when it wakes up. */
     @Test
+    @Tag("deep")
     void a_client_that_is_paused_past_its_session_finds_its_lease_over_at_the_first_look() throws Exception {
         try (PausedHolder holder = PausedHolder.start(uri(), name)) {
             long token = holder.awaitToken();
@@ -224,6 +228,7 @@ class EnsembleTest {
 
     /** It is longer than the session, and nobody renews it but the session's own life. */
     @Test
+    @Tag("deep")
     void a_fixed_lease_outlasts_sessions_and_ends_in_time_at_the_store_too() throws Exception {
         LockClient one = client("?sessionTimeout=9s&timeout=5s");
         LockClient two = client("?sessionTimeout=9s&timeout=5s");

@@ -16,6 +16,7 @@ import java.security.KeyStore;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -53,6 +54,7 @@ class ZooKeeperTlsTest {
 
     /** Mutual TLS: the servers let a client in only if it shows a certificate that they trust. */
     @Test
+    @Tag("deep")
     void servers_that_ask_for_a_certificate_get_the_one_of_the_uri(@TempDir Path dir) throws Exception {
         Path keys = dir.resolve("keys.p12");
         Path ca = dir.resolve("ca.pem");

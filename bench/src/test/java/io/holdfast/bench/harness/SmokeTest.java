@@ -8,10 +8,12 @@ import io.holdfast.testkit.RedisServer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Runs a little of everything, so that the harness still works on the day it is needed. Its figures mean nothing. */
+@Tag("deep") // starts each peer in a JVM of its own
 class SmokeTest {
 
     @Test
