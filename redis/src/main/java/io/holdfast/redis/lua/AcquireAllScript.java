@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /**
  * Takes several locks by one script, all or none: on one server any locks, in a cluster those of one slot. The script
@@ -50,12 +51,10 @@ public final class AcquireAllScript {
 
     /** Takes the locks. The server's clock must be known. */
     CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests) {
-        CompletableFuture<AcquireAllReply> outcome = new CompletableFuture<>();
-        acquire(requests, outcome, true);
-        return outcome;
+        return acquire(requests, true);
     }
 
-    private void acquire(List<AcquireRequest> requests, CompletableFuture<AcquireAllReply> outcome, boolean again) {
+    private CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests, boolean again) {
         ServerClock clock = connections.clock(requests.get(0).name());
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
@@ -68,26 +67,26 @@ public final class AcquireAllScript {
             args.add(request.holderId());
         }
         locks.add(2, keys.counter(requests.get(0).name()));
-        Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
+        Function<ScriptReply, CompletionStage<AcquireAllReply>> result = reply -> {
             int code = reply.integer();
             clock.observe(reply.number());
-            if (code == LuaLockStore.LATE && again) {
-                // The command was delayed, or the server's clock was set. The clock is known now.
-                acquire(requests, outcome, false);
-            } else if (code == LuaLockStore.LATE) {
-                outcome.completeExceptionally(errors.late());
-            } else if (code == LuaLockStore.UNUSABLE_KEY) {
-                String type = reply.text();
-                outcome.completeExceptionally(errors.unusable(reply.text(), type, locks.get(2)));
-            } else if (code == 0) {
-                outcome.complete(
-                        AcquireAllReply.busy(requests.get(reply.integer() - 1).name(), reply.number()));
-            } else {
-                List<Granted> granted = new ArrayList<>();
-                requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
-                outcome.complete(AcquireAllReply.taken(granted));
+            if (again && AcquireRefusals.isLate(code)) {
+                return acquire(requests, false);
             }
+            AcquireRefusals.check(code, reply, errors, locks.get(2));
+            return CompletableFuture.completedFuture(acquired(requests, code == 1, reply));
         };
-        scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), decoder, outcome);
+        return scripts.run(
+                        LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), result)
+                .thenCompose(outcome -> outcome);
+    }
+
+    private static AcquireAllReply acquired(List<AcquireRequest> requests, boolean taken, ScriptReply reply) {
+        if (!taken) {
+            return AcquireAllReply.busy(requests.get(reply.integer() - 1).name(), reply.number());
+        }
+        List<Granted> granted = new ArrayList<>();
+        requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
+        return AcquireAllReply.taken(granted);
     }
 }

@@ -4,7 +4,6 @@ import io.holdfast.redis.RedissonChannels;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.RedissonReleases;
-import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
@@ -26,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,8 +41,6 @@ public final class LuaLockStore implements LockStore {
     /** Redisson's releases wake only the first few of the queue: those behind them would ask for nothing. */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
-    static final int LATE = -1;
-    static final int UNUSABLE_KEY = -2;
     private static final int NO_LOCK = -3;
     private static final int RELEASED_AND_HELD = 2;
     private static final int RELEASED_TOO_LATE = 4;
@@ -131,12 +129,11 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<AcquireReply> acquireNow(AcquireRequest request) {
-        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
-        acquire(request, outcome, true);
-        return outcome;
+        return acquireNow(request, true);
     }
 
-    private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
+    /** @param again whether to send the command again if the server refuses it as late */
+    private CompletionStage<AcquireReply> acquireNow(AcquireRequest request, boolean again) {
         String name = request.name();
         List<String> args = new ArrayList<>(5);
         args.add(request.holderId());
@@ -149,26 +146,19 @@ public final class LuaLockStore implements LockStore {
             args.add(COUNT);
         }
         String[] all = args.toArray(String[]::new);
-        Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
+        Function<ScriptReply, CompletionStage<AcquireReply>> result = reply -> {
             int code = reply.integer();
             observe(name, reply);
-            if (code == LATE && again) {
-                // The command was delayed, or the server's clock was set. The clock is known now.
-                acquire(request, outcome, false);
-            } else if (code == LATE) {
-                outcome.completeExceptionally(errors.late());
-            } else if (code == UNUSABLE_KEY) {
-                String type = reply.text();
-                outcome.completeExceptionally(errors.unusable(reply.text(), type, keys.counter(name)));
-            } else {
-                outcome.complete(acquired(request, code == 1, reply));
+            if (again && AcquireRefusals.isLate(code)) {
+                return acquireNow(request, false);
             }
+            AcquireRefusals.check(code, reply, errors, keys.counter(name));
+            return CompletableFuture.completedFuture(acquired(request, code == 1, reply));
         };
-        if (replicated == null) {
-            scripts.run(LuaScript.ACQUIRE, keys.of(name), all, decoder, outcome);
-        } else {
-            replicated.run(keys.of(name), all, decoder, outcome);
-        }
+        CompletionStage<CompletionStage<AcquireReply>> answered = replicated == null
+                ? scripts.run(LuaScript.ACQUIRE, keys.of(name), all, result)
+                : replicated.run(keys.of(name), all, result);
+        return answered.thenCompose(outcome -> outcome);
     }
 
     /** Returns whether one command may take these locks. Not if replicas are waited for: that is done lock by lock. */
@@ -226,26 +216,25 @@ public final class LuaLockStore implements LockStore {
             Long.toString(requeue.pollMillis()),
             notAfter(name)
         };
-        return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
+        Function<ScriptReply, CompletionStage<ReleaseReply>> result = reply -> {
             messages.redisson().unwatch(name, request.holderId());
             int code = reply.integer();
             if (code == 0) {
-                outcome.complete(ReleaseReply.notHeld());
-                return;
+                return CompletableFuture.completedFuture(ReleaseReply.notHeld());
             }
             if (code == RELEASED_TOO_LATE) {
                 // A caller that still waits for this answer wants to queue.
                 leftFree(name, reply);
-                acquireNext(requeue).whenComplete((acquired, error) -> StageGuard.complete(outcome, acquired, error));
-                return;
+                return acquireNext(requeue);
             }
             observe(name, reply);
             AcquireReply acquired = acquired(requeue, code == RELEASED_AND_HELD, reply);
             if (acquired instanceof AcquireReply.Busy busy) {
                 tell(name, busy.holder());
             }
-            outcome.complete(ReleaseReply.requeued(acquired));
-        });
+            return CompletableFuture.completedFuture(ReleaseReply.requeued(acquired));
+        };
+        return scripts.run(LuaScript.RELEASE, keys.of(name), args, result).thenCompose(outcome -> outcome);
     }
 
     private CompletionStage<ReleaseReply> acquireNext(AcquireRequest requeue) {

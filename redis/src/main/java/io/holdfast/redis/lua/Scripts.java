@@ -25,12 +25,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Scripts {
 
-    /** Completes the outcome of a call by the reply of its script, now or later. Runs on an I/O thread. */
-    @FunctionalInterface
-    public interface Decoder<T> {
-        void decode(ScriptReply reply, CompletableFuture<T> outcome);
-    }
-
     /** What the server allows, and the digests of the scripts in the form for that. Nothing changes the map. */
     private record Forms(Allowed allowed, Map<LuaScript, String> digests) {}
 
@@ -90,21 +84,16 @@ public final class Scripts {
         return script.text(head, forms.allowed.pushes());
     }
 
-    /** Runs a script whose outcome is a function of its reply. A function that throws fails the call. */
+    /**
+     * Runs a script.
+     *
+     * @param result makes the outcome from the reply, on an I/O thread; a function that throws fails the call
+     */
     public <T> CompletableFuture<T> run(
             LuaScript script, String[] keys, String[] args, Function<ScriptReply, T> result) {
-        return run(script, keys, args, (reply, outcome) -> outcome.complete(result.apply(reply)));
-    }
-
-    <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
-        CompletableFuture<T> outcome = new CompletableFuture<>();
-        run(script, keys, args, decoder, outcome);
-        return outcome;
-    }
-
-    /** Runs a script, and completes a future that the caller already has. */
-    <T> void run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
-        new Call<>(script, keys, args, decoder, outcome).send();
+        Call<T> call = new Call<>(script, keys, args, result);
+        call.send();
+        return call.outcome;
     }
 
     /**
@@ -149,17 +138,16 @@ public final class Scripts {
         private final LuaScript script;
         private final String[] keys;
         private final String[] args;
-        private final Decoder<T> decoder;
-        private final CompletableFuture<T> outcome;
+        private final Function<ScriptReply, T> result;
+        private final CompletableFuture<T> outcome = new CompletableFuture<>();
         private final long startNanos = time.nanoTime();
         private long delayNanos = RETRY_FIRST_NANOS;
 
-        Call(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+        Call(LuaScript script, String[] keys, String[] args, Function<ScriptReply, T> result) {
             this.script = script;
             this.keys = keys;
             this.args = args;
-            this.decoder = decoder;
-            this.outcome = outcome;
+            this.result = result;
         }
 
         void send() {
@@ -195,7 +183,7 @@ public final class Scripts {
             }
             errors.executed();
             try {
-                decoder.decode(reply, outcome);
+                outcome.complete(result.apply(reply));
             } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
