@@ -187,17 +187,15 @@ public final class CommandsLockStore implements LockStore {
                             ? foreign.listeners(RedisKeys.redissonChannel(name))
                             : CompletableFuture.completedFuture(0);
                     return holds.renew(request, () -> tokens.next(name))
-                            .thenCombine(waiting, CommandsLockStore::withWaiting);
+                            .thenCombine(
+                                    waiting,
+                                    (reply, count) -> reply instanceof Renewed ? new Renewed(count) : reply);
                 })
                 .whenComplete((reply, error) -> {
                     if (reply instanceof Gone) {
                         parts.messages().redisson().unwatch(name, request.holderId());
                     }
                 });
-    }
-
-    private static RenewReply withWaiting(RenewReply reply, int waiting) {
-        return reply instanceof Renewed ? new Renewed(waiting) : reply;
     }
 
     @Override

@@ -40,15 +40,15 @@ public enum LuaScript {
     PROBE("probe"),
     PROBE_HOLD("probe-hold"),
 
-    QUORUM_TAKE("holders", "quorum-common", "quorum-take"),
-    QUORUM_EXTEND("quorum-extend"),
-    QUORUM_RELEASE("holders", "quorum-common", "quorum-release"),
-    QUORUM_LEAVE("holders", "quorum-common", "quorum-leave"),
-    QUORUM_COMMIT("holders", "quorum-common", "quorum-commit"),
-    QUORUM_INSPECT("holders", "quorum-common", "quorum-inspect"),
-    QUORUM_FORCE("holders", "quorum-common", "quorum-force"),
-    QUORUM_LOOK("quorum-look"),
-    QUORUM_ADMIT("quorum-admit");
+    QUORUM_TAKE("clock", "holders", "quorum-common", "quorum-take"),
+    QUORUM_EXTEND("clock", "quorum-extend"),
+    QUORUM_RELEASE("clock", "holders", "quorum-common", "quorum-release"),
+    QUORUM_LEAVE("clock", "holders", "quorum-common", "quorum-leave"),
+    QUORUM_COMMIT("clock", "holders", "quorum-common", "quorum-commit"),
+    QUORUM_INSPECT("clock", "holders", "quorum-common", "quorum-inspect"),
+    QUORUM_FORCE("clock", "holders", "quorum-common", "quorum-force"),
+    QUORUM_LOOK("clock", "quorum-look"),
+    QUORUM_ADMIT("clock", "quorum-admit");
 
     /** The scripts of a store on one server or cluster. */
     public static final List<LuaScript> OF_STORES =
@@ -97,7 +97,7 @@ public enum LuaScript {
         for (int i = 0; i < resources.size(); i++) {
             early = resources.get(i).endsWith(SHORT) ? i + 1 : early;
         }
-        return joined(resources.subList(0, early)).replace(RELEASED, pushes ? head.release() : "0")
+        return joined(resources.subList(0, early)).replace(RELEASED, pushes ? head.publishing().release() : "0")
                 + (pushes ? head.text() + read("push") : read("silent"))
                 + "\n"
                 + joined(resources.subList(early, resources.size()));

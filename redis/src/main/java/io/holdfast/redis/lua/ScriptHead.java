@@ -15,9 +15,4 @@ public record ScriptHead(Publishing publishing, String channels, boolean tagged)
         String quoted = channels.replace("\\", "\\\\").replace("'", "\\'");
         return "local CHANNELS, TAGGED = '" + quoted + "', " + tagged + "\n" + publishing.head();
     }
-
-    /** Returns the expression that publishes a release to {@code channel}; its value is the number of receivers. */
-    String release() {
-        return publishing.release();
-    }
 }

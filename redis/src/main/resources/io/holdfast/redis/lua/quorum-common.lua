@@ -1,4 +1,5 @@
--- What the scripts of a quorum's member share. Put before each of them when it is loaded.
+-- The functions that the scripts about one lock at a quorum's member share; prepended to each, after clock.lua and
+-- holders.lua.
 --
 -- KEYS[1] lock      string: the id that holds, with an expiry. No key: free. Another program's SET NX lock counts, too.
 -- KEYS[2] register  string: "token id", the largest token accepted for this lock; kept for a day.
@@ -11,8 +12,6 @@
 --
 -- Every result begins with the birth, and the number of ms for which the server must not vote yet.
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local birth = redis.call('GET', KEYS[5]) or ''
 local quarantine = math.max(0, (tonumber(string.match(birth, ':(%d+)$')) or 0) - now)
 
