@@ -19,6 +19,18 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
     /** A server without restrictions. */
     public static final Allowed ALL = new Allowed(true, true, true);
 
+    Allowed withoutDigests() {
+        return new Allowed(false, pushes, batches);
+    }
+
+    Allowed withPushes(boolean now) {
+        return new Allowed(digests, now, batches);
+    }
+
+    Allowed withBatches(boolean now) {
+        return new Allowed(digests, pushes, now);
+    }
+
     /** Returns what is missing, for people. */
     public List<Finding> findings() {
         List<Finding> missing = new ArrayList<>();

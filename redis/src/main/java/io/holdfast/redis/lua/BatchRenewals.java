@@ -154,18 +154,17 @@ public final class BatchRenewals {
     /** Reads the answers. The reply names only the holds that were not renewed. */
     private static RenewReply[] replies(int count, ScriptReply reply) {
         RenewReply[] replies = new RenewReply[count];
-        List<?> others = reply.list();
+        long[] others = reply.numbers();
         if (reply.hasNext()) {
-            List<?> waiting = reply.list();
+            long[] waiting = reply.numbers();
             for (int i = 0; i < count; i++) {
-                replies[i] = new RenewReply.Renewed(((Long) waiting.get(i)).intValue());
+                replies[i] = new RenewReply.Renewed((int) waiting[i]);
             }
         } else {
             Arrays.fill(replies, RENEWED);
         }
-        for (int i = 0; i < others.size(); i += 2) {
-            int place = ((Long) others.get(i)).intValue() - 1;
-            replies[place] = (Long) others.get(i + 1) == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
+        for (int i = 0; i < others.length; i += 2) {
+            replies[(int) others[i] - 1] = others[i + 1] == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
         }
         return replies;
     }

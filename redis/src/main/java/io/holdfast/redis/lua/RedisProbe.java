@@ -65,8 +65,9 @@ public final class RedisProbe {
      */
     public Found find(String[] keys, String[] batchKeys, String channel) {
         StoreException first = null;
+        Allowed silent = Allowed.ALL.withPushes(false);
         for (Allowed allowed : new Allowed[] {
-            Allowed.ALL, new Allowed(false, true, true), new Allowed(true, false, true), new Allowed(false, false, true)
+            Allowed.ALL, Allowed.ALL.withoutDigests(), silent, silent.withoutDigests()
         }) {
             scripts.restrict(allowed);
             try {
@@ -75,9 +76,9 @@ public final class RedisProbe {
                 String said = reply.text();
                 String missingRights = reply.text();
                 boolean pushes = reply.flag();
-                scripts.restrict(new Allowed(allowed.digests(), pushes, true));
+                scripts.restrict(allowed.withPushes(pushes));
                 Batches batches = batches(batchKeys);
-                Allowed found = new Allowed(allowed.digests(), pushes, batches == Batches.ALLOWED);
+                Allowed found = allowed.withPushes(pushes).withBatches(batches == Batches.ALLOWED);
                 scripts.restrict(found);
                 return new Found(found, serverMillis, said, missingRights, batches == Batches.REFUSED);
             } catch (StoreException e) {
@@ -105,7 +106,7 @@ public final class RedisProbe {
             ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
             reply.number();
             // The reply names each hold that was not found, also one that the server had no memory for.
-            return reply.list().isEmpty() ? Batches.ALLOWED : Batches.FAILED;
+            return reply.numbers().length == 0 ? Batches.ALLOWED : Batches.FAILED;
         } catch (StoreException e) {
             if (!isRefusal(e)) {
                 throw e;

@@ -40,8 +40,9 @@ public final class ScriptReply {
     }
 
     /** Reads a list of numbers. */
-    List<?> list() {
-        return (List<?>) elements.get(next++);
+    long[] numbers() {
+        List<?> list = (List<?>) elements.get(next++);
+        return list.stream().mapToLong(number -> (Long) number).toArray();
     }
 
     public String text() {
