@@ -24,11 +24,12 @@ public final class AcquiresUnderWay {
     public <T> CompletionStage<T> next(String id, Supplier<CompletionStage<T>> acquire) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         CompletableFuture<?> before = last.put(id, outcome);
-        after(before, () -> StageGuard.begin(acquire).whenComplete((reply, error) -> {
+        Runnable begin = () -> StageGuard.begin(acquire).whenComplete((reply, error) -> {
             // First: a withdrawal that the answer causes must not wait for this acquire.
             last.remove(id, outcome);
             StageGuard.complete(outcome, reply, error);
-        }));
+        });
+        after(before, begin);
         return outcome;
     }
 

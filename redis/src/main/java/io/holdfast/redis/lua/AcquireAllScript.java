@@ -14,8 +14,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * Takes several locks by one script, all or none: on one server any locks, in a cluster those of one slot. The script
- * computes its keys, so it is not used where a service refuses that.
+ * Takes several locks by one script, all or none: any locks on one server, the locks of one slot in a cluster. The
+ * script computes its keys, so it is not used where a service refuses that.
  */
 public final class AcquireAllScript {
 
@@ -76,8 +76,7 @@ public final class AcquireAllScript {
             AcquireRefusals.check(code, reply, errors, locks.get(2));
             return CompletableFuture.completedFuture(acquired(requests, code == 1, reply));
         };
-        return scripts.run(
-                        LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), result)
+        return scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), result)
                 .thenCompose(outcome -> outcome);
     }
 

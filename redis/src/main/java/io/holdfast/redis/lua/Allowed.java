@@ -5,14 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a server lets this user do with scripts. {@link RedisProbe} finds it out once, when the store is opened. Without
- * any of it the locks are as safe, and slower.
+ * What a server lets this user do with scripts. {@link RedisProbe} tries it once, when the store is opened. Without any
+ * of these rights, locks are as safe, and slower.
  *
  * @param digests whether scripts may be called by their digest (EVALSHA); otherwise each call carries the text (EVAL)
  * @param pushes whether scripts may publish, so that a release can grant the lock to the next client and notify it;
  *     otherwise a release leaves the lock free, and the releasing client sends a hint
  * @param batches whether a script may compute its keys and use those of several slots, so that one command renews many
- *     holds; false also if that could not be tried
+ *     holds; also false if that could not be tried
  */
 public record Allowed(boolean digests, boolean pushes, boolean batches) {
 
@@ -31,7 +31,7 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
         return new Allowed(digests, pushes, now);
     }
 
-    /** Returns what is missing, for people. */
+    /** Returns the missing rights, for people. */
     public List<Finding> findings() {
         List<Finding> missing = new ArrayList<>();
         if (!digests) {

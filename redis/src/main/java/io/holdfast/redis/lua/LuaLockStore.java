@@ -31,15 +31,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store that keeps locks by Lua scripts: each command is one script. The scripts' heads say what the arguments and
- * replies mean.
+ * The store of mode {@code lua}: each command is one script, whose head documents its arguments and results.
  *
- * <p>Keeps no state of a lock but which of Redisson's releases it listens for ({@link RedissonReleases}), and which
+ * <p>Keeps no state of locks except which of Redisson's releases it listens for ({@link RedissonReleases}), and which
  * acquires are under way. Stages complete on the driver's I/O thread.
  */
 public final class LuaLockStore implements LockStore {
 
-    /** Redisson's releases wake only the first few of the queue: those behind them would ask for nothing. */
+    /** Redisson's releases wake only the first few clients of the queue: those behind them would ask in vain. */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
     private static final int NO_LOCK = -3;
@@ -108,7 +107,7 @@ public final class LuaLockStore implements LockStore {
         return whenTimeIsKnown(request.name(), () -> acquireAndListen(request));
     }
 
-    /** Begins a command that needs the server's time. Asks for the time first if this server has not told it yet. */
+    /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
     private <T> CompletionStage<T> whenTimeIsKnown(String name, Supplier<CompletionStage<T>> command) {
         if (connections.clock(name).isKnown()) {
             return command.get();
@@ -123,7 +122,7 @@ public final class LuaLockStore implements LockStore {
         if (!request.queue() || messages.subscriptions().ready(request.name())) {
             return acquireNow(request);
         }
-        // A client that waits must hear the grant; a client that gets the lock at once need not listen at all.
+        // A client that waits must receive the grant; a client that gets the lock at once need not listen at all.
         return acquireNow(request.unqueued())
                 .thenCompose(reply -> reply instanceof AcquireReply.Granted
                         ? CompletableFuture.completedFuture(reply)
@@ -208,8 +207,8 @@ public final class LuaLockStore implements LockStore {
         if (replicated != null
                 || !messages.subscriptions().ready(name)
                 || !connections.clock(name).isKnown()) {
-            // By two commands: replicas must have the hold before its lease is handed out, or the grant would not be
-            // heard.
+            // By two commands: replicas must have the hold before its lease is handed out, or nobody would receive the
+            // grant.
             return releaseOnly(name, request.holderId())
                     .thenCompose(
                             reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
@@ -254,8 +253,8 @@ public final class LuaLockStore implements LockStore {
         if (acquiring == null) {
             return withdrawn;
         }
-        // The acquire may have a step to go, or use another connection. Overtaken by the withdrawal, it queues after
-        // all.
+        // The acquire may have another step, or use another connection. If the withdrawal overtakes it, it still
+        // queues.
         return withdrawn.thenCompose(held -> acquiring
                 .handle((reply, error) -> true)
                 .thenCompose(over -> withdraw(name, holderId))
@@ -320,7 +319,7 @@ public final class LuaLockStore implements LockStore {
         return describe();
     }
 
-    /** For tests: to count the channels of Redisson's that are listened to. */
+    /** For tests: to count the subscribed channels of Redisson. */
     public RedisMessages messages() {
         return messages;
     }
@@ -369,7 +368,7 @@ public final class LuaLockStore implements LockStore {
         return code == 1;
     }
 
-    /** Reads whom to tell of a release, and how many heard of it at Redisson. */
+    /** Reads which client to notify, and how many Redisson clients received the release. */
     private void leftFree(String name, ScriptReply reply) {
         tell(name, reply.text());
         if (reply.number() > 0) {
@@ -377,16 +376,14 @@ public final class LuaLockStore implements LockStore {
         }
     }
 
-    /** Sends the hint of a release, where the script could not publish it. */
+    /** Sends the hint of a release if scripts may not publish. */
     private void tell(String name, String firstWaiting) {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }
     }
 
-    /**
-     * Returns the server time after which a command that is sent now is refused: no caller waits for its answer then.
-     */
+    /** Returns the server time after which no caller waits for the answer, so the server refuses the command. */
     private String notAfter(String name) {
         return Long.toString(connections.clock(name).notAfterMillis(settings.timeout()));
     }

@@ -1,7 +1,7 @@
--- Gives a member its birth, unless it has one of its present life. Loaded with clock.lua alone.
+-- Gives a member its birth, unless it has one of the present run of the server. Loaded with clock.lua alone.
 --
 -- KEYS    birth
--- ARGV    the server's run id; a new uuid; for how many ms it must not vote
+-- ARGV    the server's run id; a new uuid; for how many ms the server must not vote
 -- Result  {birth, quarantine}, of this run or an earlier one
 
 local birth = redis.call('GET', KEYS[1]) or ''

@@ -7,7 +7,7 @@
 -- KEYS[4] sequence  string: "number id": how many exact settings the hold has seen; only after one.
 -- KEYS[5] birth     string: "uuid:run id:from", for all locks: the life of this server's data, and the time from which
 --                   it may vote, in ms of server time. Has no expiry. No key: the data were lost, or never there.
--- ARGV[1] the beginning of clients' channels; the rest is the client id, which is a holder id up to its last colon
+-- ARGV[1] the prefix of clients' channels. The client id follows it: a holder id up to its last colon
 -- ARGV[2] the id, or the client id, that the call is about
 --
 -- Every result begins with the birth, and the number of ms for which the server must not vote yet.
@@ -63,7 +63,7 @@ local function write(token, id)
   return 0, has
 end
 
--- Returns the other clients that wait, the longest waiting first. Removes those that have not asked for too long.
+-- Returns the other waiting clients, the longest waiting first. Removes those that have not asked for too long.
 local function waiting(client)
   local ids, since = {}, {}
   if redis.call('EXISTS', KEYS[3]) == 0 then
@@ -85,7 +85,7 @@ local function waiting(client)
   return ids
 end
 
--- Sends "<kind> <detail> <lock>" to a client. Returns how many heard it; where the server refuses that, 1.
+-- Sends "<kind> <detail> <lock>" to a client. Returns how many received it; 1 if the server refuses PUBLISH.
 local function tell(client, kind, detail)
   local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. detail .. ' ' .. KEYS[1])
   return type(heard) == 'number' and heard or 1
