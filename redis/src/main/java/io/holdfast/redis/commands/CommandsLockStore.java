@@ -1,7 +1,6 @@
 package io.holdfast.redis.commands;
 
 import io.holdfast.redis.commands.ConditionalDelete.Deletion;
-import io.holdfast.redis.connect.AcquiresUnderWay;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.server.RedisErrors;
@@ -67,7 +66,7 @@ public final class CommandsLockStore implements LockStore {
     private final CommandsTokens tokens;
     private final CommandsHolds holds;
     private final ForeignKeys foreign;
-    private final AcquiresUnderWay underWay = new AcquiresUnderWay();
+    private final Acquisitions acquisitions = new Acquisitions();
 
     private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -83,7 +82,7 @@ public final class CommandsLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return underWay.next(request.holderId(), () -> guarded(request.name(), () -> take(request, TRIES)));
+        return acquisitions.next(request.holderId(), () -> guarded(request.name(), () -> take(request, TRIES)));
     }
 
     private CompletionStage<AcquireReply> take(AcquireRequest request, int triesLeft) {
@@ -204,7 +203,7 @@ public final class CommandsLockStore implements LockStore {
         if (next == null) {
             return abandon(name, request.holderId()).thenApply(ReleaseReply::of);
         }
-        return underWay.next(
+        return acquisitions.next(
                 next.holderId(),
                 () -> guarded(name, () -> end(name, request.holderId()))
                         .thenCompose(deletion -> deletion.done()
@@ -234,7 +233,7 @@ public final class CommandsLockStore implements LockStore {
     private CompletionStage<Deletion> end(String name, String id) {
         CommandsHold hold = holds.remove(name, id);
         // Only afterwards: an acquire of this id that is under way may still begin to listen.
-        underWay.afterwards(id, () -> parts.messages().redisson().unwatch(name, id));
+        acquisitions.afterwards(id, () -> parts.messages().redisson().unwatch(name, id));
         return end(name, id, hold == null ? id : hold.value, TRIES);
     }
 
@@ -329,9 +328,9 @@ public final class CommandsLockStore implements LockStore {
 
     /** For tests: what the store remembers of acquires and holds. */
     public String left() {
-        return underWay.size() == 0 && holds.size() == 0
+        return acquisitions.size() == 0 && holds.size() == 0
                 ? ""
-                : underWay.size() + " acquires, " + holds.size() + " holds at the store";
+                : acquisitions.size() + " acquisitions, " + holds.size() + " holds at the store";
     }
 
     private boolean publishes() {

@@ -1,7 +1,6 @@
 package io.holdfast.redis.lua;
 
 import io.holdfast.redis.RedissonChannels;
-import io.holdfast.redis.connect.AcquiresUnderWay;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.RedissonReleases;
@@ -98,13 +97,9 @@ public final class LuaLockStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return request.queue()
-                ? underWay.next(request.holderId(), () -> acquireInSteps(request))
-                : acquireInSteps(request);
-    }
-
-    private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
-        return whenTimeIsKnown(request.name(), () -> acquireAndListen(request));
+        Supplier<CompletionStage<AcquireReply>> steps =
+                () -> whenTimeIsKnown(request.name(), () -> acquireInSteps(request));
+        return request.queue() ? underWay.during(request.holderId(), steps) : steps.get();
     }
 
     /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
@@ -118,7 +113,7 @@ public final class LuaLockStore implements LockStore {
                 .thenCompose(state -> command.get());
     }
 
-    private CompletionStage<AcquireReply> acquireAndListen(AcquireRequest request) {
+    private CompletionStage<AcquireReply> acquireInSteps(AcquireRequest request) {
         if (!request.queue() || messages.subscriptions().ready(request.name())) {
             return acquireNow(request);
         }
@@ -192,7 +187,7 @@ public final class LuaLockStore implements LockStore {
         if (requeue == null) {
             return releaseOnly(request.name(), request.holderId());
         }
-        return underWay.next(requeue.holderId(), () -> releaseAndQueue(request, requeue));
+        return underWay.during(requeue.holderId(), () -> releaseAndQueue(request, requeue));
     }
 
     private CompletionStage<ReleaseReply> releaseOnly(String name, String holderId) {
@@ -241,9 +236,8 @@ public final class LuaLockStore implements LockStore {
         return scripts.run(LuaScript.RELEASE, keys.of(name), args, result).thenCompose(outcome -> outcome);
     }
 
-    /** A step of an acquire that is under way already. */
     private CompletionStage<ReleaseReply> acquireNext(AcquireRequest requeue) {
-        return acquireInSteps(requeue).thenApply(acquired -> ReleaseReply.requeued(acquired));
+        return acquire(requeue).thenApply(acquired -> ReleaseReply.requeued(acquired));
     }
 
     @Override

@@ -1,5 +1,6 @@
-package io.holdfast.redis.connect;
+package io.holdfast.redis.commands;
 
+import io.holdfast.redis.connect.StageGuard;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,24 +9,19 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires of one client that are under way. An acquire can take several commands, so a withdrawal of its id may
- * overtake it: the withdrawal must know of the acquire. Acquires of one id follow each other: without scripts, two at
- * once could each make a token for the same hold. Thread-safe.
+ * The acquires of one client that are under way in the commands mode. Acquires of one id follow each other: two at once
+ * could each make a token for the same hold. Thread-safe.
  */
-public final class AcquiresUnderWay {
+public final class Acquisitions {
 
     /** The last acquire of each holder id. */
     private final ConcurrentMap<String, CompletableFuture<?>> last = new ConcurrentHashMap<>();
 
-    /**
-     * Begins an acquire when the earlier ones of this id have ended. It counts as under way from now on. It must not
-     * wait for another acquire of its own id.
-     */
-    public <T> CompletionStage<T> next(String id, Supplier<CompletionStage<T>> acquire) {
+    /** Begins an acquire when the earlier ones of this id have ended. It counts as under way from now on. */
+    <T> CompletionStage<T> next(String id, Supplier<CompletionStage<T>> acquire) {
         CompletableFuture<T> outcome = new CompletableFuture<>();
         CompletableFuture<?> before = last.put(id, outcome);
         Runnable begin = () -> StageGuard.begin(acquire).whenComplete((reply, error) -> {
-            // First: a withdrawal that the answer causes must not wait for this acquire.
             last.remove(id, outcome);
             StageGuard.complete(outcome, reply, error);
         });
@@ -33,14 +29,8 @@ public final class AcquiresUnderWay {
         return outcome;
     }
 
-    /** Returns a stage that completes when the last acquire of this id ends; null if none is under way. */
-    @Nullable
-    public CompletionStage<?> of(String id) {
-        return last.get(id);
-    }
-
-    /** Runs something when no acquire of an id is under way, perhaps at once. */
-    public void afterwards(String id, Runnable what) {
+    /** Runs something once no acquire of an id is under way, perhaps at once. */
+    void afterwards(String id, Runnable what) {
         after(last.get(id), what);
     }
 
@@ -52,8 +42,7 @@ public final class AcquiresUnderWay {
         }
     }
 
-    /** For tests. */
-    public int size() {
+    int size() {
         return last.size();
     }
 }
