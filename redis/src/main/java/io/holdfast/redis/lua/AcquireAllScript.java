@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Function;
 
 /**
  * Takes several locks by one script, all or none: any locks on one server, the locks of one slot in a cluster. The
@@ -51,10 +50,12 @@ public final class AcquireAllScript {
 
     /** Takes the locks. The server's clock must be known. */
     CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests) {
-        return acquire(requests, true);
+        CompletableFuture<AcquireAllReply> outcome = new CompletableFuture<>();
+        acquire(requests, outcome, true);
+        return outcome;
     }
 
-    private CompletionStage<AcquireAllReply> acquire(List<AcquireRequest> requests, boolean again) {
+    private void acquire(List<AcquireRequest> requests, CompletableFuture<AcquireAllReply> outcome, boolean again) {
         ServerClock clock = connections.clock(requests.get(0).name());
         List<String> locks = new ArrayList<>();
         List<String> args = new ArrayList<>();
@@ -67,17 +68,17 @@ public final class AcquireAllScript {
             args.add(request.holderId());
         }
         locks.add(2, keys.counter(requests.get(0).name()));
-        Function<ScriptReply, CompletionStage<AcquireAllReply>> result = reply -> {
+        Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             clock.observe(reply.number());
             if (again && AcquireRefusals.isLate(code)) {
-                return acquire(requests, false);
+                acquire(requests, outcome, false);
+                return;
             }
             AcquireRefusals.check(code, reply, errors, locks.get(2));
-            return CompletableFuture.completedFuture(acquired(requests, code == 1, reply));
+            outcome.complete(acquired(requests, code == 1, reply));
         };
-        return scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), result)
-                .thenCompose(outcome -> outcome);
+        scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), decoder, outcome);
     }
 
     private static AcquireAllReply acquired(List<AcquireRequest> requests, boolean taken, ScriptReply reply) {

@@ -4,6 +4,7 @@ import io.holdfast.redis.RedissonChannels;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
 import io.holdfast.redis.connect.RedissonReleases;
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
@@ -25,7 +26,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -128,11 +128,13 @@ public final class LuaLockStore implements LockStore {
     }
 
     private CompletionStage<AcquireReply> acquireNow(AcquireRequest request) {
-        return acquireNow(request, true);
+        CompletableFuture<AcquireReply> outcome = new CompletableFuture<>();
+        acquire(request, outcome, true);
+        return outcome;
     }
 
     /** @param again whether to send the command again if the server refuses it as late */
-    private CompletionStage<AcquireReply> acquireNow(AcquireRequest request, boolean again) {
+    private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
         List<String> args = new ArrayList<>(5);
         args.add(request.holderId());
@@ -145,19 +147,21 @@ public final class LuaLockStore implements LockStore {
             args.add(COUNT);
         }
         String[] all = args.toArray(String[]::new);
-        Function<ScriptReply, CompletionStage<AcquireReply>> result = reply -> {
+        Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             observe(name, reply);
             if (again && AcquireRefusals.isLate(code)) {
-                return acquireNow(request, false);
+                acquire(request, outcome, false);
+                return;
             }
             AcquireRefusals.check(code, reply, errors, keys.counter(name));
-            return CompletableFuture.completedFuture(acquired(request, code == 1, reply));
+            outcome.complete(acquired(request, code == 1, reply));
         };
-        CompletionStage<CompletionStage<AcquireReply>> answered = replicated == null
-                ? scripts.run(LuaScript.ACQUIRE, keys.of(name), all, result)
-                : replicated.run(keys.of(name), all, result);
-        return answered.thenCompose(outcome -> outcome);
+        if (replicated == null) {
+            scripts.run(LuaScript.ACQUIRE, keys.of(name), all, decoder, outcome);
+        } else {
+            replicated.run(keys.of(name), all, decoder, outcome);
+        }
     }
 
     /** Returns whether one command may take these locks. Not if replicas are waited for: that is done lock by lock. */
@@ -215,25 +219,26 @@ public final class LuaLockStore implements LockStore {
             Long.toString(requeue.pollMillis()),
             notAfter(name)
         };
-        Function<ScriptReply, CompletionStage<ReleaseReply>> result = reply -> {
+        return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
             messages.redisson().unwatch(name, request.holderId());
             int code = reply.integer();
             if (code == 0) {
-                return CompletableFuture.completedFuture(ReleaseReply.notHeld());
+                outcome.complete(ReleaseReply.notHeld());
+                return;
             }
             if (code == RELEASED_TOO_LATE) {
                 // A caller that still waits for this answer wants to queue.
                 leftFree(name, reply);
-                return acquireNext(requeue);
+                acquireNext(requeue).whenComplete((acquired, error) -> StageGuard.complete(outcome, acquired, error));
+                return;
             }
             observe(name, reply);
             AcquireReply acquired = acquired(requeue, code == RELEASED_AND_HELD, reply);
             if (acquired instanceof AcquireReply.Busy busy) {
                 tell(name, busy.holder());
             }
-            return CompletableFuture.completedFuture(ReleaseReply.requeued(acquired));
-        };
-        return scripts.run(LuaScript.RELEASE, keys.of(name), args, result).thenCompose(outcome -> outcome);
+            outcome.complete(ReleaseReply.requeued(acquired));
+        });
     }
 
     private CompletionStage<ReleaseReply> acquireNext(AcquireRequest requeue) {

@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,9 +50,8 @@ public final class ReplicatedAcquires {
         this.patience = settings.timeout().dividedBy(2);
     }
 
-    /** Runs the script that acquires, as {@link Scripts} does. */
-    <T> CompletionStage<T> run(String[] keys, String[] args, Function<ScriptReply, T> result) {
-        CompletableFuture<T> outcome = new CompletableFuture<>();
+    /** Runs the script that acquires. */
+    <T> void run(String[] keys, String[] args, Scripts.Decoder<T> decoder, CompletableFuture<T> outcome) {
         Task task = new Task(keys, args);
         CompletionStage<ScriptReply> answered = task.reply;
         answered.whenComplete((reply, error) -> {
@@ -63,18 +61,16 @@ public final class ReplicatedAcquires {
                 return;
             }
             try {
-                outcome.complete(result.apply(reply));
+                decoder.decode(reply, outcome);
             } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
         });
         if (closed) {
             task.reply.completeExceptionally(errors.closed(null));
-        } else {
-            lanes.computeIfAbsent(connections.server(keys[0]), server -> new Lane())
-                    .add(task);
+            return;
         }
-        return outcome;
+        lanes.computeIfAbsent(connections.server(keys[0]), server -> new Lane()).add(task);
     }
 
     void close() {

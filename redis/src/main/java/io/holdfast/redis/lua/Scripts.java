@@ -25,6 +25,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Scripts {
 
+    /** Completes the outcome of a call by the reply of its script, now or later. Runs on an I/O thread. */
+    @FunctionalInterface
+    public interface Decoder<T> {
+        void decode(ScriptReply reply, CompletableFuture<T> outcome);
+    }
+
     /** What the server allows, and the digests of the scripts in that form. The map does not change. */
     private record Forms(Allowed allowed, Map<LuaScript, String> digests) {}
 
@@ -84,16 +90,21 @@ public final class Scripts {
         return script.text(head, forms.allowed.pushes());
     }
 
-    /**
-     * Runs a script.
-     *
-     * @param result makes the outcome from the reply, on an I/O thread; a function that throws fails the call
-     */
+    /** Runs a script whose outcome is a function of its reply. A function that throws fails the call. */
     public <T> CompletableFuture<T> run(
             LuaScript script, String[] keys, String[] args, Function<ScriptReply, T> result) {
-        Call<T> call = new Call<>(script, keys, args, result);
-        call.send();
-        return call.outcome;
+        return run(script, keys, args, (reply, outcome) -> outcome.complete(result.apply(reply)));
+    }
+
+    <T> CompletableFuture<T> run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder) {
+        CompletableFuture<T> outcome = new CompletableFuture<>();
+        run(script, keys, args, decoder, outcome);
+        return outcome;
+    }
+
+    /** Runs a script, and completes a future that the caller already has. */
+    <T> void run(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
+        new Call<>(script, keys, args, decoder, outcome).send();
     }
 
     /**
@@ -138,16 +149,17 @@ public final class Scripts {
         private final LuaScript script;
         private final String[] keys;
         private final String[] args;
-        private final Function<ScriptReply, T> result;
-        private final CompletableFuture<T> outcome = new CompletableFuture<>();
+        private final Decoder<T> decoder;
+        private final CompletableFuture<T> outcome;
         private final long startNanos = time.nanoTime();
         private long delayNanos = RETRY_FIRST_NANOS;
 
-        Call(LuaScript script, String[] keys, String[] args, Function<ScriptReply, T> result) {
+        Call(LuaScript script, String[] keys, String[] args, Decoder<T> decoder, CompletableFuture<T> outcome) {
             this.script = script;
             this.keys = keys;
             this.args = args;
-            this.result = result;
+            this.decoder = decoder;
+            this.outcome = outcome;
         }
 
         void send() {
@@ -183,7 +195,7 @@ public final class Scripts {
             }
             errors.executed();
             try {
-                outcome.complete(result.apply(reply));
+                decoder.decode(reply, outcome);
             } catch (Throwable e) {
                 outcome.completeExceptionally(errors.of(e));
             }
