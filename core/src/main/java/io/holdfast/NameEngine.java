@@ -122,7 +122,7 @@ final class NameEngine extends NameEffects implements NameEvents {
     public void onClaim(Waiter waiter) {
         handle(state -> {
             if (waiter.state == Waiter.State.PENDING) {
-                state.tenure.onClaim(waiter);
+                state.tenure.handOutIfOpen();
             }
         });
     }
