@@ -92,7 +92,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     private void armDeadline(Waiter waiter) {
         if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
-            waiter.timer = time().schedule(waiter.waitNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT));
+            waiter.timer = time().schedule(waiter.waitNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
         }
     }
 
@@ -128,22 +128,13 @@ final class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
-    public boolean onLeave(Waiter waiter, Waiter.State outcome) {
+    public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         return ask(false, state -> {
             if (waiter.state != Waiter.State.PENDING) {
                 return false;
             }
-            state.onLeave(waiter, outcome);
+            state.onLeave(waiter, outcome, why);
             return true;
-        });
-    }
-
-    @Override
-    public void onDeadlock(Waiter waiter, DeadlockException why) {
-        handle(state -> {
-            if (waiter.state == Waiter.State.PENDING) {
-                state.onDeadlock(waiter, why);
-            }
         });
     }
 

@@ -322,7 +322,7 @@ final class Waiter {
             }
             DeadlockException deadlock = DeadlockCheck.beforeParking(this);
             if (deadlock != null) {
-                engine().onDeadlock(this, deadlock);
+                engine().onLeave(this, State.FAILED, deadlock);
             }
             LockSupport.park(this); // returns at once if the wait has ended
             if (Thread.interrupted()) {
@@ -368,7 +368,7 @@ final class Waiter {
 
     /** Gives up. Returns false if there has been another outcome. */
     boolean withdraw() {
-        return engine().onLeave(this, State.WITHDRAWN);
+        return engine().onLeave(this, State.WITHDRAWN, null);
     }
 
     /** Returns or throws the outcome of a waiter that is done. */
