@@ -75,15 +75,7 @@ public final class LockManagement {
     }
 
     /** The engine of a client, and not the client, which may be opened again with another one. */
-    private static final class Managed implements LockClientMXBean {
-
-        private final Engine engine;
-        private final boolean allowForceRelease;
-
-        Managed(Engine engine, boolean allowForceRelease) {
-            this.engine = engine;
-            this.allowForceRelease = allowForceRelease;
-        }
+    private record Managed(Engine engine, boolean allowForceRelease) implements LockClientMXBean {
 
         @Override
         public String getId() {
