@@ -48,8 +48,6 @@ public final class VirtualTime implements TimeSource {
     private volatile long wallOffsetMillis; // written by lock
     private long scheduled; // by lock
 
-    public VirtualTime() {}
-
     @Override
     public long nanoTime() {
         return nowNanos;
