@@ -214,14 +214,9 @@ final class MemoryName {
     }
 
     private int ahead(String holderId) {
-        int ahead = 0;
-        for (String id : queue.keySet()) {
-            if (id.equals(holderId)) {
-                break;
-            }
-            ahead++;
-        }
-        return ahead;
+        long ahead =
+                queue.keySet().stream().takeWhile(id -> !id.equals(holderId)).count();
+        return (int) ahead;
     }
 
     private void dropDead() {
