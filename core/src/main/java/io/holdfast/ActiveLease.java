@@ -116,7 +116,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         this.limitNanos = limitNanos;
         this.renewed = renewed;
         boolean declared = waiter.owner == null && waiter.options.isReleasedByThread();
-        this.releaser = declared ? waiter.thread() : waiter.owner;
+        this.releaser = declared ? waiter.parked : waiter.owner;
         this.takenBy = declared ? -waiter.threadId() : waiter.threadId();
         this.origin = waiter.origin();
     }

@@ -223,9 +223,8 @@ final class NameEngine extends NameEffects implements NameEvents {
         handle(state -> {
             long now = time().nanoTime();
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                Thread thread = waiter.thread();
-                if (thread != null) {
-                    all.add(new ThreadWait(name(), thread, waiter.threadId(), now - waiter.arrivedNanos));
+                if (waiter.parked != null) {
+                    all.add(new ThreadWait(name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
                 }
             }
         });

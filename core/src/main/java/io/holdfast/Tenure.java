@@ -309,7 +309,7 @@ final class Tenure {
         long now = time().nanoTime();
         boolean patient = now - next.arrivedNanos < state.settings().bargeNanos;
         boolean inTurn = now - state.waiters().turnNanos < state.settings().turnNanos;
-        return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
+        return next.parked != null && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {

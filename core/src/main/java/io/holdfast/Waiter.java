@@ -77,8 +77,8 @@ final class Waiter {
     @Nullable
     Waiter after; // by the engine's lock
 
-    /** The thread that is parked for the outcome; null for a stage. */
-    private final @Nullable Thread parked;
+    /** The thread that is parked for the outcome, and can be woken to try for itself; null for a stage. */
+    final @Nullable Thread parked;
 
     private final @Nullable CompletableFuture<Lease> future;
 
@@ -138,12 +138,6 @@ final class Waiter {
         waiter.asksOnce = true;
         waiter.failsQuietly = failsQuietly;
         return waiter;
-    }
-
-    /** Returns the thread that is parked for the outcome; null for a stage. */
-    @Nullable
-    Thread thread() {
-        return parked;
     }
 
     /** The waiter is submitted to a name. Called by the thread that asks. */
@@ -221,11 +215,6 @@ final class Waiter {
         long length =
                 bound == 0 ? regularNanos : options.leaseFor().isPresent() ? bound : Math.min(bound, regularNanos);
         return length - length % 1_000_000;
-    }
-
-    /** Whether it can be woken to try for itself. */
-    boolean isThread() {
-        return parked != null;
     }
 
     /** Returns the id of the thread that waits; zero if none does. */
