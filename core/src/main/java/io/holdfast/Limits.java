@@ -97,13 +97,12 @@ final class Limits {
         return lease;
     }
 
-    static Duration checkTenure(Duration tenure) {
+    static void checkTenure(Duration tenure) {
         requireNonNull(tenure, "tenure");
         if (tenure.isNegative() || tenure.compareTo(TENURE_MAX) > 0) {
             throw new IllegalArgumentException("tenure: " + DurationText.of(tenure) + " (expected: from zero to "
                     + DurationText.of(TENURE_MAX) + ")");
         }
-        return tenure;
     }
 
     static Duration checkWait(String what, Duration wait) {
