@@ -41,10 +41,7 @@ record MemoryCards(MemoryLockStore.Server server, String clientId) implements Ca
 
     @Override
     public CompletionStage<Optional<StoredCard>> read(String client) {
-        return server.onCards(cards -> {
-            Card card = cards.get(client);
-            return card == null ? Optional.empty() : Optional.of(seen(client, card));
-        });
+        return server.onCards(cards -> Optional.ofNullable(cards.get(client)).map(card -> seen(client, card)));
     }
 
     private StoredCard seen(String client, Card card) {
