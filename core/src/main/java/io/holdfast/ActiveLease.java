@@ -169,7 +169,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public long fencingToken() {
-        return hold.token(handOff);
+        return Hold.token(hold.base, handOff);
     }
 
     @Override
