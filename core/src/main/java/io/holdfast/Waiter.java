@@ -178,12 +178,9 @@ final class Waiter {
 
     /** Makes the lease that this waiter is granted. */
     ActiveLease leaseOn(Hold hold, long grantedNanos) {
-        long limitNanos =
-                options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
-        boolean renewed = options.leaseFor().isEmpty();
         lease = owner == null
-                ? new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this)
-                : new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
+                ? new LeaseHandle(hold, grantedNanos, this)
+                : new ActiveLease(hold, grantedNanos, this, null);
         return LeaseHandle.active(lease);
     }
 
