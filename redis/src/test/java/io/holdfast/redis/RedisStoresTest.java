@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.testkit.RedisServer;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 class RedisStoresTest {
 
@@ -43,6 +47,35 @@ class RedisStoresTest {
         } finally {
             assertThat(shared.shutdown(0, 5, TimeUnit.SECONDS).get(20, TimeUnit.SECONDS))
                     .isTrue();
+        }
+    }
+
+    /** A token that cannot be fetched is not a server that closes connections: trying again at once helps nobody. */
+    @Test
+    void aFailedLoginProviderIsQuotedAndNotAskedAgainAndAgain() {
+        IllegalStateException noToken = new IllegalStateException("no token");
+        failsWithoutManyCalls(() -> Mono.error(noToken));
+        failsWithoutManyCalls(() -> {
+            throw noToken;
+        });
+    }
+
+    private static void failsWithoutManyCalls(RedisCredentialsProvider provider) {
+        AtomicInteger calls = new AtomicInteger();
+        try (RedisServer server = RedisServer.start()) {
+            RedisURI uri = RedisURI.Builder.redis(server.host(), server.port())
+                    .withAuthentication(() -> {
+                        calls.incrementAndGet();
+                        return provider.resolveCredentials();
+                    })
+                    .build();
+            assertThatThrownBy(() -> LockClient.builder()
+                            .store(RedisStores.standalone(uri).timeout(Duration.ofSeconds(2))::open)
+                            .build())
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("no token")
+                    .hasMessageNotContaining("maxclients");
+            assertThat(calls).hasValueBetween(1, 3);
         }
     }
 

@@ -27,6 +27,9 @@ public final class OpeningErrors {
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
     private static final String NO_SUCH_MASTER = "Cannot provide redisAddress using sentinel";
 
+    /** Of the driver, which found no handler in a channel that was closed before it looked. */
+    private static final String CLOSED_AT_ONCE = "RedisHandshakeHandler not registered";
+
     private final RedisSettings settings;
     private final String server;
 
@@ -75,13 +78,12 @@ public final class OpeningErrors {
         if (find(TimeoutException.class, error) != null || find(RedisCommandTimeoutException.class, error) != null) {
             return noAnswer(error);
         }
-        if (find(IllegalStateException.class, error) != null) {
-            // Of the driver, which found no handler in a channel that was closed before it looked.
+        if (isReasonLost(error)) {
             return new StoreException(
                     NOT_EXECUTED,
                     server
-                            + " hung up at once, and what it said was lost (it may be full: raise its maxclients, or"
-                            + " close connections)",
+                            + " closed the connection at once, and its reason was lost (it may be full: raise its"
+                            + " maxclients, or close connections)",
                     error);
         }
         if (says(NO_SUCH_MASTER, error)) {
@@ -205,8 +207,13 @@ public final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
+    /** Whether the server closed the connection so soon that the driver lost its answer: a new try may get it. */
+    public static boolean isReasonLost(Throwable error) {
+        return says(CLOSED_AT_ONCE, error);
+    }
+
     /** Returns the failure of this type among the causes of a failure, see below; null if there is none. */
-    public static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
+    private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
         return type.cast(find(type::isInstance, error));
     }
 
