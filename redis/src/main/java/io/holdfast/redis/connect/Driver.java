@@ -185,7 +185,8 @@ public final class Driver {
 
     /**
      * Drops the driver's events. Only the connections to a cluster look at them, and the driver's own bus loads much of
-     * Reactor before the first lock.
+     * Reactor before the first lock. That bus also records events of the driver for the flight recorder, which are
+     * dropped, too.
      */
     private static final class NoEvents implements EventBus {
 

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class OpeningErrors {
 
     /**
-     * Beginnings of the driver's messages, which has no types for these failures. They choose words, never an outcome.
+     * Beginnings of messages of the driver, which has no types for these failures. They choose words, never an outcome.
      */
     private static final String SENTINEL_NOT_CONNECTED = "Cannot connect Redis Sentinel";
 

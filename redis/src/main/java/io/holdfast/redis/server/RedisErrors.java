@@ -40,6 +40,7 @@ public final class RedisErrors {
             new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
             new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
             new Refusal("MOVED", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
+            new Refusal("ASK", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
             // These pass by themselves.
             new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
             new Refusal("BUSY", NOT_EXECUTED, "a script has been running for too long; see SCRIPT KILL"),
@@ -57,9 +58,15 @@ public final class RedisErrors {
             new Refusal("upstream failure", UNKNOWN, "the proxy lost its server before that answered; wait"),
             new Refusal("upstream protocol error", UNKNOWN, "the proxy did not understand what its server answered"));
 
-    /** The beginning of the driver's message; it has no type for this failure. */
+    /** Beginnings of the driver's messages; it has no types for these failures. */
     private static final String NOT_CONNECTED = "Currently not connected";
 
+    private static final String CLOSED = "Connection is closed";
+
+    /** A part of the server's error, for which it has no code. */
+    private static final String FULL = "max number of clients";
+
+    private static final Set<String> REDIRECTIONS = Set.of("MOVED", "ASK");
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
 
     /** Finds the code anywhere, not only at the start: before 7.0 a script's error is wrapped into another. */
@@ -164,14 +171,14 @@ public final class RedisErrors {
 
     /** Returns the failure for an error that the server answered. */
     public StoreException refused(String said, @Nullable Throwable cause) {
-        if (cluster && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
-            return new StoreException(
-                    NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
-        }
         boolean inScript = IN_SCRIPT.matcher(said).find();
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);
+            if (cluster && !inScript && REDIRECTIONS.contains(code)) {
+                return new StoreException(
+                        NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
+            }
             for (Refusal refusal : REFUSALS) {
                 if (refusal.code().equals(code)) {
                     String words = said.substring(matcher.start(1));
@@ -187,7 +194,7 @@ public final class RedisErrors {
                 }
             }
         }
-        if (said.contains("max number of clients")) {
+        if (said.contains(FULL)) {
             return new StoreException(
                     NOT_EXECUTED,
                     server + " refused: " + said + " (raise its maxclients, or close connections)",
@@ -326,6 +333,6 @@ public final class RedisErrors {
             return false;
         }
         String message = String.valueOf(cause.getMessage());
-        return message.startsWith(NOT_CONNECTED) || message.startsWith("Connection is closed");
+        return message.startsWith(NOT_CONNECTED) || message.startsWith(CLOSED);
     }
 }

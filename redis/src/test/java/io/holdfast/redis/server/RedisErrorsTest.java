@@ -80,6 +80,20 @@ public class RedisErrorsTest {
         assertThat(outcome(new RedisException("Connection is closed"))).isEqualTo(NOT_EXECUTED);
     }
 
+    @ParameterizedTest
+    @CsvSource({"MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"})
+    void aRedirectionPassesInAClusterAlone(String said) {
+        RedisErrors cluster = new RedisErrors("redis-cluster://h:6379", Duration.ofSeconds(1), true);
+        assertThat(cluster.of(new RedisCommandExecutionException(said)).outcome())
+                .isEqualTo(NOT_EXECUTED);
+        assertThat(ERRORS.of(new RedisCommandExecutionException(said)))
+                .hasMessage("redis://h:6379/0 refused: " + said
+                        + " (this is a node of a cluster; use redis-cluster:// with the same host)");
+        assertThat(cluster.of(new RedisCommandExecutionException(said + " script: 5fa, on @user_script:87."))
+                        .outcome())
+                .isEqualTo(UNKNOWN);
+    }
+
     private static StoreException.Outcome outcome(Throwable error) {
         return ERRORS.of(error).outcome();
     }
