@@ -14,6 +14,8 @@ import io.lettuce.core.cluster.PartitionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +24,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +71,9 @@ public final class RedisErrors {
 
     private static final Set<String> REDIRECTIONS = Set.of("MOVED", "ASK");
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
+
+    private static final Map<String, Refusal> BY_CODE =
+            REFUSALS.stream().collect(Collectors.toMap(Refusal::code, refusal -> refusal));
 
     /** Finds the code anywhere, not only at the start: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
@@ -179,20 +185,16 @@ public final class RedisErrors {
                 return new StoreException(
                         NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
             }
-            for (Refusal refusal : REFUSALS) {
-                if (refusal.code().equals(code)) {
-                    String words = said.substring(matcher.start(1));
-                    boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
-                    StoreException refused = new StoreException(
-                            sure ? refusal.outcome() : UNKNOWN,
-                            server + " refused: " + words + " (" + refusal.wayOut() + ")",
-                            cause);
-                    if (!cluster && OF_REPLICAS.contains(code)) {
-                        asReplica = refused;
-                    }
-                    return refused;
-                }
+            Refusal refusal = Objects.requireNonNull(BY_CODE.get(code));
+            boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
+            StoreException refused = new StoreException(
+                    sure ? refusal.outcome() : UNKNOWN,
+                    server + " refused: " + said.substring(matcher.start(1)) + " (" + refusal.wayOut() + ")",
+                    cause);
+            if (!cluster && OF_REPLICAS.contains(code)) {
+                asReplica = refused;
             }
+            return refused;
         }
         if (said.contains(FULL)) {
             return new StoreException(
