@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.ServerClock;
 import io.holdfast.redis.server.ServerFindings;
 import io.holdfast.redis.server.ServerInfo;
 import io.holdfast.spi.DurationText;
@@ -80,8 +81,7 @@ public final class RedisDiagnosis {
                                 findings.exceptionally(error -> new ServerFindings(new ServerInfo(""), several)),
                                 (at, of) -> {
                                     long own = sent + (time.wallMillis() - sent) / 2;
-                                    long theirs = Long.parseLong(at.get(0)) * 1_000 + Long.parseLong(at.get(1)) / 1_000;
-                                    return List.of(of.clock(theirs, own));
+                                    return List.of(of.clock(ServerClock.millis(at), own));
                                 }),
                 said -> Finding.error("clock", "the server does not tell its time: " + said, "allow +time"));
         return info.thenCombine(clock, (one, other) -> {

@@ -2,6 +2,7 @@ package io.holdfast.redis.server;
 
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Estimates one server's clock from the times in its replies. The estimate serves only the "not after" of commands: a
@@ -32,7 +33,12 @@ public final class ServerClock {
         observedMillis = ownMillis() - UNCHARGED_MILLIS;
     }
 
-    /** Takes note of the server's time in a reply that has just arrived. */
+    /** Returns the milliseconds of an answer to TIME: seconds and microseconds. */
+    public static long millis(List<String> answer) {
+        return Long.parseLong(answer.get(0)) * 1_000 + Long.parseLong(answer.get(1)) / 1_000;
+    }
+
+    /** Records the server's time in a reply that has just arrived. */
     public void observe(long serverMillis) {
         long now = ownMillis();
         long offset = serverMillis - now;
