@@ -23,7 +23,6 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.ServerInfo;
-import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
@@ -91,7 +90,8 @@ final class RedisOpening {
                 return new KeyedStore(
                         opening.open(),
                         settings.lockKeys(),
-                        Optional.of(opening.cards()),
+                        Optional.of(new RedisCards(
+                                opening.connections, opening.commandErrors, opening.keys(), context.clientId())),
                         key -> opening.diagnosis().of(key));
             } catch (RuntimeException e) {
                 opening.connections.close();
@@ -159,10 +159,6 @@ final class RedisOpening {
         }
         return new LuaLockStore(
                 settings, keys(), scripts, commandErrors, connections, messages, context.time(), closing);
-    }
-
-    private CardStore cards() {
-        return new RedisCards(connections, commandErrors, keys(), context.clientId());
     }
 
     private RedisDiagnosis diagnosis() {

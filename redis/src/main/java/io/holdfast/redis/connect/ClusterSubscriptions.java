@@ -35,28 +35,14 @@ import org.jspecify.annotations.Nullable;
  * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one
  * command, which a cluster refuses if they belong to several slots.
  */
-final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
-
-    /** What this class needs of the cluster. */
-    interface Nodes {
-        /** Returns the address of a slot's master; null if no node serves the slot. */
-        @Nullable
-        String masterOf(int slot);
-
-        List<String> masters();
-
-        CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node);
-
-        /** Reads the map of slots again, because it may have changed. */
-        void refresh();
-    }
+final class ClusterSubscriptions implements Subscriptions {
 
     /** The time for which losses of messages are collected: slots that move together are one loss. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
 
-    private final Nodes nodes;
+    private final ClusterConnections nodes;
     private final String clientChannels;
     private final String clientId;
     private final Publishing publishing;
@@ -71,7 +57,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     private volatile boolean stopped;
 
     ClusterSubscriptions(
-            Nodes nodes,
+            ClusterConnections nodes,
             RedisKeys keys,
             String clientId,
             Publishing publishing,
@@ -167,8 +153,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         drop(new ChannelKey(channel, true));
     }
 
-    @Override
-    public void beat() {
+    /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
+    void beat() {
         List<NodeMessages> alive;
         lock.lock();
         try {
@@ -314,11 +300,11 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     }
 
     /**
-     * Ends a subscription that is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
+     * Called on an I/O thread when a subscription stands, requested or repeated by the driver after a reconnect. Ends it
+     * if it is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
      * because scripts take each subscriber of Redisson's channel for a waiting client.
      */
-    @Override
-    public void subscribed(NodeMessages at, ChannelKey key) {
+    void subscribed(NodeMessages at, ChannelKey key) {
         lock.lock();
         try {
             if (wantedAt(at, key) == null) {
@@ -329,8 +315,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    @Override
-    public void message(NodeMessages from, ChannelKey key, String message) {
+    /** Called on an I/O thread. */
+    void message(NodeMessages from, ChannelKey key, String message) {
         long sameClockSinceNanos = time.nanoTime() + UNUSED_NANOS;
         // A plain subscription stays when its slot moves, so its grants are dated by no clock.
         if (key.sharded()) {
@@ -347,8 +333,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         receiver.message(key.channel(), message, sameClockSinceNanos);
     }
 
-    @Override
-    public void ended(NodeMessages at, String channel) {
+    /** Called on an I/O thread when a sharded subscription has ended: requested, or because the slot has moved away. */
+    void ended(NodeMessages at, String channel) {
         lock.lock();
         try {
             WantedChannel one = wantedAt(at, new ChannelKey(channel, true));
@@ -362,14 +348,12 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         nodes.refresh();
     }
 
-    @Override
-    public void disconnected(NodeMessages from) {
+    void disconnected(NodeMessages from) {
         interrupted(from);
         nodes.refresh();
     }
 
-    @Override
-    public void connected(NodeMessages to) {
+    void connected(NodeMessages to) {
         interrupted(to);
         mapChanged();
     }
@@ -387,8 +371,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    @Override
-    public void unreachable(NodeMessages link) {
+    /** Called when the first connect of a link failed. */
+    void unreachable(NodeMessages link) {
         lock.lock();
         try {
             links.remove(link.node, link);

@@ -74,10 +74,10 @@ public final class Driver {
     /** The open channels of this store alone, even when the threads are shared. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
-    Driver(RedisSettings settings) {
+    /** @param shared the threads to use; null for threads of its own */
+    Driver(RedisSettings settings, @Nullable ClientResources shared) {
         ClientResources.Builder builder = ClientResources.builder()
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
-        ClientResources shared = settings.resources();
         if (shared == null) {
             ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), THREADS);
             builder.threadFactoryProvider(THREADS)

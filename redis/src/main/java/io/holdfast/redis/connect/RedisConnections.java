@@ -76,7 +76,7 @@ public interface RedisConnections extends AutoCloseable {
      *
      * @param publishing how all clients' scripts send messages
      * @return completes when this client's channel is subscribed to; fails if the server refuses that, and the
-     *     subscriptions are then tried again at each {@link Subscriptions#beat}
+     *     subscriptions are then tried again at each {@link #beat}
      */
     CompletionStage<Void> subscribe(RedisKeys keys, String clientId, Publishing publishing, RedisMessages messages);
 

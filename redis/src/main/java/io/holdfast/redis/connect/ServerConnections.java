@@ -15,9 +15,11 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -55,11 +57,16 @@ public final class ServerConnections implements RedisConnections {
     private volatile @Nullable ServerSubscriptions subscriptions;
 
     public ServerConnections(RedisSettings settings, TimeSource time) {
+        this(settings, settings.resources(), time);
+    }
+
+    /** @param threads the threads to use instead of those in the settings; null for threads of its own */
+    public ServerConnections(RedisSettings settings, @Nullable ClientResources threads, TimeSource time) {
         this.settings = settings;
         this.time = time;
         this.clock = new ServerClock(time);
         this.lastCut = new AtomicLong(time.nanoTime() - CUT_INTERVAL_NANOS);
-        driver = new Driver(settings);
+        driver = new Driver(settings, threads);
         client = new AsyncClient(driver.resources());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
         dedicated = driver.clientWithoutReconnect(settings);
@@ -93,11 +100,7 @@ public final class ServerConnections implements RedisConnections {
 
     @Override
     public RedisClusterAsyncCommands<String, String> commands() {
-        StatefulRedisConnection<String, String> connected = connection;
-        if (connected == null) {
-            throw new IllegalStateException("not connected yet");
-        }
-        return connected.async();
+        return Objects.requireNonNull(connection).async();
     }
 
     @Override

@@ -35,9 +35,6 @@ public interface Subscriptions extends RedissonReleases.Channels {
     /** Takes note that this client waits for a name. */
     void waiting(String name);
 
-    /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
-    void beat();
-
     /** Sends nothing from now on. */
     void stop();
 }
