@@ -4,6 +4,7 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -87,18 +88,12 @@ public final class RedisMessages implements Subscriptions.Receiver {
 
     /** Reports that a lost connection for commands is about to take commands again. */
     public void connecting() {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            receiver.connecting();
-        }
+        tell(StoreListener::connecting);
     }
 
     @Override
     public void missed() {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            receiver.reconnected();
-        }
+        tell(StoreListener::reconnected);
     }
 
     @Override
@@ -136,16 +131,16 @@ public final class RedisMessages implements Subscriptions.Receiver {
     private void released(String name) {
         LongUnaryOperator random = spread;
         if (random == null) {
-            tellReleased(name);
+            tell(receiver -> receiver.released(name));
         } else {
-            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tellReleased(name));
+            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tell(receiver -> receiver.released(name)));
         }
     }
 
-    private void tellReleased(String name) {
+    private void tell(Consumer<StoreListener> event) {
         StoreListener receiver = listener;
         if (receiver != null) {
-            receiver.released(name);
+            event.accept(receiver);
         }
     }
 
