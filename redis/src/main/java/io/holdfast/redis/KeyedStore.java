@@ -39,7 +39,7 @@ final class KeyedStore implements LockStore {
     /** Takes the key of a lock. */
     private final Function<String, CompletionStage<List<Finding>>> diagnosis;
 
-    /** @param cards are not translated: they name locks as users do */
+    /** @param cards not translated, because cards name locks as users do */
     KeyedStore(
             LockStore below,
             LockKeys keys,

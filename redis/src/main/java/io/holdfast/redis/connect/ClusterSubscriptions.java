@@ -6,7 +6,6 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterSubscriptions implements Subscriptions {
 
-    /** The time for which losses of messages are collected: slots that move together are one loss. */
+    /** The window in which losses of messages are merged: slots that move together are one loss. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
@@ -115,7 +114,7 @@ final class ClusterSubscriptions implements Subscriptions {
         return bounded(want(grants(slot), slot, true));
     }
 
-    /** Returns a stage that fails after the timeout, while the channel stays wanted: no caller waits for ever. */
+    /** Returns a stage that fails after the timeout, while the channel stays wanted: no caller waits forever. */
     private CompletionStage<Void> bounded(CompletableFuture<Void> confirmation) {
         CompletableFuture<Void> bounded = confirmation.copy();
         TimeSource.Timer timer = time.schedule(
@@ -140,7 +139,7 @@ final class ClusterSubscriptions implements Subscriptions {
 
     @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
-        // Hints and clients in the mode "commands" use plain messages, which go to all nodes.
+        // Hints and clients in mode commands use plain messages, which go to all nodes.
         CompletableFuture<Void> plain = want(new ChannelKey(channel, false), RedisKeys.slot(name), false);
         return publishing.releasesSharded()
                 ? CompletableFuture.allOf(plain, want(new ChannelKey(channel, true), RedisKeys.slot(channel), false))
@@ -177,7 +176,7 @@ final class ClusterSubscriptions implements Subscriptions {
         stopped = true;
     }
 
-    /** Subscribes each channel at its slot's master, and closes the links that no channel uses any more. */
+    /** Subscribes each channel at its slot's master, and closes the links that no channel uses. */
     void mapChanged() {
         if (stopped) {
             return;
@@ -263,7 +262,7 @@ final class ClusterSubscriptions implements Subscriptions {
         lock.lock();
         try {
             if (!node.equals(one.node) || wanted.get(one.key) != one) {
-                return; // It was sent to another node meanwhile, or is not wanted any more.
+                return; // It was sent to another node, or is no longer wanted.
             }
             if (error != null) {
                 one.failed(error, time);
@@ -283,7 +282,7 @@ final class ClusterSubscriptions implements Subscriptions {
         }
     }
 
-    /** Tells the receiver, soon, that messages may have been missed. */
+    /** Notifies the receiver, after the window, that messages may have been lost. */
     private void missed() {
         if (missedSoon.compareAndSet(false, true)) {
             time.schedule(MISSED_DELAY_NANOS, () -> {
@@ -300,9 +299,9 @@ final class ClusterSubscriptions implements Subscriptions {
     }
 
     /**
-     * Called on an I/O thread when a subscription stands, requested or repeated by the driver after a reconnect. Ends it
-     * if it is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
-     * because scripts take each subscriber of Redisson's channel for a waiting client.
+     * Called on an I/O thread when a subscription is confirmed. Ends it if it is not wanted here: after a reconnect the
+     * driver repeats a subscription whose UNSUBSCRIBE was lost. It must end, because scripts take each subscriber of
+     * Redisson's channel for a waiting client.
      */
     void subscribed(NodeMessages at, ChannelKey key) {
         lock.lock();
@@ -333,7 +332,7 @@ final class ClusterSubscriptions implements Subscriptions {
         receiver.message(key.channel(), message, sameClockSinceNanos);
     }
 
-    /** Called on an I/O thread when a sharded subscription has ended: requested, or because the slot has moved away. */
+    /** Called on an I/O thread when a sharded subscription has ended, as requested or because the slot moved away. */
     void ended(NodeMessages at, String channel) {
         lock.lock();
         try {

@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * Sets up the driver as the store needs it: its threads, its options, and the set of its open channels.
+ * Sets up the driver for a store: its threads, its options, and the set of its open channels.
  *
  * <p>By default Lettuce keeps commands while it is disconnected, and sends again what was in flight. Here it does
- * neither: the engine must learn that a command failed, and it knows best what to do then.
+ * neither: the engine must learn that a command failed, and then decides itself.
  */
 public final class Driver {
 
@@ -74,7 +74,7 @@ public final class Driver {
     /** The open channels of this store alone, even when the threads are shared. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
-    /** @param shared the threads to use; null for threads of its own */
+    /** @param shared the threads to use; null for threads that this driver starts itself */
     Driver(RedisSettings settings, @Nullable ClientResources shared) {
         ClientResources.Builder builder = ClientResources.builder()
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));

@@ -11,10 +11,7 @@ import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletionStage;
 
-/**
- * A connection for messages to one node of a cluster. It reconnects by itself, and its owner decides what to subscribe
- * to.
- */
+/** A connection for messages to one node of a cluster. It reconnects by itself; its owner chooses the subscriptions. */
 final class NodeMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
 
     final String node;

@@ -19,10 +19,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cards of clients in Redis, by plain commands in every mode. A card is a key of its own, in a cluster spread by
- * the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted
- * set finds them: client ids by the time at which their card ends. Those who write remove what has ended from it, so
- * nothing ever scans the keys of a server.
+ * Keeps the cards of clients in Redis, by plain commands in every mode. Each card has its own key, in a cluster spread
+ * by the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted
+ * set finds the cards: it has the client ids by the time at which their card ends. A client that writes a card removes
+ * the ids of ended cards from the set, so no client ever scans the keys of a server.
  */
 public final class RedisCards implements CardStore {
 
@@ -59,7 +59,7 @@ public final class RedisCards implements CardStore {
         }));
     }
 
-    /** Notes until when the card is there. Returns how many are. */
+    /** Records until when the card exists. Returns the number of cards. */
     private CompletionStage<Integer> index(long now, long keepMillis) {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         String index = keys.cards();

@@ -9,7 +9,7 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Understands the messages for this client, and passes them on to the engine.
+ * Parses the messages for this client, and passes them on to the engine.
  *
  * <p>The client's channels carry these messages:
  *
@@ -71,7 +71,7 @@ public final class RedisMessages implements Subscriptions.Receiver {
 
     /**
      * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
-     * hears it, and they should not all ask at the same instant.
+     * receives it, and these clients should not all ask at the same instant.
      *
      * @param random returns a random number below its argument
      */
@@ -80,7 +80,7 @@ public final class RedisMessages implements Subscriptions.Receiver {
         listener = receiver;
     }
 
-    /** Passes on nothing, and sends nothing, from now on. */
+    /** Passes on nothing and sends nothing from now on. */
     public void stop() {
         listener = null;
         subscriptions().stop();

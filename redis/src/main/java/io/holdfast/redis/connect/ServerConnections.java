@@ -60,7 +60,7 @@ public final class ServerConnections implements RedisConnections {
         this(settings, settings.resources(), time);
     }
 
-    /** @param threads the threads to use instead of those in the settings; null for threads of its own */
+    /** @param threads replace those in the settings; null for threads that these connections start themselves */
     public ServerConnections(RedisSettings settings, @Nullable ClientResources threads, TimeSource time) {
         this.settings = settings;
         this.time = time;

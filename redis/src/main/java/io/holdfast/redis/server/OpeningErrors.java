@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Explains why a store could not be opened: one sentence for each reason, with the way out. */
+/** Explains why a store could not be opened, with one sentence for each reason and the way out. */
 public final class OpeningErrors {
 
     /**
@@ -27,7 +27,10 @@ public final class OpeningErrors {
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
     private static final String NO_SUCH_MASTER = "Cannot provide redisAddress using sentinel";
 
-    /** Of the driver, which found no handler in a channel that was closed before it looked. */
+    /**
+     * The driver's message when it found no handler, because the channel was closed before it looked. It also decides
+     * whether a connect is tried again at once.
+     */
     private static final String CLOSED_AT_ONCE = "RedisHandshakeHandler not registered";
 
     private final RedisSettings settings;
@@ -143,7 +146,7 @@ public final class OpeningErrors {
                 null);
     }
 
-    /** Returns the failure of a store in the mode "commands" that is to wait for replicas, which it cannot do. */
+    /** Returns the failure of a store in mode {@code commands} that should wait for replicas, which it cannot do. */
     public StoreException noReplicasInModeCommands(String why) {
         return fatal(
                 server + ": minReplicas needs the mode lua, and this store uses the mode commands, " + why
@@ -212,7 +215,7 @@ public final class OpeningErrors {
         return says(CLOSED_AT_ONCE, error);
     }
 
-    /** Returns the failure of this type among the causes of a failure, see below; null if there is none. */
+    /** Returns the failure of this type among the causes of a failure; null if there is none. */
     private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
         return type.cast(find(type::isInstance, error));
     }
@@ -221,7 +224,7 @@ public final class OpeningErrors {
         return find(cause -> String.valueOf(cause.getMessage()).startsWith(words), error) != null;
     }
 
-    /** Searches the suppressed failures, too: there the driver puts those of a cluster's nodes and of Sentinels. */
+    /** Also searches the suppressed failures, where the driver puts those of a cluster's nodes and of Sentinels. */
     private static @Nullable Throwable find(Predicate<Throwable> sought, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (sought.test(cause)) {

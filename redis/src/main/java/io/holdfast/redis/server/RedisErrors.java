@@ -28,8 +28,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the failure of a command into a {@link StoreException}: whether the server executed the command, and one
- * sentence with the server, its error and the way out.
+ * Turns the failure of a command into a {@link StoreException}, which says whether the server executed the command, and
+ * has one sentence with the server, its error and the way out.
  */
 public final class RedisErrors {
 
@@ -87,7 +87,7 @@ public final class RedisErrors {
     private static final Pattern IN_SCRIPT =
             Pattern.compile("Error running script|script: (?:[0-9a-f]+, )?on @?user_script:\\d+");
 
-    /** The refusals that hold for a whole run of a script, or meet only its first write: so nothing was written. */
+    /** The refusals that apply to a whole run of a script or to its first write only: nothing was written then. */
     private static final Set<String> OF_FIRST_WRITES = Set.of("READONLY", "OOM", "NOREPLICAS", "MISCONF");
 
     private final String server;
@@ -168,7 +168,7 @@ public final class RedisErrors {
         return replica == null ? otherwise : String.valueOf(replica.getMessage());
     }
 
-    /** Takes note that a command was executed. */
+    /** Records that a command was executed. */
     public void executed() {
         if (asReplica != null) {
             asReplica = null;
@@ -295,7 +295,7 @@ public final class RedisErrors {
         return matcher.find() && List.of(codes).contains(matcher.group(1));
     }
 
-    /** Whether a command was surely not executed, for a reason that passes in a cluster within a moment. */
+    /** Whether a command was certainly not executed, for a reason that passes in a cluster within a moment. */
     public static boolean passesSoon(Throwable error) {
         Throwable cause = unwrap(error);
         return cause instanceof RedisCommandExecutionException

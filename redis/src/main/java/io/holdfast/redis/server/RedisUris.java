@@ -298,7 +298,7 @@ public final class RedisUris {
         return checkTimeout(timeout == null ? Duration.ZERO : timeout, text);
     }
 
-    /** Returns the duration that a text stands for: a number and one of these units. Null if it is none. */
+    /** Returns the duration that a text says, a number with one of these units; null if it says none. */
     static @Nullable Duration duration(String text, String units) {
         Matcher matcher = Pattern.compile("(\\d{1,9})(" + units + ")").matcher(text);
         if (!matcher.matches()) {

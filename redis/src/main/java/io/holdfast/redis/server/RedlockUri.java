@@ -9,8 +9,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings in a {@code redlock://} URI: those of the quorum, and for each server those of {@code redis://} with its
- * address.
+ * The settings in a {@code redlock://} URI: the settings of the quorum, and for each server the settings of a
+ * {@code redis://} URI with its address.
  */
 public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
 
@@ -26,7 +26,8 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
         if (uri.isOpaque() || authority == null) {
             throw wrong("hosts: missing", "for example " + EXAMPLE);
         }
-        if (uri.getRawFragment() != null || (authority.indexOf('@') < 0 && (uri.getRawPath() + uri.getRawQuery()).contains("@"))) {
+        if (uri.getRawFragment() != null
+                || (authority.indexOf('@') < 0 && (uri.getRawPath() + uri.getRawQuery()).contains("@"))) {
             throw wrong(
                     "# or @ after the hosts",
                     "user and password before the hosts, with characters such as / # ? in them written %2F %23 %3F");

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * Estimates one server's clock from the times in its replies. The estimate serves only the "not after" of commands: a
- * delayed command must not be executed when nobody waits for it any more.
+ * delayed command must not be executed when no caller waits for it any longer.
  *
  * <p>When a reply arrives, the estimate is not ahead of the server's clock. It is behind by the time that the reply
  * took; if that was as long as the whole timeout, a command has to be repeated. From then on the two clocks may drift
@@ -62,8 +62,8 @@ public final class ServerClock {
     }
 
     /**
-     * Returns the server's time after which a command that is sent now is too late, because nobody waits for its answer
-     * any more. At least half of the timeout is left even after a long silence.
+     * Returns the server's time after which a command that is sent now is too late, because no caller waits for its
+     * answer any longer. At least half of the timeout is left even after a long silence.
      */
     public long notAfterMillis(Duration timeout) {
         long now = ownMillis();
