@@ -206,7 +206,7 @@ final class RedisOpening {
                 throw failure;
             }
             String said = String.valueOf(refusal.getMessage());
-            if (settings.mode() == RedisMode.LUA || (RedisErrors.hasCode(refusal, "NOPERM") && runsScripts())) {
+            if (settings.mode() == RedisMode.LUA || (said.startsWith("NOPERM") && runsScripts())) {
                 throw errors.noScripts(said, refusal);
             }
             // Some servers append all arguments.

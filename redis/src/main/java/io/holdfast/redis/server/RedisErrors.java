@@ -14,8 +14,6 @@ import io.lettuce.core.cluster.PartitionException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +22,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +40,6 @@ public final class RedisErrors {
             new Refusal("NOPERM", FATAL, "give this user the rights that the store needs, with ACL SETUSER"),
             new Refusal("WRONGTYPE", FATAL, "some other program uses the same key or prefix; use another name"),
             new Refusal("MOVED", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
-            new Refusal("ASK", FATAL, "this is a node of a cluster; use redis-cluster:// with the same host"),
             // These pass by themselves.
             new Refusal("LOADING", NOT_EXECUTED, "it has just started; wait"),
             new Refusal("BUSY", NOT_EXECUTED, "a script has been running for too long; see SCRIPT KILL"),
@@ -69,11 +65,7 @@ public final class RedisErrors {
     /** A part of the server's error, for which it has no code. */
     private static final String FULL = "max number of clients";
 
-    private static final Set<String> REDIRECTIONS = Set.of("MOVED", "ASK");
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
-
-    private static final Map<String, Refusal> BY_CODE =
-            REFUSALS.stream().collect(Collectors.toMap(Refusal::code, refusal -> refusal));
 
     /** Finds the code anywhere, not only at the start: before 7.0 a script's error is wrapped into another. */
     private static final Pattern CODE = Pattern.compile("(?:^|[^A-Za-z])("
@@ -178,23 +170,27 @@ public final class RedisErrors {
     /** Returns the failure for an error that the server answered. */
     public StoreException refused(String said, @Nullable Throwable cause) {
         boolean inScript = IN_SCRIPT.matcher(said).find();
+        if (cluster && !inScript && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
+            return new StoreException(
+                    NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
+        }
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);
-            if (cluster && !inScript && REDIRECTIONS.contains(code)) {
-                return new StoreException(
-                        NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
+            for (Refusal refusal : REFUSALS) {
+                if (refusal.code().equals(code)) {
+                    String words = said.substring(matcher.start(1));
+                    boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
+                    StoreException refused = new StoreException(
+                            sure ? refusal.outcome() : UNKNOWN,
+                            server + " refused: " + words + " (" + refusal.wayOut() + ")",
+                            cause);
+                    if (!cluster && OF_REPLICAS.contains(code)) {
+                        asReplica = refused;
+                    }
+                    return refused;
+                }
             }
-            Refusal refusal = Objects.requireNonNull(BY_CODE.get(code));
-            boolean sure = !inScript || OF_FIRST_WRITES.contains(code);
-            StoreException refused = new StoreException(
-                    sure ? refusal.outcome() : UNKNOWN,
-                    server + " refused: " + said.substring(matcher.start(1)) + " (" + refusal.wayOut() + ")",
-                    cause);
-            if (!cluster && OF_REPLICAS.contains(code)) {
-                asReplica = refused;
-            }
-            return refused;
         }
         if (said.contains(FULL)) {
             return new StoreException(
