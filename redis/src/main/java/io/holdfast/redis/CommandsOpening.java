@@ -7,13 +7,13 @@ import io.holdfast.redis.commands.NativeWays;
 import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.connect.RedisMessages;
-import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.StoreContext;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongUnaryOperator;
 
@@ -103,9 +103,16 @@ final class CommandsOpening {
         if (!probing.compareAndSet(false, true)) {
             return;
         }
-        StageGuard.begin(probe::run).whenComplete((found, error) -> {
+        CompletionStage<CompareProbe.Finding> finding;
+        try {
+            finding = probe.run();
+        } catch (RuntimeException e) {
+            // Not connected, or closed: the next beat tries again if the store is still open.
             probing.set(false);
-            // After a failure (not connected, or closed), the next beat tries again if the store is still open.
+            return;
+        }
+        finding.whenComplete((found, error) -> {
+            probing.set(false);
             if (error == null) {
                 choose(found);
             }

@@ -150,7 +150,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public String toString() {
-        return describe();
+        return below.toString();
     }
 
     private AcquireRequest keyed(AcquireRequest request) {

@@ -62,6 +62,9 @@ import java.util.Set;
  */
 public final class RedisLockStoreProvider implements LockStoreProvider {
 
+    /** Creates a provider; for the service loader. */
+    public RedisLockStoreProvider() {}
+
     @Override
     public Set<String> schemes() {
         return Set.of("redis", "rediss", "redis-sentinel", "rediss-sentinel", "redis-cluster", "rediss-cluster");

@@ -38,6 +38,9 @@ import java.util.Set;
  */
 public final class RedlockProvider implements LockStoreProvider {
 
+    /** Creates a provider; for the service loader. */
+    public RedlockProvider() {}
+
     @Override
     public Set<String> schemes() {
         return Set.of("redlock");

@@ -5,12 +5,14 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisReactiveCommandsImpl;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StatefulRedisConnectionImpl;
+import io.lettuce.core.api.reactive.RedisReactiveCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.RedisCodec;
 import io.lettuce.core.protocol.PushHandler;
 import io.lettuce.core.pubsub.PubSubEndpoint;
 import io.lettuce.core.pubsub.RedisPubSubReactiveCommandsImpl;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnectionImpl;
+import io.lettuce.core.pubsub.api.reactive.RedisPubSubReactiveCommands;
 import io.lettuce.core.pubsub.api.sync.RedisPubSubCommands;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
@@ -41,6 +43,10 @@ final class AsyncClient extends RedisClient {
         return new Messages<>(endpoint, writer, codec, timeout);
     }
 
+    private static UnsupportedOperationException asyncOnly() {
+        return new UnsupportedOperationException("this connection has asynchronous commands only (expected: async())");
+    }
+
     /** The driver calls the two {@code new…} methods in its constructor, and keeps what they return. */
     private static final class Commands<K, V> extends StatefulRedisConnectionImpl<K, V> {
 
@@ -56,6 +62,16 @@ final class AsyncClient extends RedisClient {
         @Override
         protected @Nullable RedisReactiveCommandsImpl<K, V> newRedisReactiveCommandsImpl() {
             return null;
+        }
+
+        @Override
+        public RedisCommands<K, V> sync() {
+            throw asyncOnly();
+        }
+
+        @Override
+        public RedisReactiveCommands<K, V> reactive() {
+            throw asyncOnly();
         }
     }
 
@@ -73,6 +89,16 @@ final class AsyncClient extends RedisClient {
         @Override
         protected @Nullable RedisPubSubReactiveCommandsImpl<K, V> newRedisReactiveCommandsImpl() {
             return null;
+        }
+
+        @Override
+        public RedisPubSubCommands<K, V> sync() {
+            throw asyncOnly();
+        }
+
+        @Override
+        public RedisPubSubReactiveCommands<K, V> reactive() {
+            throw asyncOnly();
         }
     }
 }

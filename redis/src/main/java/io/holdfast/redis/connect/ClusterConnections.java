@@ -28,7 +28,6 @@ import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -335,7 +334,11 @@ public final class ClusterConnections implements RedisConnections {
     }
 
     private StatefulRedisClusterConnection<String, String> connection() {
-        return Objects.requireNonNull(connection);
+        StatefulRedisClusterConnection<String, String> made = connection;
+        if (made == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return made;
     }
 
     private RedisCommandExecutionException uncovered(String key) {

@@ -19,7 +19,6 @@ import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -100,7 +99,11 @@ public final class ServerConnections implements RedisConnections {
 
     @Override
     public RedisClusterAsyncCommands<String, String> commands() {
-        return Objects.requireNonNull(connection).async();
+        StatefulRedisConnection<String, String> connected = connection;
+        if (connected == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return connected.async();
     }
 
     @Override
