@@ -43,6 +43,14 @@ public final class OpeningErrors {
 
     /** Returns the failure to connect, or to log in. */
     public StoreException notConnected(Throwable error) {
+        LoginProvider.LoginFailure noLogin = find(LoginProvider.LoginFailure.class, error);
+        if (noLogin != null) {
+            return new StoreException(
+                    NOT_EXECUTED,
+                    "The credentials provider for " + server + " failed: " + reason(noLogin)
+                            + " (correct the provider's settings, or see that it can fetch the login)",
+                    error);
+        }
         RedisCommandExecutionException refusal = find(RedisCommandExecutionException.class, error);
         if (refusal != null) {
             String said = String.valueOf(refusal.getMessage());
