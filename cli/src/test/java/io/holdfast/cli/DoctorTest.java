@@ -80,7 +80,7 @@ class DoctorTest {
         assertThat(result.out())
                 .contains("this user may not PUBLISH, so a hand-off takes up to a second: NOPERM")
                 .contains("do: allow +publish and the channels holdfast:c:*")
-                .contains("this client hears no messages")
+                .contains("this client receives no messages")
                 .contains("the server does not say its version, eviction policy, persistence and role: NOPERM")
                 .contains("scripts may not publish")
                 .doesNotContain("few:pw");

@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongUnaryOperator;
 
-/** Opens a store in the mode "commands", and chooses its commands again when the server may be another one. */
+/** Opens a store in mode {@code commands}, and chooses its commands again when the server may be another one. */
 final class CommandsOpening {
 
     private final RedisSettings settings;
@@ -85,7 +85,7 @@ final class CommandsOpening {
                 });
     }
 
-    /** Chooses again: a lost connection is back, perhaps to another server. */
+    /** Chooses again, because a lost connection is back, perhaps to another server. */
     void reconnected() {
         tried = false;
         chooseAgain();

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.connect.StageGuard;
 import io.holdfast.redis.server.LockKeys;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
@@ -20,15 +21,14 @@ import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 /**
  * Translates between lock names and Redis keys. The engine above knows names. The store below takes the key of a lock
- * for its name in every command, message and error, so that slots, tags and channels follow from the key alone.
+ * for its name in every command, message and error, so that slots, tags and channels follow from the key alone. A name
+ * that is refused fails the stage of its command.
  */
 final class KeyedStore implements LockStore {
 
@@ -39,7 +39,7 @@ final class KeyedStore implements LockStore {
     /** Takes the key of a lock. */
     private final Function<String, CompletionStage<List<Finding>>> diagnosis;
 
-    /** @param cards are not translated: they name locks as users do */
+    /** @param cards not translated, because cards name locks as users do */
     KeyedStore(
             LockStore below,
             LockKeys keys,
@@ -58,7 +58,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return refusing(() -> below.acquire(keyed(request)));
+        return StageGuard.begin(() -> below.acquire(keyed(request)));
     }
 
     @Override
@@ -73,7 +73,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return refusing(() ->
+        return StageGuard.begin(() ->
                         below.acquireAll(requests.stream().map(this::keyed).toList()))
                 .thenApply(reply -> {
                     String busy = reply.isTaken() ? null : keys.nameOf(reply.busy());
@@ -83,7 +83,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<RenewReply> renew(RenewRequest request) {
-        return refusing(() -> below.renew(keyed(request)));
+        return StageGuard.begin(() -> below.renew(keyed(request)));
     }
 
     @Override
@@ -95,22 +95,22 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return refusing(() -> below.release(request.named(keys.of(request.name()))));
+        return StageGuard.begin(() -> below.release(request.named(keys.of(request.name()))));
     }
 
     @Override
     public CompletionStage<Boolean> abandon(String name, String holderId) {
-        return refusing(() -> below.abandon(keys.of(name), holderId));
+        return StageGuard.begin(() -> below.abandon(keys.of(name), holderId));
     }
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return refusing(() -> below.inspect(keys.of(name)));
+        return StageGuard.begin(() -> below.inspect(keys.of(name)));
     }
 
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
-        return refusing(() -> below.forceRelease(keys.of(name)));
+        return StageGuard.begin(() -> below.forceRelease(keys.of(name)));
     }
 
     @Override
@@ -120,7 +120,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return refusing(() -> below.health(keys.of(name)));
+        return StageGuard.begin(() -> below.health(keys.of(name)));
     }
 
     @Override
@@ -130,7 +130,7 @@ final class KeyedStore implements LockStore {
 
     @Override
     public CompletionStage<List<Finding>> diagnose(String name) {
-        return refusing(() -> diagnosis.apply(keys.of(name)));
+        return StageGuard.begin(() -> diagnosis.apply(keys.of(name)));
     }
 
     @Override
@@ -159,15 +159,6 @@ final class KeyedStore implements LockStore {
 
     private RenewRequest keyed(RenewRequest request) {
         return request.named(keys.of(request.name()));
-    }
-
-    /** Runs a command; a name that is refused fails the command's stage. */
-    private static <T> CompletionStage<T> refusing(Supplier<CompletionStage<T>> command) {
-        try {
-            return command.get();
-        } catch (StoreException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
     }
 
     /** Translates keys in messages to names. Other clients may publish any text, so a key without a name is dropped. */

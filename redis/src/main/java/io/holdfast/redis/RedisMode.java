@@ -1,7 +1,7 @@
 package io.holdfast.redis;
 
 /**
- * How a store keeps locks at the server. Clients in different modes exclude each other on a name; clients in the mode
+ * How a store keeps locks at the server. Clients in different modes exclude each other on a name; clients in mode
  * {@link #LUA} then come first.
  *
  * <pre>{@code

@@ -23,7 +23,6 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.ServerInfo;
-import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
@@ -44,7 +43,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Connects a store, and finds out in which mode the server can be used. */
+/** Connects a store, and finds out in which mode it can use the server. */
 final class RedisOpening {
 
     private static final Pattern VERSION = Pattern.compile("^(\\d+)\\.");
@@ -60,13 +59,13 @@ final class RedisOpening {
     private final RedisErrors commandErrors;
     private final RedisConnections connections;
 
-    /** What to say of the mode, and of what it lacks; written before the store is returned. */
+    /** Findings about the mode and what it lacks; complete before the store is returned. */
     private final List<Finding> findings = new ArrayList<>();
 
     /** Whether each slot has a counter of its own, because a script may not use keys of two. */
     private volatile boolean countsPerSlot;
 
-    /** The opening of the mode "commands"; null until that mode is chosen, and in the mode "lua". */
+    /** The opening of mode {@code commands}; null until that mode is chosen, and in mode {@code lua}. */
     private volatile @Nullable CommandsOpening modeCommands;
 
     private RedisOpening(RedisSettings settings, StoreContext context) {
@@ -91,7 +90,8 @@ final class RedisOpening {
                 return new KeyedStore(
                         opening.open(),
                         settings.lockKeys(),
-                        Optional.of(opening.cards()),
+                        Optional.of(new RedisCards(
+                                opening.connections, opening.commandErrors, opening.keys(), context.clientId())),
                         key -> opening.diagnosis().of(key));
             } catch (RuntimeException e) {
                 opening.connections.close();
@@ -161,17 +161,13 @@ final class RedisOpening {
                 settings, keys(), scripts, commandErrors, connections, messages, context.time(), closing);
     }
 
-    private CardStore cards() {
-        return new RedisCards(connections, commandErrors, keys(), context.clientId());
-    }
-
     private RedisDiagnosis diagnosis() {
         boolean cluster = settings.topology() == Topology.CLUSTER;
         return new RedisDiagnosis(
                 connections, keys(), context.clientId(), context.time(), cluster, List.copyOf(findings));
     }
 
-    /** Returns the keys; those of a store of scripts are known once the server was probed. */
+    /** Returns the keys. In mode {@code lua} they are known once the server was probed. */
     private RedisKeys keys() {
         return countsPerSlot
                 ? RedisKeys.ofCluster(settings.internalPrefix())
@@ -197,7 +193,7 @@ final class RedisOpening {
         return Publishing.of(true, settings.redissonChannels());
     }
 
-    /** Returns the reason for using the mode "commands"; null for the mode "lua". */
+    /** Returns the reason for using mode {@code commands}; null for mode {@code lua}. */
     private @Nullable String whyCommands(Scripts scripts, RedisKeys keys) {
         if (settings.mode() == RedisMode.COMMANDS) {
             return "as configured";

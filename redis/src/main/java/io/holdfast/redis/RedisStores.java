@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.server.LoginProvider;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.redis.server.RedisUris;
@@ -226,10 +227,10 @@ public final class RedisStores {
             if (topology == Topology.SENTINEL) {
                 to.withSentinelMasterId(from.getSentinelMasterId());
                 from.getSentinels()
-                        .forEach(sentinel ->
-                                to.withSentinel(RedisURI.builder(sentinel).build()));
+                        .forEach(sentinel -> to.withSentinel(
+                                LoginProvider.mark(RedisURI.builder(sentinel).build())));
             }
-            return to.build();
+            return LoginProvider.mark(to.build());
         }
     }
 }

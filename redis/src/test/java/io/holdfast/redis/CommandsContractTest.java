@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Runs the contract in the mode "commands" on every server of this machine, with the commands that each server offers.
+ * Runs the contract in mode {@code commands} on each server of this machine, with the commands that the server offers.
  * The user may not run scripts, so a store that tried to run one would fail.
  */
 @ParameterizedClass(name = "{0}")

@@ -121,7 +121,7 @@ class LockClientTest {
         }
     }
 
-    /** Groups that share names, in and out by one command or in turn: no overlap, and nobody waits for ever. */
+    /** Groups that share names, in and out by one command or in turn: no overlap, and no client waits forever. */
     @Test
     void groups_of_two_clients_never_overlap() throws Exception {
         List<OverlapDetector> detectors =

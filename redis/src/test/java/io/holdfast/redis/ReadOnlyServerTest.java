@@ -8,7 +8,7 @@ import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import org.junit.jupiter.api.Test;
 
-/** A client that was led to a replica says so, whatever it does to be led elsewhere meanwhile. */
+/** A client that was led to a replica says so, whatever it does in the meantime to be led elsewhere. */
 class ReadOnlyServerTest {
 
     @Test

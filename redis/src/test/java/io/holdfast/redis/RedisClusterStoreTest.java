@@ -217,7 +217,7 @@ class RedisClusterStoreTest {
         }
     }
 
-    /** The driver subscribes again after a reconnect, also to what was given up meanwhile. */
+    /** The driver subscribes again after a reconnect, even to what was given up in the meantime. */
     @Test
     void whoGivesUpWhileMessagesAreCutOffListensToNothingAfterwards() throws IOException {
         String name = "cut-off";

@@ -43,7 +43,7 @@ class RedisSentinelTest {
         servers.close();
     }
 
-    /** The hold was replicated: it is there on the new master, and its waiter hears of its end. */
+    /** The hold was replicated: it is there on the new master, and its waiter receives its release. */
     @Test
     void aKilledMasterIsReplaced() {
         String held = a.hold("n");

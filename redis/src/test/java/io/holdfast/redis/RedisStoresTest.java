@@ -5,14 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.testkit.RedisServer;
+import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 class RedisStoresTest {
 
@@ -43,6 +47,43 @@ class RedisStoresTest {
         } finally {
             assertThat(shared.shutdown(0, 5, TimeUnit.SECONDS).get(20, TimeUnit.SECONDS))
                     .isTrue();
+        }
+    }
+
+    /** A token that cannot be fetched is not a server that closes connections: trying again at once helps nobody. */
+    @Test
+    void aFailedLoginProviderIsQuotedAndNotAskedAgainAndAgain() {
+        AtomicInteger calls = new AtomicInteger();
+        failsWithoutManyCalls(calls, () -> Mono.error(noToken(calls)));
+        failsWithoutManyCalls(calls, () -> {
+            throw noToken(calls);
+        });
+        RedisCredentialsProvider.ImmediateRedisCredentialsProvider immediate = () -> {
+            throw noToken(calls);
+        };
+        failsWithoutManyCalls(calls, immediate);
+    }
+
+    private static IllegalStateException noToken(AtomicInteger calls) {
+        calls.incrementAndGet();
+        return new IllegalStateException("no token");
+    }
+
+    private static void failsWithoutManyCalls(AtomicInteger calls, RedisCredentialsProvider provider) {
+        calls.set(0);
+        try (RedisServer server = RedisServer.start()) {
+            RedisURI uri = RedisURI.Builder.redis(server.host(), server.port())
+                    .withAuthentication(provider)
+                    .build();
+            assertThatThrownBy(() -> LockClient.builder()
+                            .store(RedisStores.standalone(uri).timeout(Duration.ofSeconds(2))::open)
+                            .build())
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageContaining("The credentials provider for redis://" + server.host())
+                    .hasMessageContaining(" failed: no token (correct the provider's settings, ")
+                    .hasMessageNotContaining("maxclients");
+            // The driver may close the connection before it looks for the failure, which is worth another try.
+            assertThat(calls).hasValueBetween(1, 9);
         }
     }
 

@@ -76,7 +76,7 @@ class RedissonReadWriteTest {
         assertThat(ours.release("write", holder)).isTrue();
     }
 
-    /** Redisson has set the expiry. Without it, the name would be busy for ever if its holder died. */
+    /** Redisson has set the expiry. Without it, the name would be busy forever if its holder died. */
     @Test
     void our_release_leaves_their_lock_its_expiry() throws Exception {
         String holder = ours.hold("kept");

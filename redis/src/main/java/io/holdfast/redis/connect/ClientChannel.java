@@ -42,7 +42,7 @@ public abstract class ClientChannel extends RedisPubSubAdapter<String, String> i
     }
 
     /**
-     * Subscribes again: keeps the connection alive, and repairs a subscription that failed after a reconnect.
+     * Subscribes again. Keeps the connection alive, and repairs a subscription that failed after a reconnect.
      * Idempotent.
      */
     public final void beat() {

@@ -48,7 +48,7 @@ import reactor.core.Disposable;
  * repeated for {@link #patience} while its node is being connected to, or answers TRYAGAIN because the slot is half
  * moved.
  */
-public final class ClusterConnections implements RedisConnections, ClusterSubscriptions.Nodes {
+public final class ClusterConnections implements RedisConnections {
 
     private static final long REFRESH_INTERVAL_NANOS = 200_000_000;
     private static final Duration PATIENCE_MAX = Duration.ofSeconds(1);
@@ -79,7 +79,7 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
         this.settings = settings;
         this.time = time;
         this.lastRefresh = new AtomicLong(time.nanoTime() - REFRESH_INTERVAL_NANOS);
-        driver = new Driver(settings);
+        driver = new Driver(settings, settings.resources());
         cluster = RedisClusterClient.create(driver.resources(), settings.nodes());
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         Driver.options(options, settings);
@@ -233,25 +233,23 @@ public final class ClusterConnections implements RedisConnections, ClusterSubscr
         driver.close(nodes, dedicated, cluster);
     }
 
-    @Override
-    public @Nullable String masterOf(int slot) {
+    /** Returns the address of a slot's master; null if no node serves the slot. */
+    @Nullable
+    String masterOf(int slot) {
         RedisClusterNode master = cluster.getPartitions().getMasterBySlot(slot);
         return master == null ? null : RedisSettings.address(master.getUri());
     }
 
-    @Override
-    public List<String> masters() {
+    List<String> masters() {
         return masterUris().stream().map(RedisSettings::address).toList();
     }
 
-    @Override
-    public CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
+    CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node) {
         return Handshakes.connect(() -> nodes.connectPubSubAsync(StringCodec.UTF8, uri(node)));
     }
 
     /** Reads the map of slots again, at most once in each interval, however many commands fail. */
-    @Override
-    public void refresh() {
+    void refresh() {
         long now = time.nanoTime();
         long last = lastRefresh.get();
         if (!closed

@@ -6,7 +6,6 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -35,28 +34,14 @@ import org.jspecify.annotations.Nullable;
  * <p>This class does not rely on the driver to repeat subscriptions: the driver names all sharded channels in one
  * command, which a cluster refuses if they belong to several slots.
  */
-final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
+final class ClusterSubscriptions implements Subscriptions {
 
-    /** What this class needs of the cluster. */
-    interface Nodes {
-        /** Returns the address of a slot's master; null if no node serves the slot. */
-        @Nullable
-        String masterOf(int slot);
-
-        List<String> masters();
-
-        CompletionStage<StatefulRedisPubSubConnection<String, String>> connectMessages(String node);
-
-        /** Reads the map of slots again, because it may have changed. */
-        void refresh();
-    }
-
-    /** The time for which losses of messages are collected: slots that move together are one loss. */
+    /** The window in which losses of messages are merged: slots that move together are one loss. */
     private static final long MISSED_DELAY_NANOS = 20_000_000;
 
     private static final long UNUSED_NANOS = 60_000_000_000L;
 
-    private final Nodes nodes;
+    private final ClusterConnections nodes;
     private final String clientChannels;
     private final String clientId;
     private final Publishing publishing;
@@ -71,7 +56,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     private volatile boolean stopped;
 
     ClusterSubscriptions(
-            Nodes nodes,
+            ClusterConnections nodes,
             RedisKeys keys,
             String clientId,
             Publishing publishing,
@@ -129,7 +114,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         return bounded(want(grants(slot), slot, true));
     }
 
-    /** Returns a stage that fails after the timeout, while the channel stays wanted: no caller waits for ever. */
+    /** Returns a stage that fails after the timeout, while the channel stays wanted: no caller waits forever. */
     private CompletionStage<Void> bounded(CompletableFuture<Void> confirmation) {
         CompletableFuture<Void> bounded = confirmation.copy();
         TimeSource.Timer timer = time.schedule(
@@ -154,7 +139,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
 
     @Override
     public CompletionStage<Void> subscribe(String name, String channel) {
-        // Hints and clients in the mode "commands" use plain messages, which go to all nodes.
+        // Hints and clients in mode commands use plain messages, which go to all nodes.
         CompletableFuture<Void> plain = want(new ChannelKey(channel, false), RedisKeys.slot(name), false);
         return publishing.releasesSharded()
                 ? CompletableFuture.allOf(plain, want(new ChannelKey(channel, true), RedisKeys.slot(channel), false))
@@ -167,8 +152,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         drop(new ChannelKey(channel, true));
     }
 
-    @Override
-    public void beat() {
+    /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
+    void beat() {
         List<NodeMessages> alive;
         lock.lock();
         try {
@@ -191,7 +176,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         stopped = true;
     }
 
-    /** Subscribes each channel at its slot's master, and closes the links that no channel uses any more. */
+    /** Subscribes each channel at its slot's master, and closes the links that no channel uses. */
     void mapChanged() {
         if (stopped) {
             return;
@@ -277,7 +262,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         lock.lock();
         try {
             if (!node.equals(one.node) || wanted.get(one.key) != one) {
-                return; // It was sent to another node meanwhile, or is not wanted any more.
+                return; // It was sent to another node, or is no longer wanted.
             }
             if (error != null) {
                 one.failed(error, time);
@@ -297,7 +282,7 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    /** Tells the receiver, soon, that messages may have been missed. */
+    /** Notifies the receiver, after the window, that messages may have been lost. */
     private void missed() {
         if (missedSoon.compareAndSet(false, true)) {
             time.schedule(MISSED_DELAY_NANOS, () -> {
@@ -314,11 +299,11 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
     }
 
     /**
-     * Ends a subscription that is not wanted here: a reconnect repeats it if our UNSUBSCRIBE was lost. It must end,
-     * because scripts take each subscriber of Redisson's channel for a waiting client.
+     * Called on an I/O thread when a subscription is confirmed. Ends it if it is not wanted here: after a reconnect the
+     * driver repeats a subscription whose UNSUBSCRIBE was lost. It must end, because scripts take each subscriber of
+     * Redisson's channel for a waiting client.
      */
-    @Override
-    public void subscribed(NodeMessages at, ChannelKey key) {
+    void subscribed(NodeMessages at, ChannelKey key) {
         lock.lock();
         try {
             if (wantedAt(at, key) == null) {
@@ -329,8 +314,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    @Override
-    public void message(NodeMessages from, ChannelKey key, String message) {
+    /** Called on an I/O thread. */
+    void message(NodeMessages from, ChannelKey key, String message) {
         long sameClockSinceNanos = time.nanoTime() + UNUSED_NANOS;
         // A plain subscription stays when its slot moves, so its grants are dated by no clock.
         if (key.sharded()) {
@@ -347,8 +332,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         receiver.message(key.channel(), message, sameClockSinceNanos);
     }
 
-    @Override
-    public void ended(NodeMessages at, String channel) {
+    /** Called on an I/O thread when a sharded subscription has ended, as requested or because the slot moved away. */
+    void ended(NodeMessages at, String channel) {
         lock.lock();
         try {
             WantedChannel one = wantedAt(at, new ChannelKey(channel, true));
@@ -362,14 +347,12 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         nodes.refresh();
     }
 
-    @Override
-    public void disconnected(NodeMessages from) {
+    void disconnected(NodeMessages from) {
         interrupted(from);
         nodes.refresh();
     }
 
-    @Override
-    public void connected(NodeMessages to) {
+    void connected(NodeMessages to) {
         interrupted(to);
         mapChanged();
     }
@@ -387,8 +370,8 @@ final class ClusterSubscriptions implements Subscriptions, NodeMessages.Owner {
         }
     }
 
-    @Override
-    public void unreachable(NodeMessages link) {
+    /** Called when the first connect of a link failed. */
+    void unreachable(NodeMessages link) {
         lock.lock();
         try {
             links.remove(link.node, link);

@@ -18,10 +18,10 @@ import java.util.function.Function;
 
 /**
  * Lends connections, a few to each server, each to one user at a time. When all are lent, a user waits for one, at most
- * for the timeout: otherwise, at a server that hangs, each user would wait for the timeouts of all users before.
+ * for the timeout. Without that bound, a user of a server that hangs would wait for the timeouts of all users before.
  *
  * <p>A connection on which a command failed is closed: it may still watch keys, or have an open transaction. A
- * connection that was idle from one beat to the next is closed, too, unless it is the last one and all
+ * connection that was idle from one beat to the next is closed as well, unless it is the last one and all connections
  * are to one server.
  */
 public final class DedicatedConnections {
@@ -93,7 +93,7 @@ public final class DedicatedConnections {
                     superfluous.add(pool.idle.removeLast().connection);
                     pool.open--;
                 }
-                // Not lent meanwhile: otherwise PING would get into a user's transaction.
+                // Not lent during the PING: otherwise it would get into a user's transaction.
                 pool.idle.forEach(idle -> {
                     idle.beaten = true;
                     pinged.put(idle, server);

@@ -40,10 +40,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 
 /**
- * Sets up the driver as the store needs it: its threads, its options, and the set of its open channels.
+ * Sets up the driver for a store: its threads, its options, and the set of its open channels.
  *
  * <p>By default Lettuce keeps commands while it is disconnected, and sends again what was in flight. Here it does
- * neither: the engine must learn that a command failed, and it knows best what to do then.
+ * neither: the engine must learn that a command failed, and then decides itself.
  */
 public final class Driver {
 
@@ -74,10 +74,10 @@ public final class Driver {
     /** The open channels of this store alone, even when the threads are shared. */
     private final Set<Channel> channels = ConcurrentHashMap.newKeySet();
 
-    Driver(RedisSettings settings) {
+    /** @param shared the threads to use; null for threads that this driver starts itself */
+    Driver(RedisSettings settings, @Nullable ClientResources shared) {
         ClientResources.Builder builder = ClientResources.builder()
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
-        ClientResources shared = settings.resources();
         if (shared == null) {
             ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), THREADS);
             builder.threadFactoryProvider(THREADS)
@@ -185,7 +185,8 @@ public final class Driver {
 
     /**
      * Drops the driver's events. Only the connections to a cluster look at them, and the driver's own bus loads much of
-     * Reactor before the first lock.
+     * Reactor before the first lock. That bus also records events of the driver for the flight recorder, which are
+     * dropped, too.
      */
     private static final class NoEvents implements EventBus {
 

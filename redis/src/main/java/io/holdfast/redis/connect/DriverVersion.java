@@ -3,7 +3,7 @@ package io.holdfast.redis.connect;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.MaintNotificationsConfig;
 
-/** The differences between Lettuce 7 and Lettuce 6, which applications on Spring Boot 3.5 have. */
+/** Hides the differences between Lettuce 7 and Lettuce 6, which applications on Spring Boot 3.5 have. */
 final class DriverVersion {
 
     private static final boolean HAS_DNS = has("io.netty.resolver.dns.DnsAddressResolverGroup");
@@ -12,7 +12,7 @@ final class DriverVersion {
     private DriverVersion() {}
 
     /**
-     * Whether an I/O thread goes on while a host name is resolved: Lettuce 7 asks name servers itself, Lettuce 6 only
+     * Whether an I/O thread continues while a host name is resolved: Lettuce 7 asks name servers itself, Lettuce 6 only
      * with {@code netty-resolver-dns} on the class path.
      */
     static boolean resolvesNamesWithoutBlocking() {

@@ -15,8 +15,8 @@ final class Handshakes {
 
     /**
      * Connects. A server that refuses a connection (because it is full, say) may answer and hang up before the driver's
-     * calling thread looks for the answer. The driver then fails with an {@link IllegalStateException} and knows no
-     * reason, so this method asks the server again.
+     * calling thread looks for the answer. The driver then fails without the server's reason, so this method asks the
+     * server again.
      */
     static <T> CompletionStage<T> connect(Supplier<CompletionStage<T>> connecting) {
         // Not the driver's own kind of future, whose exceptionallyCompose never completes.
@@ -29,7 +29,7 @@ final class Handshakes {
         StageGuard.begin(connecting).whenComplete((connection, error) -> {
             if (error == null) {
                 outcome.complete(connection);
-            } else if (tries > 1 && OpeningErrors.find(IllegalStateException.class, error) != null) {
+            } else if (tries > 1 && OpeningErrors.isReasonLost(error)) {
                 connect(connecting, tries - 1, outcome);
             } else {
                 outcome.completeExceptionally(error);

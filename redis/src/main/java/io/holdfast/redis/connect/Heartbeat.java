@@ -29,7 +29,7 @@ public final class Heartbeat {
             try {
                 beat.run();
             } catch (RuntimeException e) {
-                // If it was stopped meanwhile, its connections were closed, and the failure means nothing.
+                // If it was stopped in the meantime, its connections were closed, and the failure means nothing.
                 if (!stopped) {
                     throw e;
                 }

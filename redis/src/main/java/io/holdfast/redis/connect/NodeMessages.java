@@ -11,39 +11,17 @@ import io.lettuce.core.pubsub.api.async.RedisPubSubAsyncCommands;
 import java.net.SocketAddress;
 import java.util.concurrent.CompletionStage;
 
-/**
- * A connection for messages to one node of a cluster. It reconnects by itself, and its owner decides what to subscribe
- * to.
- */
+/** A connection for messages to one node of a cluster. It reconnects by itself; its owner chooses the subscriptions. */
 final class NodeMessages extends RedisPubSubAdapter<String, String> implements RedisConnectionStateListener {
 
-    /** Decides which channels are subscribed to at which node. Called on I/O threads. */
-    interface Owner {
-
-        void message(NodeMessages from, ChannelKey key, String message);
-
-        /** A subscription stands: requested, or repeated by the driver after a reconnect. */
-        void subscribed(NodeMessages at, ChannelKey key);
-
-        /** A sharded subscription has ended: requested, or because the slot has moved away. */
-        void ended(NodeMessages at, String channel);
-
-        void disconnected(NodeMessages from);
-
-        void connected(NodeMessages to);
-
-        /** The first connect failed. */
-        void unreachable(NodeMessages link);
-    }
-
     final String node;
-    private final Owner owner;
+    private final ClusterSubscriptions owner;
     private final CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting;
 
     NodeMessages(
             String node,
             CompletionStage<StatefulRedisPubSubConnection<String, String>> connecting,
-            Owner owner,
+            ClusterSubscriptions owner,
             TimeSource time) {
         this.node = node;
         this.owner = owner;

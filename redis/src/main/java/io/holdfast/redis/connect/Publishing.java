@@ -5,12 +5,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How scripts send messages. Each way is a version of the scripts of its own. A single script would have to try an
- * unknown command at every release.
+ * Says how scripts send messages. Each way has its own version of the scripts, because a single script would have to
+ * try an unknown command at every release.
  *
- * @param sharded whether grants go to sharded channels
- * @param releasesSharded whether Redisson's clients with sharded subscriptions hear of a release
- * @param releasesPlain whether Redisson's clients with plain subscriptions do
+ * @param sharded whether grants are sent to sharded channels
+ * @param releasesSharded whether Redisson's clients with sharded subscriptions receive releases
+ * @param releasesPlain whether Redisson's clients with plain subscriptions receive them
  */
 public record Publishing(boolean sharded, boolean releasesSharded, boolean releasesPlain) {
 

@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.ServerClock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.StoredCard;
 import io.lettuce.core.Range;
@@ -18,10 +19,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cards of clients in Redis, by plain commands in every mode. A card is a key of its own, in a cluster spread by
- * the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted
- * set finds them: client ids by the time at which their card ends. Those who write remove what has ended from it, so
- * nothing ever scans the keys of a server.
+ * Keeps the cards of clients in Redis, by plain commands in every mode. Each card has its own key, in a cluster spread
+ * by the client's id; its value is {@code <written> <keep>}, both in milliseconds, a line feed and the text. One sorted
+ * set finds the cards: it has the client ids by the time at which their card ends. A client that writes a card removes
+ * the ids of ended cards from the set, so no client ever scans the keys of a server.
  */
 public final class RedisCards implements CardStore {
 
@@ -58,7 +59,7 @@ public final class RedisCards implements CardStore {
         }));
     }
 
-    /** Notes until when the card is there. Returns how many are. */
+    /** Records until when the card exists. Returns the number of cards. */
     private CompletionStage<Integer> index(long now, long keepMillis) {
         RedisClusterAsyncCommands<String, String> commands = connections.commands();
         String index = keys.cards();
@@ -80,7 +81,7 @@ public final class RedisCards implements CardStore {
     }
 
     private CompletionStage<List<StoredCard>> all(List<ScoredValue<String>> clients, long now) {
-        List<CompletableFuture<@Nullable StoredCard>> reading = new ArrayList<>(clients.size());
+        List<CompletableFuture<Optional<StoredCard>>> reading = new ArrayList<>(clients.size());
         for (ScoredValue<String> client : clients) {
             reading.add(connections
                     .commands()
@@ -89,16 +90,10 @@ public final class RedisCards implements CardStore {
                     .toCompletableFuture());
         }
         return CompletableFuture.allOf(reading.toArray(CompletableFuture[]::new))
-                .thenApply(done -> {
-                    List<StoredCard> cards = new ArrayList<>(reading.size());
-                    for (CompletableFuture<@Nullable StoredCard> one : reading) {
-                        StoredCard card = one.join();
-                        if (card != null) {
-                            cards.add(card);
-                        }
-                    }
-                    return cards;
-                });
+                .thenApply(done -> reading.stream()
+                        .map(CompletableFuture::join)
+                        .flatMap(Optional::stream)
+                        .toList());
     }
 
     @Override
@@ -108,29 +103,30 @@ public final class RedisCards implements CardStore {
             return connections
                     .commands()
                     .get(keys.card(client))
-                    .thenCombine(
-                            ends,
-                            (value, end) -> Optional.ofNullable(end == null ? null : card(client, value, end, now)));
+                    .thenCombine(ends, (value, end) -> card(client, value, end, now));
         }));
     }
 
-    /** Returns null for a value that no client of Holdfast wrote. */
-    private static @Nullable StoredCard card(String client, @Nullable String value, double ends, long now) {
-        int line = value == null ? -1 : value.indexOf('\n');
-        int blank = value == null ? -1 : value.indexOf(' ');
-        if (value == null || blank < 0 || line < blank) {
-            return null;
+    /** Returns nothing for a client without a card, and for a value that no client of Holdfast wrote. */
+    private static Optional<StoredCard> card(String client, @Nullable String value, @Nullable Double ends, long now) {
+        if (value == null || ends == null) {
+            return Optional.empty();
+        }
+        int line = value.indexOf('\n');
+        int blank = value.indexOf(' ');
+        if (blank < 0 || line < blank) {
+            return Optional.empty();
         }
         try {
             long written = Long.parseLong(value, 0, blank, 10);
             long keep = Long.parseLong(value, blank + 1, line, 10);
-            return new StoredCard(
+            return Optional.of(new StoredCard(
                     client,
                     value.substring(line + 1),
                     Duration.ofMillis(Math.max(0, now - written)),
-                    Duration.ofMillis(Math.max(0, now - ((long) ends - keep))));
+                    Duration.ofMillis(Math.max(0, now - (ends.longValue() - keep)))));
         } catch (NumberFormatException e) {
-            return null;
+            return Optional.empty();
         }
     }
 
@@ -149,7 +145,7 @@ public final class RedisCards implements CardStore {
         List<RedisClusterAsyncCommands<String, String>> servers = connections.servers();
         return (servers.isEmpty() ? connections.commands() : servers.get(0))
                 .time()
-                .thenApply(time -> Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000);
+                .thenApply(ServerClock::millis);
     }
 
     private <T> CompletionStage<T> told(Supplier<CompletionStage<T>> command) {

@@ -11,20 +11,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The connections of one store to its servers, of whatever topology. The store sends all its commands through this
+ * Holds the connections of one store to its servers, in any topology. The store sends all its commands through this
  * interface and knows no server.
  *
  * <p><b>Every implementation guarantees:</b>
  *
  * <ul>
  *   <li><b>No command is sent twice.</b> The driver's replay is off. A command that was on its way when its connection
- *       was lost fails, as unknown; one that cannot be sent now fails at once, as surely not executed. The caller
+ *       was lost fails, as unknown; one that cannot be sent now fails at once, as certainly not executed. The caller
  *       decides what to do then (the engine repeats it under the same holder id). A redirection within a cluster is no
  *       second execution: the node that redirects has done nothing.
  *   <li><b>No command waits for another connection.</b> Each command fails at the latest after the timeout.
  *   <li><b>Lost connections come back by themselves</b>, the first try after some 10 ms, then at least every second. A
  *       connection on which nothing arrives for a heartbeat and the timeout counts as lost. The next server may not
- *       know the scripts, and it has another clock: {@link #clock} starts anew.
+ *       know the scripts, and it has another clock: {@link #clock} starts again.
  *   <li><b>After a failover</b> commands go to the new master as soon as this client can know it; each implementation
  *       says how. {@link #failed} helps it to find out.
  * </ul>
@@ -76,7 +76,7 @@ public interface RedisConnections extends AutoCloseable {
      *
      * @param publishing how all clients' scripts send messages
      * @return completes when this client's channel is subscribed to; fails if the server refuses that, and the
-     *     subscriptions are then tried again at each {@link Subscriptions#beat}
+     *     subscriptions are then tried again at each {@link #beat}
      */
     CompletionStage<Void> subscribe(RedisKeys keys, String clientId, Publishing publishing, RedisMessages messages);
 
@@ -98,10 +98,10 @@ public interface RedisConnections extends AutoCloseable {
      */
     ServerClock clock(String key);
 
-    /** Returns the time for which a command that was surely not executed is repeated before its failure is reported. */
+    /** Returns how long a command that was certainly not executed is repeated before its failure is reported. */
     Duration patience();
 
-    /** Takes note that a command on a key failed, perhaps at the wrong server. Does not block. */
+    /** Records that a command on a key failed, perhaps at the wrong server. Does not block. */
     void failed(String key, Throwable error);
 
     /** Keeps each shared connection alive. Does not block. */

@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.ServerClock;
 import io.holdfast.redis.server.ServerFindings;
 import io.holdfast.redis.server.ServerInfo;
 import io.holdfast.spi.DurationText;
@@ -16,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
-/** Looks at a store's servers, for people. Each question is asked for itself: what is refused is a finding, too. */
+/** Examines a store's servers for a person. It asks each question by itself, and a refused question is a finding. */
 public final class RedisDiagnosis {
 
     private final RedisConnections connections;
@@ -25,7 +26,7 @@ public final class RedisDiagnosis {
     private final TimeSource time;
     private final boolean cluster;
 
-    /** What was found out when the store was opened. */
+    /** What the opening of the store found out. */
     private final List<Finding> opening;
 
     public RedisDiagnosis(
@@ -80,8 +81,7 @@ public final class RedisDiagnosis {
                                 findings.exceptionally(error -> new ServerFindings(new ServerInfo(""), several)),
                                 (at, of) -> {
                                     long own = sent + (time.wallMillis() - sent) / 2;
-                                    long theirs = Long.parseLong(at.get(0)) * 1_000 + Long.parseLong(at.get(1)) / 1_000;
-                                    return List.of(of.clock(theirs, own));
+                                    return List.of(of.clock(ServerClock.millis(at), own));
                                 }),
                 said -> Finding.error("clock", "the server does not tell its time: " + said, "allow +time"));
         return info.thenCombine(clock, (one, other) -> {
@@ -109,11 +109,11 @@ public final class RedisDiagnosis {
 
     private List<Finding> subscription(Map<String, Long> listeners) {
         if (listeners.getOrDefault(channel(), 0L) > 0) {
-            return List.of(Finding.ok("messages", "this client hears the server's messages"));
+            return List.of(Finding.ok("messages", "this client receives the server's messages"));
         }
         return List.of(Finding.warning(
                 "messages",
-                "this client hears no messages, so it polls each second, and other clients are served before it",
+                "this client receives no messages, so it polls each second, and other clients are served before it",
                 "allow +subscribe and the channels " + keys.clientChannels() + "* and redisson_lock__channel:*"));
     }
 

@@ -4,11 +4,12 @@ import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Understands the messages for this client, and passes them on to the engine.
+ * Parses the messages for this client, and passes them on to the engine.
  *
  * <p>The client's channels carry these messages:
  *
@@ -70,7 +71,7 @@ public final class RedisMessages implements Subscriptions.Receiver {
 
     /**
      * Like {@link #listen}, and reports each release a little later, by chance: every client that waits for the name
-     * hears it, and they should not all ask at the same instant.
+     * receives it, and these clients should not all ask at the same instant.
      *
      * @param random returns a random number below its argument
      */
@@ -79,7 +80,7 @@ public final class RedisMessages implements Subscriptions.Receiver {
         listener = receiver;
     }
 
-    /** Passes on nothing, and sends nothing, from now on. */
+    /** Passes on nothing and sends nothing from now on. */
     public void stop() {
         listener = null;
         subscriptions().stop();
@@ -87,18 +88,12 @@ public final class RedisMessages implements Subscriptions.Receiver {
 
     /** Reports that a lost connection for commands is about to take commands again. */
     public void connecting() {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            receiver.connecting();
-        }
+        tell(StoreListener::connecting);
     }
 
     @Override
     public void missed() {
-        StoreListener receiver = listener;
-        if (receiver != null) {
-            receiver.reconnected();
-        }
+        tell(StoreListener::reconnected);
     }
 
     @Override
@@ -136,16 +131,16 @@ public final class RedisMessages implements Subscriptions.Receiver {
     private void released(String name) {
         LongUnaryOperator random = spread;
         if (random == null) {
-            tellReleased(name);
+            tell(receiver -> receiver.released(name));
         } else {
-            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tellReleased(name));
+            time.schedule(random.applyAsLong(SPREAD_NANOS), () -> tell(receiver -> receiver.released(name)));
         }
     }
 
-    private void tellReleased(String name) {
+    private void tell(Consumer<StoreListener> event) {
         StoreListener receiver = listener;
         if (receiver != null) {
-            receiver.released(name);
+            event.accept(receiver);
         }
     }
 

@@ -12,8 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens to Redisson's channel of a lock while one of our holder ids waits for a lock that Redisson holds: Redisson
- * does not know our queue, so its release is announced only there.
+ * Subscribes to Redisson's channel of a lock while one of this client's holder ids waits for it and Redisson holds it.
+ * Redisson does not know Holdfast's queue, and announces its release on that channel only.
  *
  * <p>There is one subscription for each channel, for as long as an id needs it. If it fails, waiters poll.
  */
@@ -22,7 +22,7 @@ public final class RedissonReleases {
     /** Sends SUBSCRIBE and UNSUBSCRIBE; does not block. */
     interface Channels {
         /**
-         * Subscribes; completes when it stands.
+         * Subscribes. Completes when the subscription is confirmed.
          *
          * @param name the lock that the channel belongs to
          */
@@ -51,7 +51,7 @@ public final class RedissonReleases {
         this.released = released;
     }
 
-    /** Takes note that the id waits for this name, which Redisson holds. */
+    /** Records that the id waits for this name, which Redisson holds. */
     public void watch(String name, String holderId) {
         String channel = RedisKeys.redissonChannel(name);
         CompletionStage<Void> subscribing = null;
@@ -73,7 +73,7 @@ public final class RedissonReleases {
         }
     }
 
-    /** Takes note that the id does not wait for Redisson any more. */
+    /** Records that the id no longer waits for Redisson. */
     public void unwatch(String name, String holderId) {
         if (!active) {
             return;

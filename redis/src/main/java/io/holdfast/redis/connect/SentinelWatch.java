@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Listens at each Sentinel for the announcement of a new master, and then cuts the connections to all other servers, so
- * that the driver asks for the master again. It helps when the old master neither answers nor ends its connections;
- * without it the same happens later.
+ * that the driver asks for the master again. This class matters when the old master neither answers nor ends its
+ * connections: without it the driver would ask later.
  */
 final class SentinelWatch extends RedisPubSubAdapter<String, String> {
 

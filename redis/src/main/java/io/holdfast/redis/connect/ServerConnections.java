@@ -15,6 +15,7 @@ import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
 import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import io.lettuce.core.resource.ClientResources;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -55,11 +56,16 @@ public final class ServerConnections implements RedisConnections {
     private volatile @Nullable ServerSubscriptions subscriptions;
 
     public ServerConnections(RedisSettings settings, TimeSource time) {
+        this(settings, settings.resources(), time);
+    }
+
+    /** @param threads replace those in the settings; null for threads that these connections start themselves */
+    public ServerConnections(RedisSettings settings, @Nullable ClientResources threads, TimeSource time) {
         this.settings = settings;
         this.time = time;
         this.clock = new ServerClock(time);
         this.lastCut = new AtomicLong(time.nanoTime() - CUT_INTERVAL_NANOS);
-        driver = new Driver(settings);
+        driver = new Driver(settings, threads);
         client = new AsyncClient(driver.resources());
         client.setOptions(Driver.options(ClientOptions.builder(), settings).build());
         dedicated = driver.clientWithoutReconnect(settings);

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The subscriptions at one server: one connection carries the messages of all locks. It is subscribed to the client's
- * own channel and, at times, to some of Redisson's.
+ * Holds the subscriptions at one server. One connection carries the messages of all locks; it is subscribed to the
+ * client's own channel and, at times, to some of Redisson's.
  */
 public final class ServerSubscriptions extends ClientChannel implements Subscriptions {
 

@@ -3,7 +3,7 @@ package io.holdfast.redis.connect;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The subscriptions of one store, and their connections. They survive lost connections, failovers and moved slots.
+ * Holds the subscriptions of one store and their connections. Both survive lost connections, failovers and moved slots.
  * Where this user may not subscribe, no message arrives, and waiting clients poll.
  */
 public interface Subscriptions extends RedissonReleases.Channels {
@@ -32,11 +32,8 @@ public interface Subscriptions extends RedissonReleases.Channels {
     /** Subscribes to the grants of a name. Completes when they arrive; fails if that is not possible now. */
     CompletionStage<Void> prepare(String name);
 
-    /** Takes note that this client waits for a name. */
+    /** Records that this client waits for a name. */
     void waiting(String name);
-
-    /** Keeps each connection alive, and repeats subscriptions that failed. Called at intervals. */
-    void beat();
 
     /** Sends nothing from now on. */
     void stop();

@@ -30,7 +30,7 @@ final class WantedChannel {
     /** When it was confirmed. Requests sent later went to this node, whose clock then stamped its messages. */
     long confirmedNanos;
 
-    /** Whether it was confirmed before, so that messages may be lost until it is confirmed again. */
+    /** Whether it was confirmed before: messages may then be lost until it is confirmed again. */
     boolean interrupted;
 
     /** Completes when the subscription is confirmed. */
@@ -45,7 +45,7 @@ final class WantedChannel {
         this.ends = ends;
     }
 
-    /** Takes note of a confirmation. Returns whether messages may have been lost before it. */
+    /** Records a confirmation. Returns whether messages may have been lost before it. */
     boolean confirm(long nowNanos) {
         boolean missed = interrupted;
         confirmed = true;
@@ -54,7 +54,7 @@ final class WantedChannel {
         return missed;
     }
 
-    /** Takes note that the subscription does not stand any more. */
+    /** Records that the subscription no longer stands. */
     void lost() {
         if (confirmed) {
             confirmed = false;

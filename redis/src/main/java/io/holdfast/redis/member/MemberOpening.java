@@ -37,7 +37,7 @@ public final class MemberOpening {
         this.steps = new OpeningSteps(settings, openingErrors);
         this.commandErrors = new RedisErrors(settings.describe(), settings.timeout());
         this.threads = threads;
-        this.connections = new ServerConnections(settings.with(threads.join()), context.time());
+        this.connections = new ServerConnections(settings, threads.join(), context.time());
     }
 
     public static QuorumMember open(RedisSettings settings, SharedThreads threads, StoreContext context) {

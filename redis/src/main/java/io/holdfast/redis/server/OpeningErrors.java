@@ -16,16 +16,22 @@ import java.util.function.Predicate;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
-/** Explains why a store could not be opened: one sentence for each reason, with the way out. */
+/** Explains why a store could not be opened, with one sentence for each reason and the way out. */
 public final class OpeningErrors {
 
     /**
-     * Beginnings of the driver's messages, which has no types for these failures. They choose words, never an outcome.
+     * Beginnings of messages of the driver, which has no types for these failures. They choose words, never an outcome.
      */
     private static final String SENTINEL_NOT_CONNECTED = "Cannot connect Redis Sentinel";
 
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
     private static final String NO_SUCH_MASTER = "Cannot provide redisAddress using sentinel";
+
+    /**
+     * The driver's message when it found no handler, because the channel was closed before it looked. It also decides
+     * whether a connect is tried again at once.
+     */
+    private static final String CLOSED_AT_ONCE = "RedisHandshakeHandler not registered";
 
     private final RedisSettings settings;
     private final String server;
@@ -37,6 +43,14 @@ public final class OpeningErrors {
 
     /** Returns the failure to connect, or to log in. */
     public StoreException notConnected(Throwable error) {
+        LoginProvider.LoginFailure noLogin = find(LoginProvider.LoginFailure.class, error);
+        if (noLogin != null) {
+            return new StoreException(
+                    NOT_EXECUTED,
+                    "The credentials provider for " + server + " failed: " + reason(noLogin)
+                            + " (correct the provider's settings, or see that it can fetch the login)",
+                    error);
+        }
         RedisCommandExecutionException refusal = find(RedisCommandExecutionException.class, error);
         if (refusal != null) {
             String said = String.valueOf(refusal.getMessage());
@@ -75,13 +89,12 @@ public final class OpeningErrors {
         if (find(TimeoutException.class, error) != null || find(RedisCommandTimeoutException.class, error) != null) {
             return noAnswer(error);
         }
-        if (find(IllegalStateException.class, error) != null) {
-            // Of the driver, which found no handler in a channel that was closed before it looked.
+        if (isReasonLost(error)) {
             return new StoreException(
                     NOT_EXECUTED,
                     server
-                            + " hung up at once, and what it said was lost (it may be full: raise its maxclients, or"
-                            + " close connections)",
+                            + " closed the connection at once, and its reason was lost (it may be full: raise its"
+                            + " maxclients, or close connections)",
                     error);
         }
         if (says(NO_SUCH_MASTER, error)) {
@@ -141,7 +154,7 @@ public final class OpeningErrors {
                 null);
     }
 
-    /** Returns the failure of a store in the mode "commands" that is to wait for replicas, which it cannot do. */
+    /** Returns the failure of a store in mode {@code commands} that should wait for replicas, which it cannot do. */
     public StoreException noReplicasInModeCommands(String why) {
         return fatal(
                 server + ": minReplicas needs the mode lua, and this store uses the mode commands, " + why
@@ -205,8 +218,13 @@ public final class OpeningErrors {
         return settings.user() == null ? "default" : settings.user();
     }
 
-    /** Returns the failure of this type among the causes of a failure, see below; null if there is none. */
-    public static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
+    /** Whether the server closed the connection so soon that the driver lost its answer: a new try may get it. */
+    public static boolean isReasonLost(Throwable error) {
+        return says(CLOSED_AT_ONCE, error);
+    }
+
+    /** Returns the failure of this type among the causes of a failure; null if there is none. */
+    private static <T extends Throwable> @Nullable T find(Class<T> type, Throwable error) {
         return type.cast(find(type::isInstance, error));
     }
 
@@ -214,7 +232,7 @@ public final class OpeningErrors {
         return find(cause -> String.valueOf(cause.getMessage()).startsWith(words), error) != null;
     }
 
-    /** Searches the suppressed failures, too: there the driver puts those of a cluster's nodes and of Sentinels. */
+    /** Also searches the suppressed failures, where the driver puts those of a cluster's nodes and of Sentinels. */
     private static @Nullable Throwable find(Predicate<Throwable> sought, Throwable error) {
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
             if (sought.test(cause)) {

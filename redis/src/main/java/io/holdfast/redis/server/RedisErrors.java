@@ -25,8 +25,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the failure of a command into a {@link StoreException}: whether the server executed the command, and one
- * sentence with the server, its error and the way out.
+ * Turns the failure of a command into a {@link StoreException}, which says whether the server executed the command, and
+ * has one sentence with the server, its error and the way out.
  */
 public final class RedisErrors {
 
@@ -57,8 +57,13 @@ public final class RedisErrors {
             new Refusal("upstream failure", UNKNOWN, "the proxy lost its server before that answered; wait"),
             new Refusal("upstream protocol error", UNKNOWN, "the proxy did not understand what its server answered"));
 
-    /** The beginning of the driver's message; it has no type for this failure. */
+    /** Beginnings of the driver's messages; it has no types for these failures. */
     private static final String NOT_CONNECTED = "Currently not connected";
+
+    private static final String CLOSED = "Connection is closed";
+
+    /** A part of the server's error, for which it has no code. */
+    private static final String FULL = "max number of clients";
 
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
 
@@ -74,7 +79,7 @@ public final class RedisErrors {
     private static final Pattern IN_SCRIPT =
             Pattern.compile("Error running script|script: (?:[0-9a-f]+, )?on @?user_script:\\d+");
 
-    /** The refusals that hold for a whole run of a script, or meet only its first write: so nothing was written. */
+    /** The refusals that apply to a whole run of a script or to its first write only: nothing was written then. */
     private static final Set<String> OF_FIRST_WRITES = Set.of("READONLY", "OOM", "NOREPLICAS", "MISCONF");
 
     private final String server;
@@ -155,7 +160,7 @@ public final class RedisErrors {
         return replica == null ? otherwise : String.valueOf(replica.getMessage());
     }
 
-    /** Takes note that a command was executed. */
+    /** Records that a command was executed. */
     public void executed() {
         if (asReplica != null) {
             asReplica = null;
@@ -164,11 +169,11 @@ public final class RedisErrors {
 
     /** Returns the failure for an error that the server answered. */
     public StoreException refused(String said, @Nullable Throwable cause) {
-        if (cluster && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
+        boolean inScript = IN_SCRIPT.matcher(said).find();
+        if (cluster && !inScript && (said.startsWith("MOVED ") || said.startsWith("ASK "))) {
             return new StoreException(
                     NOT_EXECUTED, server + " is moving the slot of this lock: " + said + " (wait)", cause);
         }
-        boolean inScript = IN_SCRIPT.matcher(said).find();
         Matcher matcher = CODE.matcher(said);
         if (matcher.find()) {
             String code = matcher.group(1);
@@ -187,7 +192,7 @@ public final class RedisErrors {
                 }
             }
         }
-        if (said.contains("max number of clients")) {
+        if (said.contains(FULL)) {
             return new StoreException(
                     NOT_EXECUTED,
                     server + " refused: " + said + " (raise its maxclients, or close connections)",
@@ -286,7 +291,7 @@ public final class RedisErrors {
         return matcher.find() && List.of(codes).contains(matcher.group(1));
     }
 
-    /** Whether a command was surely not executed, for a reason that passes in a cluster within a moment. */
+    /** Whether a command was certainly not executed, for a reason that passes in a cluster within a moment. */
     public static boolean passesSoon(Throwable error) {
         Throwable cause = unwrap(error);
         return cause instanceof RedisCommandExecutionException
@@ -326,6 +331,6 @@ public final class RedisErrors {
             return false;
         }
         String message = String.valueOf(cause.getMessage());
-        return message.startsWith(NOT_CONNECTED) || message.startsWith("Connection is closed");
+        return message.startsWith(NOT_CONNECTED) || message.startsWith(CLOSED);
     }
 }

@@ -92,24 +92,6 @@ public record RedisSettings(
         return new LockKeys(namePrefix, internalPrefix);
     }
 
-    /** Returns the same settings with other threads. */
-    public RedisSettings with(ClientResources threads) {
-        return new RedisSettings(
-                topology,
-                nodes,
-                timeout,
-                connectTimeout,
-                namePrefix,
-                internalPrefix,
-                mode,
-                minReplicas,
-                redissonChannels,
-                files,
-                ssl,
-                threads,
-                passwordAdvice);
-    }
-
     /** Returns the file with the certificates to trust; null for those of {@code ssl} or the JVM. */
     @Nullable
     Path ca() {

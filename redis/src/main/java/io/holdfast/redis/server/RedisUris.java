@@ -44,7 +44,6 @@ public final class RedisUris {
     private static final Pattern HOST =
             Pattern.compile("[\\w.-]+|\\[[0-9a-fA-F:.%]+\\]", Pattern.UNICODE_CHARACTER_CLASS);
     private static final Pattern AT_IN_OPTION_NAME = Pattern.compile("(?:^|&)[^=&]*@");
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s)");
 
     private final URI uri;
     private final Topology topology;
@@ -295,13 +294,22 @@ public final class RedisUris {
         if (text == null) {
             return DEFAULT_TIMEOUT;
         }
-        Matcher matcher = DURATION.matcher(text);
+        Duration timeout = duration(text, "ms|s");
+        return checkTimeout(timeout == null ? Duration.ZERO : timeout, text);
+    }
+
+    /** Returns the duration that a text says, a number with one of these units; null if it says none. */
+    static @Nullable Duration duration(String text, String units) {
+        Matcher matcher = Pattern.compile("(\\d{1,9})(" + units + ")").matcher(text);
         if (!matcher.matches()) {
-            return checkTimeout(Duration.ZERO, text);
+            return null;
         }
         long amount = Long.parseLong(matcher.group(1));
-        return checkTimeout(
-                matcher.group(2).equals("s") ? Duration.ofSeconds(amount) : Duration.ofMillis(amount), text);
+        return switch (matcher.group(2)) {
+            case "ms" -> Duration.ofMillis(amount);
+            case "s" -> Duration.ofSeconds(amount);
+            default -> Duration.ofMinutes(amount);
+        };
     }
 
     public static Duration checkTimeout(Duration timeout, String text) {

@@ -6,18 +6,15 @@ import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings in a {@code redlock://} URI: those of the quorum, and for each server those of {@code redis://} with its
- * address.
+ * The settings in a {@code redlock://} URI: the settings of the quorum, and for each server the settings of a
+ * {@code redis://} URI with its address.
  */
 public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> servers) {
 
     private static final String EXAMPLE = "redlock://host1:6379,host2:6379,host3:6379";
-    private static final Pattern DURATION = Pattern.compile("(\\d{1,9})(ms|s|m)");
 
     /**
      * Reads a URI.
@@ -29,7 +26,8 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
         if (uri.isOpaque() || authority == null) {
             throw wrong("hosts: missing", "for example " + EXAMPLE);
         }
-        if (uri.getRawFragment() != null || (authority.indexOf('@') < 0 && hasAt(uri))) {
+        if (uri.getRawFragment() != null
+                || (authority.indexOf('@') < 0 && (uri.getRawPath() + uri.getRawQuery()).contains("@"))) {
             throw wrong(
                     "# or @ after the hosts",
                     "user and password before the hosts, with characters such as / # ? in them written %2F %23 %3F");
@@ -77,21 +75,12 @@ public record RedlockUri(QuorumStores.Builder settings, List<RedisSettings> serv
         }
     }
 
-    private static boolean hasAt(URI uri) {
-        return (uri.getRawPath() + uri.getRawQuery()).contains("@");
-    }
-
     private static Duration duration(String option, String value) {
-        Matcher matcher = DURATION.matcher(value);
-        if (!matcher.matches()) {
+        Duration duration = RedisUris.duration(value, "ms|s|m");
+        if (duration == null) {
             throw wrong(option + ": \"" + value + "\"", "for example 100ms, 60s or 5m");
         }
-        long amount = Long.parseLong(matcher.group(1));
-        return switch (matcher.group(2)) {
-            case "ms" -> Duration.ofMillis(amount);
-            case "s" -> Duration.ofSeconds(amount);
-            default -> Duration.ofMinutes(amount);
-        };
+        return duration;
     }
 
     private static double fraction(String option, String value) {

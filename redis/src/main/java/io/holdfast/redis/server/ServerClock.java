@@ -2,10 +2,11 @@ package io.holdfast.redis.server;
 
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.List;
 
 /**
  * Estimates one server's clock from the times in its replies. The estimate serves only the "not after" of commands: a
- * delayed command must not be executed when nobody waits for it any more.
+ * delayed command must not be executed when no caller waits for it any longer.
  *
  * <p>When a reply arrives, the estimate is not ahead of the server's clock. It is behind by the time that the reply
  * took; if that was as long as the whole timeout, a command has to be repeated. From then on the two clocks may drift
@@ -32,7 +33,12 @@ public final class ServerClock {
         observedMillis = ownMillis() - UNCHARGED_MILLIS;
     }
 
-    /** Takes note of the server's time in a reply that has just arrived. */
+    /** Returns the milliseconds of an answer to TIME: seconds and microseconds. */
+    public static long millis(List<String> answer) {
+        return Long.parseLong(answer.get(0)) * 1_000 + Long.parseLong(answer.get(1)) / 1_000;
+    }
+
+    /** Records the server's time in a reply that has just arrived. */
     public void observe(long serverMillis) {
         long now = ownMillis();
         long offset = serverMillis - now;
@@ -56,8 +62,8 @@ public final class ServerClock {
     }
 
     /**
-     * Returns the server's time after which a command that is sent now is too late, because nobody waits for its answer
-     * any more. At least half of the timeout is left even after a long silence.
+     * Returns the server's time after which a command that is sent now is too late, because no caller waits for its
+     * answer any longer. At least half of the timeout is left even after a long silence.
      */
     public long notAfterMillis(Duration timeout) {
         long now = ownMillis();

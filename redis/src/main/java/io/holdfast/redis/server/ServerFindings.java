@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Says what the settings and the state of one server mean for locks. */
+/** Judges what the settings and the state of one server mean for locks. */
 public final class ServerFindings {
 
     /** Above this share of its memory, a server may refuse locks soon. */
@@ -16,7 +16,7 @@ public final class ServerFindings {
 
     private final ServerInfo info;
 
-    /** Empty for a single server; otherwise which one of several, for the end of a text. */
+    /** Names the server if there are several, for the end of a text; otherwise empty. */
     private final String where;
 
     public ServerFindings(ServerInfo info, boolean several) {

@@ -6,8 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A server's answer to INFO. Services leave out some fields; for warnings, a missing field is assumed to be as it
- * should be.
+ * A server's answer to INFO. Services leave out some fields; warnings take a missing field as set correctly.
  */
 public final class ServerInfo {
 

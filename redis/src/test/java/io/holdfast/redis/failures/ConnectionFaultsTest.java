@@ -93,7 +93,7 @@ class ConnectionFaultsTest {
         }
     }
 
-    /** Requests still arrive, and are executed; the client does not hear of it. */
+    /** Requests still arrive, and are executed; the client receives no answer. */
     @Tag("deep")
     @Test
     void connectionsHalfClosed() throws Exception {
@@ -140,7 +140,7 @@ class ConnectionFaultsTest {
         }
     }
 
-    /** Only answers are lost: its commands are executed. It must not go on as if it had heard. */
+    /** Only answers are lost: its commands are executed. It must not continue as if it had received them. */
     @Test
     void answersLost() throws Exception {
         try (UnderFault fault = new UnderFault("holder hears nothing", run, proxy.uri(), server.uri(), SHORT_LEASE)) {

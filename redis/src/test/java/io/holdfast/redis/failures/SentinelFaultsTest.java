@@ -47,7 +47,7 @@ class SentinelFaultsTest {
         }
     }
 
-    /** The replicas have what the master had, and the failover takes less than a lease: the lease goes on. */
+    /** The replicas have what the master had, and the failover takes less than a lease: the lease continues. */
     private void crashed(RedisReplication all) throws Exception {
         try (UnderFault fault = new UnderFault(
                 "Sentinel failover after replication", run, all.sentinelUri(), all.sentinelUri(), TIMEOUT, LEASE)) {

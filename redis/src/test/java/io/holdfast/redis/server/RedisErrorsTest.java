@@ -1,5 +1,6 @@
 package io.holdfast.redis.server;
 
+import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -78,6 +79,52 @@ public class RedisErrorsTest {
         assertThat(outcome(new RedisException("Currently not connected. Commands are rejected.")))
                 .isEqualTo(NOT_EXECUTED);
         assertThat(outcome(new RedisException("Connection is closed"))).isEqualTo(NOT_EXECUTED);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"MOVED 3999 127.0.0.1:6381", "ASK 3999 127.0.0.1:6381"})
+    void aRedirectionPassesInAClusterAlone(String said) {
+        assertThat(inCluster(said)).isEqualTo(NOT_EXECUTED);
+        assertThat(outcome(new RedisCommandExecutionException(said))).isEqualTo(FATAL);
+    }
+
+    /** What the script wrote before stays, so no code makes these count as not executed; before 7.0 and since. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: The user executing the script can't run this command or subcommand",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: -NOPERM this user has no permissions to run the 'pexpire' command",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: Script attempted to access a non local key in a cluster node",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: -MOVED 3999 127.0.0.1:6381",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: -ASK 3999 127.0.0.1:6381",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: -TRYAGAIN Multiple keys request during rehashing of slot",
+                "ERR The user executing the script can't run this command or subcommand script: 5fa, on @user_script:87.",
+                "ERR Script attempted to access a non local key in a cluster node script: 5fa, on @user_script:87.",
+                "NOPERM ACL failure in script: User app has no permissions to run the 'pexpire' command script: 5fa, on @user_script:87.",
+                "MOVED 3999 127.0.0.1:6381 script: 5fa, on @user_script:87.",
+                "ASK 3999 127.0.0.1:6381 script: 5fa, on @user_script:87.",
+                "CLUSTERDOWN Hash slot not served script: 5fa, on @user_script:87.",
+            })
+    void anErrorInTheMiddleOfAScriptLeavesItsOutcomeUnknown(String said) {
+        assertThat(outcome(new RedisCommandExecutionException(said))).isEqualTo(UNKNOWN);
+        assertThat(inCluster(said)).isEqualTo(UNKNOWN);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ERR unknown command 'DELEX', with args beginning with: 'lock:ASK me' 'IFEQ' 'MOVED 1'",
+                "ERR running the script failed at line 87: ASK 3999 127.0.0.1:6381",
+            })
+    void aRedirectionIsOneOnlyAtTheStart(String said) {
+        assertThat(inCluster(said)).isNotEqualTo(NOT_EXECUTED);
+    }
+
+    private static StoreException.Outcome inCluster(String said) {
+        RedisErrors cluster = new RedisErrors("redis-cluster://h:6379", Duration.ofSeconds(1), true);
+        return cluster.of(new RedisCommandExecutionException(said)).outcome();
     }
 
     private static StoreException.Outcome outcome(Throwable error) {

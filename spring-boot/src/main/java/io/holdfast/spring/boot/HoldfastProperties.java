@@ -27,7 +27,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *     by name with Redisson. Must be the same for all clients that share locks.
  * @param internalPrefix Prefix of Holdfast's internal Redis keys and channels. By default "holdfast". Must be the same
  *     for all clients that share locks.
- * @param mode Whether Lua scripts or plain commands keep the locks. By default scripts if the server allows them.
+ * @param mode Whether Lua scripts (lua) or plain commands (commands) keep the locks. By default lua if the server
+ *     allows scripts.
  * @param minReplicas Number of replicas that must have a new hold before its lease is handed out.
  * @param waitTime Time to wait for the lock of a method without a wait time of its own. Negative: no limit.
  * @param leaseTime Length of a lease that is renewed. After the death of a process its locks are free within this time.
@@ -65,7 +66,7 @@ public record HoldfastProperties(
 
     /** How locks are kept on Redis. */
     public enum Mode {
-        /** By Lua scripts if the server allows them, otherwise by plain commands. */
+        /** Mode {@link #LUA} if the server allows scripts, otherwise mode {@link #COMMANDS}. */
         AUTO,
         /** By Lua scripts. */
         LUA,

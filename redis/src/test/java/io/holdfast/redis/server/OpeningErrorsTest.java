@@ -1,0 +1,135 @@
+package io.holdfast.redis.server;
+
+import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.holdfast.spi.StoreException;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
+import io.lettuce.core.RedisCredentials;
+import io.lettuce.core.RedisCredentialsProvider;
+import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.StaticCredentialsProvider;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class OpeningErrorsTest {
+
+    private static final String SERVER = "redis://h:6379/0";
+    private static final OpeningErrors ERRORS = new OpeningErrors(RedisUris.parse(URI.create("redis://h:6379")));
+
+    @Test
+    void onlyTheDriversOwnMessageCountsAsAConnectionClosedAtOnce() {
+        assertThat(notConnected(new IllegalStateException("RedisHandshakeHandler not registered")))
+                .hasMessage(
+                        SERVER + " closed the connection at once, and its reason was lost (it may be full: raise its"
+                                + " maxclients, or close connections)");
+        for (RuntimeException other : new RuntimeException[] {
+            new IllegalStateException("executor not accepting a task"), new CancellationException("too late")
+        }) {
+            assertThat(notConnected(other))
+                    .hasMessage(SERVER + " cannot be reached: " + other.getMessage()
+                            + " (start the server, or correct host and port; a server with TLS needs rediss://)");
+        }
+    }
+
+    /** Each of these would get other advice if it were a failure of the connection. */
+    static Stream<Exception> failuresOfProviders() {
+        return Stream.of(
+                new IllegalStateException("no token"),
+                new ConnectException("no token"),
+                new UnknownHostException("no token"),
+                new TimeoutException("no token"),
+                new RedisCommandExecutionException("WRONGPASS no token"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failuresOfProviders")
+    void aCredentialsProviderThatFailsHasItsOwnSentence(Exception failure) {
+        Throwable later = catchThrowable(
+                () -> marked(() -> Mono.error(failure)).resolveCredentials().block());
+        StoreException error = notConnected(later);
+        assertThat(error)
+                .hasMessage("The credentials provider for " + SERVER + " failed: " + failure.getMessage()
+                        + " (correct the provider's settings, or see that it can fetch the login)");
+        assertThat(error.outcome()).isEqualTo(NOT_EXECUTED);
+    }
+
+    @Test
+    void aProviderThatThrowsIsMarkedToo() {
+        RedisCredentialsProvider throwing = () -> {
+            throw new IllegalStateException("no token");
+        };
+        ImmediateRedisCredentialsProvider immediate = () -> {
+            throw new IllegalStateException("no token");
+        };
+        Stream.of(
+                        catchThrowable(
+                                () -> marked(throwing).resolveCredentials().block()),
+                        catchThrowable(
+                                () -> marked(immediate).resolveCredentials().block()),
+                        catchThrowable(
+                                () -> ((ImmediateRedisCredentialsProvider) marked(immediate)).resolveCredentialsNow()))
+                .forEach(failure -> assertThat(notConnected(failure))
+                        .hasMessageStartingWith("The credentials provider for " + SERVER + " failed: no token ("));
+    }
+
+    /** The driver asks a provider in another way for each of its abilities. */
+    @Test
+    void aMarkedProviderKeepsItsAbilities() {
+        RedisCredentials login = RedisCredentials.just("user", "password");
+        ImmediateRedisCredentialsProvider immediate = () -> login;
+        assertThat(((ImmediateRedisCredentialsProvider) marked(immediate)).resolveCredentialsNow())
+                .isSameAs(login);
+        assertThat(marked(immediate).resolveCredentials().block()).isSameAs(login);
+        assertThat(marked(immediate).supportsStreaming()).isFalse();
+
+        RedisCredentialsProvider streaming = new RedisCredentialsProvider() {
+            @Override
+            public Mono<RedisCredentials> resolveCredentials() {
+                return Mono.just(login);
+            }
+
+            @Override
+            public boolean supportsStreaming() {
+                return true;
+            }
+
+            @Override
+            public Flux<RedisCredentials> credentials() {
+                return Flux.just(login);
+            }
+        };
+        assertThat(marked(streaming)).isNotInstanceOf(ImmediateRedisCredentialsProvider.class);
+        assertThat(marked(streaming).resolveCredentials().block()).isSameAs(login);
+        assertThat(marked(streaming).supportsStreaming()).isTrue();
+        assertThat(marked(streaming).credentials().blockFirst()).isSameAs(login);
+
+        RedisCredentialsProvider fixed = new StaticCredentialsProvider("user", "password".toCharArray());
+        assertThat(marked(fixed)).isSameAs(fixed);
+    }
+
+    private static RedisCredentialsProvider marked(RedisCredentialsProvider provider) {
+        RedisURI uri = RedisURI.create("redis://h");
+        uri.setCredentialsProvider(provider);
+        return LoginProvider.mark(uri).getCredentialsProvider();
+    }
+
+    /** Returns what a user is told of a failure that the driver reports as its own. */
+    private static StoreException notConnected(Throwable cause) {
+        return ERRORS.notConnected(new ExecutionException(
+                new RedisConnectionException("Unable to connect to h/<unresolved>:6379", cause)));
+    }
+}
