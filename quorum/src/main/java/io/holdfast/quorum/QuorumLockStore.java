@@ -303,11 +303,6 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         }
     }
 
-    @Override
-    public String toString() {
-        return describe();
-    }
-
     /** Returns how many votes are being given back; for tests. */
     int undoing() {
         return compensation.pending();

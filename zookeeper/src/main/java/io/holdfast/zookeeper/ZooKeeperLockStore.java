@@ -197,11 +197,6 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         }
     }
 
-    @Override
-    public String toString() {
-        return describe();
-    }
-
     // --- contenders ---
 
     @Override
