@@ -133,7 +133,8 @@ final class BusyAnswers {
         return (target, arguments, busy) -> {
             Object result = handler.get().handle(method, arguments, busy);
             Class<?> returns = Returns.resultType(method);
-            if (result == null ? returns.isPrimitive() && returns != void.class : !fits(returns, result)) {
+            // The result for a method without one is dropped.
+            if (returns != void.class && !ClassUtils.isAssignableValue(returns, result)) {
                 throw new IllegalStateException("The LockFailureHandler returned "
                         + (result == null ? "null" : "a " + result.getClass().getName()) + " for "
                         + LockedDefinitionException.describe(method) + " (expected: a "
@@ -141,10 +142,5 @@ final class BusyAnswers {
             }
             return result;
         };
-    }
-
-    /** The result for a method without one is dropped. */
-    private static boolean fits(Class<?> returns, Object result) {
-        return returns == void.class || ClassUtils.isAssignableValue(returns, result);
     }
 }

@@ -72,7 +72,7 @@ final class References {
     }
 
     private void checkVariable(String name) {
-        if (name.equals("root") || name.equals("this") || isIndex(method, name)) {
+        if (isKnown(method, name, discoverer)) {
             return;
         }
         @Nullable String @Nullable [] known = discoverer.getParameterNames(method);
@@ -82,10 +82,8 @@ final class References {
                     what + ": the class file has no names of parameters",
                     "compile with -parameters, or write #p0, or mark the parameter with @LockKey");
         }
-        if (!Arrays.asList(known).contains(name)) {
-            throw new LockedDefinitionException(
-                    method, what + ": there is no parameter \"" + name + "\"", "one of " + Arrays.toString(known));
-        }
+        throw new LockedDefinitionException(
+                method, what + ": there is no parameter \"" + name + "\"", "one of " + Arrays.toString(known));
     }
 
     private void checkProperty(String name) {
