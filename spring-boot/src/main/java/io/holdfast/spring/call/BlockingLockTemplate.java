@@ -13,6 +13,7 @@ import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.declaration.OperationReader;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Collection;
@@ -143,21 +144,12 @@ public final class BlockingLockTemplate implements LockTemplate {
             if (names.isEmpty()) {
                 throw new IllegalArgumentException("lock names: none (expected: at least one)");
             }
-            this.options = completed(options);
+            LockedDefaults standard = defaults.get();
+            LockOptions limited =
+                    options.waitAtMost().or(standard::waitTime).map(options::waitAtMost).orElse(options);
+            this.options = OperationReader.completed(limited, standard.options());
             this.work = work;
             this.resultIfBusy = resultIfBusy;
-        }
-
-        private LockOptions completed(LockOptions own) {
-            LockedDefaults standard = defaults.get();
-            LockOptions all = own;
-            if (own.waitAtMost().isEmpty() && standard.waitTime().isPresent()) {
-                all = all.waitAtMost(standard.waitTime().get());
-            }
-            if (own.tenure().isEmpty() && standard.options().tenure().isPresent()) {
-                all = all.tenure(standard.options().tenure().get());
-            }
-            return standard.options().isFair() ? all.fair() : all;
         }
 
         @Override
