@@ -45,10 +45,6 @@ final class QueueSnapshot {
         return new QueueSnapshot(entries);
     }
 
-    int size() {
-        return entries.size();
-    }
-
     boolean isEmpty() {
         return entries.isEmpty();
     }
