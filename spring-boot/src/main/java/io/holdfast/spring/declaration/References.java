@@ -108,16 +108,13 @@ final class References {
         }
     }
 
-    /** Returns whether the variable is a parameter by its index, for example p0 or a0. */
-    static boolean isIndex(Method method, String variable) {
-        return variable.matches("[pa]\\d{1,3}") && Integer.parseInt(variable.substring(1)) < method.getParameterCount();
-    }
-
     /** Returns whether a variable of this name has a value in expressions of the method. */
     static boolean isKnown(Method method, String variable, ParameterNameDiscoverer discoverer) {
         @Nullable String @Nullable [] known = discoverer.getParameterNames(method);
         return List.of("root", "this").contains(variable)
-                || isIndex(method, variable)
+                // A parameter by its index, for example p0 or a0.
+                || (variable.matches("[pa]\\d{1,3}")
+                        && Integer.parseInt(variable.substring(1)) < method.getParameterCount())
                 || (known != null && Arrays.asList(known).contains(variable));
     }
 }
