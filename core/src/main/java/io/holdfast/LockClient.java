@@ -52,7 +52,8 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
  *       <td>{@code acquireAllAsync}, {@code tryAcquireAllAsync}, the same</td></tr>
  *   <tr><td>under a lambda, always released</td><td>{@code run}, {@code call(name [, options], task)},
- *       {@code tryRun(name [, wait | options], task)}; {@code runChecked}, {@code callChecked} for checked exceptions</td>
+ *       {@code tryRun(name [, wait | options], task)}; for checked exceptions {@code runChecked}, {@code
+ *       callChecked}</td>
  *       <td>{@code callAsync(name [, options], task)}</td></tr>
  * </table>
  *

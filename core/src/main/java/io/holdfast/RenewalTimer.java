@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls every hold of the client when it is due, to renew it or to end it. One timer serves all holds; those
- * that are due together are renewed together, the most urgent first.
+ * Calls every hold of the client when it is due, to renew it or to end it. One timer serves all holds; those that are
+ * due together are renewed together, the most urgent first.
  *
  * <p>While there are holds, the timer also compares the two clocks every second. A suspended machine stops the
  * monotonic clock, by which the timer runs, but neither the wall clock nor the clock of the store. So every hold is due

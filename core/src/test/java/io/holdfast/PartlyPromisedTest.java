@@ -6,16 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
-import io.holdfast.spi.AcquireReply;
-import io.holdfast.spi.AcquireRequest;
-import io.holdfast.spi.RenewReply;
-import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import org.junit.jupiter.api.Test;
 
 /** A store that promises no more than half a second at a time, whatever it is asked for. */
@@ -23,23 +18,8 @@ class PartlyPromisedTest extends EngineFixture {
 
     private static final long MOST = 500;
 
-    private final ProbeStore shy = new ProbeStore(new ForwardingStore(server.connect(new StoreContext("shy", time))) {
-        @Override
-        public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-            return super.acquire(request)
-                    .thenApply(reply -> reply instanceof AcquireReply.Granted granted
-                            ? new AcquireReply.Granted(granted.base(), granted.waiting(), MOST)
-                            : reply);
-        }
-
-        @Override
-        public CompletionStage<RenewReply> renew(RenewRequest request) {
-            return super.renew(request)
-                    .thenApply(reply -> reply instanceof RenewReply.Renewed renewed
-                            ? new RenewReply.Renewed(renewed.waiting(), MOST)
-                            : reply);
-        }
-    });
+    private final ProbeStore shy =
+            new ProbeStore(new PartlyPromisingStore(server.connect(new StoreContext("shy", time)), MOST));
     private final LockClient careful = client("shy", shy, settings -> {});
 
     @Test

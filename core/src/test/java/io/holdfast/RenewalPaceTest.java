@@ -2,8 +2,7 @@ package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.spi.AcquireReply;
-import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewAnswers;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
@@ -43,14 +42,8 @@ class RenewalPaceTest extends EngineFixture {
     /** The hot name asks the store every 100 ms, which must not pull along what has just failed. */
     @Test
     void a_failed_renewal_waits_before_it_is_tried_again_whatever_else_is_due() {
-        LockClient many = clientOf(new Watching(probe("many")) {
-            @Override
-            public CompletionStage<RenewReply> renew(RenewRequest request) {
-                return request.name().equals("sick")
-                        ? CompletableFuture.failedFuture(new IllegalStateException("READONLY"))
-                        : super.renew(request);
-            }
-        });
+        LockClient many =
+                clientOf(renewing("sick", CompletableFuture.failedFuture(new IllegalStateException("READONLY"))));
         now(acquire(many, "sick"));
         advance(10_000);
         batches.clear();
@@ -62,12 +55,7 @@ class RenewalPaceTest extends EngineFixture {
 
     @Test
     void a_renewal_without_an_answer_waits_before_it_is_sent_again_whatever_else_is_due() {
-        LockClient many = clientOf(new Watching(probe("many")) {
-            @Override
-            public CompletionStage<RenewReply> renew(RenewRequest request) {
-                return request.name().equals("hung") ? new CompletableFuture<>() : super.renew(request);
-            }
-        });
+        LockClient many = clientOf(renewing("hung", new CompletableFuture<>()));
         now(acquire(many, "hung"));
         advance(10_000);
         batches.clear();
@@ -77,32 +65,24 @@ class RenewalPaceTest extends EngineFixture {
         assertThat(renewals("hung")).isBetween(2L, 8L);
     }
 
-    /** As ZooKeeper does, which promises two thirds of a session. */
     @Test
     void a_hold_that_is_promised_for_less_is_not_renewed_before_a_fifth_of_that() {
-        long promised = 3_000;
-        LockClient many = clientOf(new Watching(probe("many")) {
-            @Override
-            public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-                return super.acquire(request)
-                        .thenApply(reply -> reply instanceof AcquireReply.Granted granted
-                                ? new AcquireReply.Granted(granted.base(), granted.waiting(), promised)
-                                : reply);
-            }
-
-            @Override
-            public CompletionStage<RenewReply> renew(RenewRequest request) {
-                return super.renew(request)
-                        .thenApply(reply -> reply instanceof RenewReply.Renewed renewed
-                                ? new RenewReply.Renewed(renewed.waiting(), promised)
-                                : reply);
-            }
-        });
+        LockClient many = clientOf(new Watching(new PartlyPromisingStore(probe("many"), 3_000)));
         now(acquire(many, "short"));
         handOnEvery100Millis(many, 12_000);
 
         assertThat(renewals("hot")).isGreaterThan(50);
         assertThat(renewals("short")).isBetween(12L, 20L);
+    }
+
+    /** Returns a store that answers each renewal of this name so. */
+    private Watching renewing(String name, CompletionStage<RenewReply> answer) {
+        return new Watching(probe("many")) {
+            @Override
+            public CompletionStage<RenewReply> renew(RenewRequest request) {
+                return request.name().equals(name) ? answer : super.renew(request);
+            }
+        };
     }
 
     private void handOnEvery100Millis(LockClient many, long millis) {
@@ -140,7 +120,7 @@ class RenewalPaceTest extends EngineFixture {
     /** Notes the names of each call. */
     private class Watching extends ForwardingStore {
 
-        Watching(ProbeStore store) {
+        Watching(LockStore store) {
             super(store);
         }
 

@@ -29,7 +29,11 @@ final class Acquisition {
 
         void held(String holderId, QuorumHold hold);
 
-        /** @param waits whether the client waits for a release of the name */
+        /**
+         * Forgets an acquisition that has ended.
+         *
+         * @param waits whether the client waits for a release of the name
+         */
         void finished(Acquisition acquisition, boolean waits);
     }
 

@@ -64,7 +64,9 @@ public final class SlotMigration {
         from.command("MIGRATE", to.host(), String.valueOf(to.port()), key, "0", "5000");
     }
 
-    /** Moves all keys, even those that are written during the move, and makes the target the slot's master at all nodes. */
+    /**
+     * Moves all keys, even those that are written during the move, and makes the target the slot's master at all nodes.
+     */
     public void finish() {
         String id = cluster.idOf(to);
         Topology.await("slot " + slot + " is empty at " + from, Duration.ofSeconds(20), () -> {

@@ -254,7 +254,7 @@ class ArchitectureTest {
                 .beAnnotatedWith(CheckReturnValue.class);
     }
 
-    /** On the class path no module descriptor hides these packages. The benchmarks, which measure them, are not here. */
+    /** On the class path no module descriptor hides these packages. The benchmarks measure them, and are not here. */
     @Test
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);

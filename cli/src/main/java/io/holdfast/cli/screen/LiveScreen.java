@@ -13,8 +13,8 @@ import org.jline.utils.NonBlockingReader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The whole terminal, drawn again and again, with keys as they are pressed. Its former content comes
- * back when the screen is closed, and when a signal ends the process. For one thread.
+ * The whole terminal, drawn again and again, with keys as they are pressed. Its former content comes back when the
+ * screen is closed, and when a signal ends the process. For one thread.
  */
 public final class LiveScreen implements AutoCloseable {
 

@@ -12,7 +12,7 @@ import java.util.List;
  * @param pushes whether scripts may publish, so that a release can grant the lock to the next client and notify it;
  *     otherwise a release leaves the lock free, and the releasing client sends a hint
  * @param batches whether a script may compute its keys and use those of several slots, so that one command renews many
- *     holds; false also if that could not be tried
+ *     holds; false, too, if that could not be tried
  */
 public record Allowed(boolean digests, boolean pushes, boolean batches) {
 

@@ -29,7 +29,8 @@ public enum Returns {
     SUSPENDED;
 
     /**
-     * Types whose work may continue, or only begin, after the method has returned. The last five are for web controllers.
+     * Types whose work may continue, or only begin, after the method has returned. The last five are for web
+     * controllers.
      */
     private static final List<String> WORK_GOES_ON = List.of(
             "java.util.concurrent.Future",
@@ -131,8 +132,8 @@ public enum Returns {
     }
 
     /**
-     * Refuses a result whose work continues, of a method that is declared to return {@code Object}: no lock would protect
-     * it.
+     * Refuses a result whose work continues, of a method that is declared to return {@code Object}: no lock would
+     * protect it.
      */
     public static void checkIsDone(Method method, @Nullable Object result) {
         if (result == null

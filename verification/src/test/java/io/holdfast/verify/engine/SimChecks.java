@@ -94,8 +94,8 @@ public final class SimChecks {
     }
 
     /**
-     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it in the meantime:
-     * who looks ends it for good, and these checks do not look as users do.
+     * A lease that a wall clock ended is valid again when that clock is put back, if nobody has looked at it in the
+     * meantime: a user who looks ends it for good, and these checks do not look as users do.
      */
     void wallsJumped() {
         given.forEach(one -> one.over = false);

@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A leader that is paused asks its followers nothing in the meantime, and ends sessions by its clock as soon as it goes on:
- * after, or before, it has taken the writes that wait in its sockets.
+ * A leader that is paused asks its followers nothing during that time, and ends sessions by its clock as soon as it
+ * continues: after, or before, it has taken the writes that wait in its sockets.
  */
 class PausedLeaderTest {
 

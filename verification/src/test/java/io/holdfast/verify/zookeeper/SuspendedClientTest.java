@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * A client whose machine is suspended: its monotonic clock stands in the meantime, and with it all its timers, so that none
- * comes late. Its wall clock continues, and so does the leader's count of its session.
+ * A client whose machine is suspended: its monotonic clock stands still, and with it all its timers, so that none comes
+ * late. Its wall clock continues, and so does the leader's count of its session.
  */
 class SuspendedClientTest {
 
