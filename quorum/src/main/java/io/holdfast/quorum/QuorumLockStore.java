@@ -323,6 +323,11 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         }
     }
 
+    @Override
+    public String toString() {
+        return describe();
+    }
+
     /** Returns how many votes are being given back; for tests. */
     int undoing() {
         return compensation.pending();

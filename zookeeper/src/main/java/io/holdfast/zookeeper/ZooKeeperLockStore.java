@@ -197,6 +197,11 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
         }
     }
 
+    @Override
+    public String toString() {
+        return describe();
+    }
+
     // --- contenders ---
 
     @Override
