@@ -56,11 +56,6 @@ public final class BlockingLockTemplate implements LockTemplate {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Exception> T execute(String name, LeaseCall<T, E> work) throws E {
-        return execute(name, LockOptions.defaults(), work);
-    }
-
-    @Override
     public <T extends @Nullable Object, E extends Exception> T execute(
             String name, LockOptions options, LeaseCall<T, E> work) throws E {
         requireNonNull(work, "work");
@@ -69,19 +64,9 @@ public final class BlockingLockTemplate implements LockTemplate {
     }
 
     @Override
-    public <E extends Exception> void executeWithoutResult(String name, LeaseTask<E> work) throws E {
-        executeWithoutResult(name, LockOptions.defaults(), work);
-    }
-
-    @Override
     public <E extends Exception> void executeWithoutResult(String name, LockOptions options, LeaseTask<E> work)
             throws E {
         boolean unused = this.<Boolean, E>run(new Call(List.of(name), options, ran(work), null));
-    }
-
-    @Override
-    public <E extends Exception> boolean tryExecute(String name, LeaseTask<E> work) throws E {
-        return tryExecute(name, Duration.ZERO, work);
     }
 
     @Override
@@ -96,12 +81,6 @@ public final class BlockingLockTemplate implements LockTemplate {
             work.run(only(leases));
             return true;
         };
-    }
-
-    @Override
-    public <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
-            throws E {
-        return executeAll(names, LockOptions.defaults(), work);
     }
 
     @Override
