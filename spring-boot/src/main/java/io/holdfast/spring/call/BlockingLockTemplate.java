@@ -147,16 +147,6 @@ public final class BlockingLockTemplate implements LockTemplate {
         }
 
         @Override
-        public Duration holdAtLeast() {
-            return Duration.ZERO;
-        }
-
-        @Override
-        public OnLost onLost() {
-            return OnLost.THROW;
-        }
-
-        @Override
         public ObservedCall begin() {
             String label =
                     names.values().stream().map(knownNames::tag).distinct().collect(Collectors.joining("+"));
@@ -179,20 +169,12 @@ public final class BlockingLockTemplate implements LockTemplate {
         }
 
         @Override
-        public void checkIsDone(@Nullable Object result) {}
-
-        @Override
         public @Nullable Object alternative(LockTimeoutException busy, ObservedCall observed) {
             observed.ended(resultIfBusy == null ? "timeout" : "skipped", resultIfBusy == null ? busy : null);
             if (resultIfBusy == null) {
                 throw busy;
             }
             return resultIfBusy;
-        }
-
-        @Override
-        public Exception interrupted(InterruptedException e) {
-            return LockedCall.cancelled(names.keySet(), e);
         }
 
         @Override
