@@ -288,9 +288,7 @@ public final class OperationReader {
     }
 
     private static boolean isScheduled(Method method) {
-        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
-                .findAny()
-                .isPresent();
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
     }
 
     private static int leaseParameter(Method method, List<LockedName> names) {
