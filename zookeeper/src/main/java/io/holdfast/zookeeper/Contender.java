@@ -148,7 +148,7 @@ final class Contender {
             hold.lifetime().rearm();
             return completed(true);
         }
-        // Without a connection, isFirst throws.
+        // In a stage, as isFirst throws while there is no connection: then too the timer must be set again.
         return completed(true).thenCompose(due -> isFirst()).handle((first, error) -> {
             if (error == null && !node.isMade()) {
                 finish();

@@ -160,7 +160,7 @@ final class Session {
         return reply.outcome;
     }
 
-    /** If this succeeds, commands that were sent after it see everything that any client was answered before it. */
+    /** If this succeeds, commands sent after this call see everything that was answered to any client before it. */
     CompletableFuture<Boolean> sync(String path) {
         Reply<Boolean> reply = new Reply<>(false);
         handle.sync(path, (code, asked, context) -> reply.settle(code, asked, true));
