@@ -45,6 +45,10 @@ final class QueueSnapshot {
         return new QueueSnapshot(entries);
     }
 
+    int size() {
+        return entries.size();
+    }
+
     boolean isEmpty() {
         return entries.isEmpty();
     }

@@ -139,7 +139,7 @@ class ZooKeeperSettingsTest {
     void a_line_is_in_the_order_of_creation_also_where_the_number_turns_negative() {
         QueueSnapshot queue = QueueSnapshot.of(
                 List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
-        assertThat(queue.waiting()).isEqualTo(3);
+        assertThat(queue.size()).isEqualTo(4);
         assertThat(List.of(queue.node(0), queue.node(1), queue.node(2), queue.node(3)))
                 .containsExactly("a~1~2147483646", "b~1~2147483647", "c~1~-2147483647", "d~1~-2147483646");
         assertThat(queue.holder()).isEqualTo("a");
