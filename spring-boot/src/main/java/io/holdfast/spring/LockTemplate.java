@@ -95,8 +95,8 @@ public interface LockTemplate {
      *
      * @throws IllegalArgumentException if there are no names
      */
-    default <T extends @Nullable Object, E extends Exception> T executeAll(
-            Collection<String> names, AllCall<T, E> work) throws E {
+    default <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
+            throws E {
         return executeAll(names, LockOptions.defaults(), work);
     }
 

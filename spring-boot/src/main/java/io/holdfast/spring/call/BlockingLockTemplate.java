@@ -124,8 +124,10 @@ public final class BlockingLockTemplate implements LockTemplate {
                 throw new IllegalArgumentException("lock names: none (expected: at least one)");
             }
             LockedDefaults standard = defaults.get();
-            LockOptions limited =
-                    options.waitAtMost().or(standard::waitTime).map(options::waitAtMost).orElse(options);
+            LockOptions limited = options.waitAtMost()
+                    .or(standard::waitTime)
+                    .map(options::waitAtMost)
+                    .orElse(options);
             this.options = OperationReader.completed(limited, standard.options());
             this.work = work;
             this.resultIfBusy = resultIfBusy;
