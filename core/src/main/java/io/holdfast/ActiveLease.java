@@ -102,21 +102,17 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     private volatile @Nullable Queue<Runnable> lossCallbacks; // made when the first is registered
 
     /** Makes the lease that a waiter is granted; {@code handle} is null if a thread owns the lease. */
-    ActiveLease(
-            Hold hold,
-            long grantedNanos,
-            long limitNanos,
-            boolean renewed,
-            Waiter waiter,
-            @Nullable LeaseHandle handle) {
+    ActiveLease(Hold hold, long grantedNanos, Waiter waiter, @Nullable LeaseHandle handle) {
         super(handle);
+        LockOptions options = waiter.options;
         this.hold = hold;
         this.handOff = (char) hold.nextHandOff();
         this.grantedNanos = grantedNanos;
-        this.limitNanos = limitNanos;
-        this.renewed = renewed;
-        boolean declared = waiter.owner == null && waiter.options.isReleasedByThread();
-        this.releaser = declared ? waiter.thread() : waiter.owner;
+        this.limitNanos =
+                options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(NO_LIMIT);
+        this.renewed = options.leaseFor().isEmpty();
+        boolean declared = waiter.owner == null && options.isReleasedByThread();
+        this.releaser = declared ? waiter.parked : waiter.owner;
         this.takenBy = declared ? -waiter.threadId() : waiter.threadId();
         this.origin = waiter.origin();
     }
@@ -169,7 +165,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public long fencingToken() {
-        return hold.token(handOff);
+        return Hold.token(hold.base, handOff);
     }
 
     @Override

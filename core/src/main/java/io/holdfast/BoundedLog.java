@@ -46,15 +46,20 @@ final class BoundedLog {
 
     /** Logs a line with a stack in full, or counts it. */
     void log(Supplier<String> line, @Nullable Throwable stack) {
-        if (admits()) {
+        if (admits(line, stack)) {
             Log.LOG.log(level, line, stack);
-        } else {
-            count(line, stack);
         }
     }
 
-    /** Takes a place for a line in full, which the caller fills by {@link #write}. False if there is none. */
-    boolean admits() {
+    /**
+     * Takes a place for a line in full, which the caller fills by {@link #write}. If there is none, counts the line and
+     * returns false.
+     */
+    boolean admits(Supplier<String> line) {
+        return admits(line, null);
+    }
+
+    private boolean admits(Supplier<String> line, @Nullable Throwable stack) {
         long now = time.nanoTime();
         lock.lock();
         try {
@@ -63,29 +68,10 @@ final class BoundedLog {
                 windowNanos = now;
                 inFull = 0;
             }
-            if (inFull >= IN_FULL) {
-                return false;
+            if (inFull < IN_FULL) {
+                inFull++;
+                return true;
             }
-            inFull++;
-            return true;
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /** Logs a line that was admitted. */
-    void write(String line) {
-        Log.LOG.log(level, line);
-    }
-
-    /** Counts a line that was not admitted. */
-    void count(Supplier<String> line) {
-        count(line, null);
-    }
-
-    private void count(Supplier<String> line, @Nullable Throwable stack) {
-        lock.lock();
-        try {
             others++;
             if (timer == null) {
                 timer = time.schedule(windowNanos + WINDOW.toNanos() - time.nanoTime(), this::flush);
@@ -94,6 +80,12 @@ final class BoundedLog {
             lock.unlock();
         }
         Log.LOG.log(DEBUG, line, stack);
+        return false;
+    }
+
+    /** Logs a line that was admitted. */
+    void write(String line) {
+        Log.LOG.log(level, line);
     }
 
     /** Logs the number of the others, if there are any. */

@@ -51,7 +51,7 @@ final class CardCollector {
                     first.arrivedNanos,
                     waiting.peek() == null ? null : waiting.peek().waited())) {
                 waiting.add(new WaitedLock(
-                        name, since(first.arrivedNanos), waiters, Optional.ofNullable(holder), thread(first.thread())));
+                        name, since(first.arrivedNanos), waiters, Optional.ofNullable(holder), thread(first.parked)));
                 if (waiting.size() > SHOWN_MAX) {
                     waiting.poll();
                 }

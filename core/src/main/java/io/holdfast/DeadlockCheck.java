@@ -83,7 +83,7 @@ final class DeadlockCheck {
             }
         }
         for (Waiter waiter : cycle.keySet()) {
-            Thread thread = waiter.thread();
+            Thread thread = waiter.parked;
             if (thread == null || waitOf(thread) != waiter || waiter.refused) {
                 return false;
             }

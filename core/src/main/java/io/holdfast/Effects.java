@@ -78,7 +78,7 @@ interface Effects {
 
     // --- outcomes ---
 
-    /** Wakes a thread to try for the lock itself; answered by {@link Tenure#onClaim}. */
+    /** Wakes a thread to try for the lock itself; answered by {@link Tenure#handOutIfOpen}. */
     void nudge(Waiter waiter);
 
     /** Gives the waiter its lease. */

@@ -219,11 +219,7 @@ final class Engine {
     }
 
     private long checkWaits() {
-        long next = LongWaits.NONE;
-        for (NameEngine name : names.values()) {
-            next = Math.min(next, name.checkWaits());
-        }
-        return next;
+        return names.values().stream().mapToLong(NameEngine::checkWaits).min().orElse(LongWaits.NONE);
     }
 
     private void addTo(CardCollector card) {

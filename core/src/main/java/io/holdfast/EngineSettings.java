@@ -13,7 +13,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of the builder and of a simulation. An engine gets a {@link #snapshot()}. */
-final class EngineSettings {
+final class EngineSettings implements Cloneable {
 
     /**
      * The system property that makes each lease remember where it was acquired. As a property it finds a leak without a
@@ -101,30 +101,11 @@ final class EngineSettings {
     }
 
     EngineSettings copy() {
-        EngineSettings copy = new EngineSettings();
-        copy.tracesLeases = tracesLeases;
-        copy.time = time;
-        copy.leaseNanos = leaseNanos;
-        copy.storeTimeoutNanos = storeTimeoutNanos;
-        copy.pollNanos = pollNanos;
-        copy.tenureNanos = tenureNanos;
-        copy.lookOutNanos = lookOutNanos;
-        copy.bargeNanos = bargeNanos;
-        copy.turnNanos = turnNanos;
-        copy.callbackExecutor = callbackExecutor;
-        copy.listeners = listeners;
-        copy.tracer = tracer;
-        copy.clientId = clientId;
-        copy.clientName = clientName;
-        copy.host = host;
-        copy.pid = pid;
-        copy.cards = cards;
-        copy.cardNanos = cardNanos;
-        copy.rules = rules;
-        copy.isAlive = isAlive;
-        copy.random = random;
-        copy.freshBits = freshBits;
-        return copy;
+        try {
+            return (EngineSettings) clone();
+        } catch (CloneNotSupportedException never) {
+            throw new IllegalStateException(never);
+        }
     }
 
     /**

@@ -6,13 +6,7 @@ import io.holdfast.spi.RenewRequest;
 import org.jspecify.annotations.Nullable;
 
 /** The part of {@link NameState} that gives the lease of a {@link Tenure} a new time. Has no state; for one event. */
-final class Extending {
-
-    private final NameState state;
-
-    Extending(NameState state) {
-        this.state = state;
-    }
+record Extending(NameState state) {
 
     /** The owner gives its lease a new time. */
     void onExtending(LeaseExtension extension) {

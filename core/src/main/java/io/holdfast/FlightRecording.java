@@ -22,8 +22,6 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("UnusedVariable") // the JVM reads the fields of events
 final class FlightRecording implements Recorder {
 
-    private static final String CATEGORY = "Holdfast";
-
     /** Loaded only after {@link #isOn}: the first class of an event makes the JVM read all its own, in 50 ms. */
     private static final class Asked {
         static final AcquireEvent ACQUIRE = new AcquireEvent();
@@ -146,12 +144,17 @@ final class FlightRecording implements Recorder {
         }
     }
 
+    /** What the events have in common. Only the one that the waiting thread records has a stack. */
+    @Category("Holdfast")
+    @StackTrace(false)
+    private abstract static class EngineEvent extends Event {}
+
     @Name("io.holdfast.Acquire")
     @Label("Lock Acquisition")
     @Description("A wait for a lock, with its outcome; on the thread that waited, if one did")
-    @Category(CATEGORY)
     @Threshold("5 ms")
-    private static final class AcquireEvent extends Event implements Acquire {
+    @StackTrace
+    private static final class AcquireEvent extends EngineEvent implements Acquire {
 
         @Label("Client")
         String client = "";
@@ -197,10 +200,8 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.Hold")
     @Label("Lock Hold")
     @Description("A lease, from its grant to its end")
-    @Category(CATEGORY)
     @Threshold("5 ms")
-    @StackTrace(false)
-    private static final class HoldEvent extends Event implements Recorder.Hold {
+    private static final class HoldEvent extends EngineEvent implements Recorder.Hold {
 
         @Label("Client")
         String client = "";
@@ -228,9 +229,7 @@ final class FlightRecording implements Recorder {
 
     @Name("io.holdfast.LeaseLost")
     @Label("Lease Lost")
-    @Category(CATEGORY)
-    @StackTrace(false)
-    private static final class LeaseLostEvent extends Event {
+    private static final class LeaseLostEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";
@@ -252,10 +251,8 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.HandOff")
     @Label("Local Hand-Off")
     @Description("A lock was handed to the next waiter of this client, without a command to the store")
-    @Category(CATEGORY)
     @Enabled(false)
-    @StackTrace(false)
-    private static final class HandOffEvent extends Event {
+    private static final class HandOffEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";
@@ -277,9 +274,7 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.Renewal")
     @Label("Renewals")
     @Description("Renewals that were sent together, when the last of them was answered")
-    @Category(CATEGORY)
-    @StackTrace(false)
-    private static final class RenewalEvent extends Event {
+    private static final class RenewalEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";
@@ -298,9 +293,7 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.StoreError")
     @Label("Store Error")
     @Description("A command that the store failed to execute")
-    @Category(CATEGORY)
-    @StackTrace(false)
-    private static final class StoreErrorEvent extends Event {
+    private static final class StoreErrorEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";
@@ -322,9 +315,7 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.Reconnect")
     @Label("Store Reconnect")
     @Description("The store's connection was lost and is back")
-    @Category(CATEGORY)
-    @StackTrace(false)
-    private static final class ReconnectEvent extends Event {
+    private static final class ReconnectEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";
@@ -336,9 +327,7 @@ final class FlightRecording implements Recorder {
     @Name("io.holdfast.ClockJump")
     @Label("Clock Jump")
     @Description("The wall clock got ahead of the monotonic clock, as after a suspension: every lease is checked")
-    @Category(CATEGORY)
-    @StackTrace(false)
-    private static final class ClockJumpEvent extends Event {
+    private static final class ClockJumpEvent extends EngineEvent {
 
         @Label("Client")
         String client = "";

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,10 +43,8 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
-        return StoreErrors.sent(() -> store.acquire(request)).handle((reply, error) -> {
-            throwIfFailed("acquire", request.name(), error);
-            return checked("acquire", request.name(), reply);
-        });
+        String name = request.name();
+        return observed("acquire", name, () -> store.acquire(request), reply -> check("acquire", name, reply));
     }
 
     @Override
@@ -55,10 +54,8 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
-        return StoreErrors.sent(() -> store.acquireAll(requests)).handle((reply, error) -> {
-            throwIfFailed("acquire", requests.get(0).name(), error);
-            return checked(requests, reply);
-        });
+        String first = requests.get(0).name();
+        return observed("acquire", first, () -> store.acquireAll(requests), reply -> checkAll(requests, reply));
     }
 
     @Override
@@ -80,14 +77,9 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
-        return StoreErrors.sent(() -> store.release(request)).handle((reply, error) -> {
-            throwIfFailed("release", request.name(), error);
-            AcquireReply requeued = reply.requeued();
-            if (requeued != null) {
-                checked("release", request.name(), requeued);
-            }
-            return reply;
-        });
+        String name = request.name();
+        return observed(
+                "release", name, () -> store.release(request), reply -> check("release", name, reply.requeued()));
     }
 
     @Override
@@ -97,12 +89,10 @@ final class GuardedStore implements LockStore {
 
     @Override
     public CompletionStage<StoreState> inspect(String name) {
-        return StoreErrors.sent(() -> store.inspect(name)).handle((state, error) -> {
-            throwIfFailed("inspect", name, error);
+        return observed("inspect", name, () -> store.inspect(name), state -> {
             if (state.base() != 0) {
                 checkBase("inspect", name, state.base());
             }
-            return state;
         });
     }
 
@@ -146,7 +136,7 @@ final class GuardedStore implements LockStore {
         store.close();
     }
 
-    private AcquireAllReply checked(List<AcquireRequest> requests, AcquireAllReply reply) {
+    private void checkAll(List<AcquireRequest> requests, AcquireAllReply reply) {
         int granted = reply.granted().size();
         String first = requests.get(0).name();
         if (reply.isTaken() && granted != requests.size()) {
@@ -158,16 +148,14 @@ final class GuardedStore implements LockStore {
                             + " defect in the store");
         }
         for (int i = 0; i < granted; i++) {
-            checked("acquire", requests.get(i).name(), reply.granted().get(i));
+            check("acquire", requests.get(i).name(), reply.granted().get(i));
         }
-        return reply;
     }
 
-    private AcquireReply checked(String command, String name, AcquireReply reply) {
+    private void check(String command, String name, @Nullable AcquireReply reply) {
         if (reply instanceof AcquireReply.Granted granted) {
             checkBase(command, name, granted.base());
         }
-        return reply;
     }
 
     private void checkBase(String command, String name, long base) {
@@ -187,17 +175,19 @@ final class GuardedStore implements LockStore {
         return failure;
     }
 
-    /** Reports the failure of a command, and passes it on. */
-    private void throwIfFailed(String command, String name, @Nullable Throwable error) {
-        if (error != null) {
-            observers.reportStoreFailure(command, name, error);
-            throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
-        }
+    private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
+        return observed(command, name, call, reply -> {});
     }
 
-    private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
+    /** Sends a command, and reports its failure. The check throws if the reply must not be used. */
+    private <T> CompletionStage<T> observed(
+            String command, String name, Supplier<CompletionStage<T>> call, Consumer<T> check) {
         return StoreErrors.sent(call).handle((reply, error) -> {
-            throwIfFailed(command, name, error);
+            if (error != null) {
+                observers.reportStoreFailure(command, name, error);
+                throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
+            }
+            check.accept(reply);
             return reply;
         });
     }

@@ -178,11 +178,7 @@ final class Hold {
         return handOffs++;
     }
 
-    /** Returns the fencing token of the lease with this number on the hold. */
-    long token(int handOff) {
-        return token(base, handOff);
-    }
-
+    /** Returns the fencing token of the lease with this number on the hold with this base. */
     static long token(long base, int handOff) {
         return (base << HAND_OFF_BITS) + handOff;
     }

@@ -60,9 +60,10 @@ final class Incidents {
      */
     void reportLoss(ActiveLease lease, String why, boolean ask) {
         String line = lease.describe() + " was lost: " + why;
-        if (!losses.admits()) {
-            losses.count(() -> line);
-        } else if (ask) {
+        if (!losses.admits(() -> line)) {
+            return;
+        }
+        if (ask) {
             store.inspect(lease.name()).whenComplete((state, error) -> losses.write(line + present(state)));
         } else {
             losses.write(line);

@@ -5,20 +5,14 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
-/** The end of a lease by its user, from the call on: a thread or a stage waits for the engine's answer. */
-final class LeaseEnding {
+/**
+ * The end of a lease by its user, from the call on: a thread or a stage waits for the engine's answer.
+ *
+ * @param answer the engine's answer to the release; null if the lease had ended before the call
+ */
+record LeaseEnding(ActiveLease lease, @Nullable CompletableFuture<Boolean> answer) {
 
     private static final String UNKNOWN_AT_RELEASE = "at its release the store no longer knew it";
-
-    private final ActiveLease lease;
-
-    /** The engine's answer to the release; null if the lease had ended before the call. */
-    private final @Nullable CompletableFuture<Boolean> answer;
-
-    LeaseEnding(ActiveLease lease, @Nullable CompletableFuture<Boolean> answer) {
-        this.lease = lease;
-        this.answer = answer;
-    }
 
     /** Waits for the answer, even when interrupted: the store's command timeout bounds the wait. */
     void await() {

@@ -15,9 +15,9 @@ final class LeaseHandle implements Lease {
 
     final ActiveLease lease;
 
-    LeaseHandle(Hold hold, long grantedNanos, long limitNanos, boolean renewed, Waiter waiter) {
+    LeaseHandle(Hold hold, long grantedNanos, Waiter waiter) {
         // The engine receives a weak reference to an object under construction, and asks only whether it was collected.
-        this.lease = new ActiveLease(hold, grantedNanos, limitNanos, renewed, waiter, this);
+        this.lease = new ActiveLease(hold, grantedNanos, waiter, this);
     }
 
     /** Returns the engine's part of a lease that a user has. */

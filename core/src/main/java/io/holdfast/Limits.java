@@ -59,20 +59,15 @@ final class Limits {
 
     /** UTF-8 cannot write half of a surrogate pair: stores would receive a '?', and so one key for several names. */
     private static void checkSurrogates(String name) {
-        for (int i = 0; i < name.length(); i++) {
-            char one = name.charAt(i);
-            if (!Character.isSurrogate(one)) {
-                continue;
+        int point;
+        for (int i = 0; i < name.length(); i += Character.charCount(point)) {
+            point = name.codePointAt(i);
+            // The two of a pair are one code point, of another type.
+            if (Character.getType(point) == Character.SURROGATE) {
+                throw new IllegalArgumentException(
+                        "lock name: \"" + escaped(name) + "\" has an unpaired surrogate at index " + i
+                                + " (expected: text that UTF-8 can write, without half of a surrogate pair)");
             }
-            if (Character.isHighSurrogate(one)
-                    && i + 1 < name.length()
-                    && Character.isLowSurrogate(name.charAt(i + 1))) {
-                i++;
-                continue;
-            }
-            throw new IllegalArgumentException(
-                    "lock name: \"" + escaped(name) + "\" has an unpaired surrogate at index " + i
-                            + " (expected: text that UTF-8 can write, without half of a surrogate pair)");
         }
     }
 
@@ -102,13 +97,12 @@ final class Limits {
         return lease;
     }
 
-    static Duration checkTenure(Duration tenure) {
+    static void checkTenure(Duration tenure) {
         requireNonNull(tenure, "tenure");
         if (tenure.isNegative() || tenure.compareTo(TENURE_MAX) > 0) {
             throw new IllegalArgumentException("tenure: " + DurationText.of(tenure) + " (expected: from zero to "
                     + DurationText.of(TENURE_MAX) + ")");
         }
-        return tenure;
     }
 
     static Duration checkWait(String what, Duration wait) {

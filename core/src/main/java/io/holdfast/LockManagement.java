@@ -4,7 +4,6 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
@@ -75,15 +74,7 @@ public final class LockManagement {
     }
 
     /** The engine of a client, and not the client, which may be opened again with another one. */
-    private static final class Managed implements LockClientMXBean {
-
-        private final Engine engine;
-        private final boolean allowForceRelease;
-
-        Managed(Engine engine, boolean allowForceRelease) {
-            this.engine = engine;
-            this.allowForceRelease = allowForceRelease;
-        }
+    private record Managed(Engine engine, boolean allowForceRelease) implements LockClientMXBean {
 
         @Override
         public String getId() {
@@ -123,23 +114,21 @@ public final class LockManagement {
 
         @Override
         public List<LockInfo> getLocks() {
-            List<LockInfo> shown = new ArrayList<>();
-            locks().sorted(Comparator.comparing(LocalLock::longestWait)
+            return locks().sorted(Comparator.comparing(LocalLock::longestWait)
                             .thenComparing(LocalLock::heldFor)
                             .reversed())
                     .limit(MOST)
-                    .forEach(lock -> shown.add(new Info(lock)));
-            return shown;
+                    .<LockInfo>map(Info::new)
+                    .toList();
         }
 
         @Override
         public List<WaitingThread> getWaitingThreads() {
-            List<WaitingThread> shown = new ArrayList<>();
-            engine.waitingThreads().stream()
+            return engine.waitingThreads().stream()
                     .sorted(Comparator.comparingLong(ThreadWait::waitedNanos).reversed())
                     .limit(MOST)
-                    .forEach(wait -> shown.add(new Waiting(wait)));
-            return shown;
+                    .<WaitingThread>map(Waiting::new)
+                    .toList();
         }
 
         @Override

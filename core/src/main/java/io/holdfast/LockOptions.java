@@ -59,14 +59,8 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
     public LockOptions waitAtMost(Duration wait) {
-        return new LockOptions(
-                Limits.checkWait("waitAtMost", wait),
-                leaseFor,
-                holdAtMost,
-                tenure,
-                fair,
-                releasedByThread,
-                ignoresDeadlocks);
+        Limits.checkWait("waitAtMost", wait);
+        return new LockOptions(wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
 
     /**
@@ -130,8 +124,8 @@ public final class LockOptions {
      * @throws IllegalArgumentException if negative or longer than a minute
      */
     public LockOptions tenure(Duration tenure) {
-        return new LockOptions(
-                waitAtMost, leaseFor, holdAtMost, Limits.checkTenure(tenure), fair, releasedByThread, ignoresDeadlocks);
+        Limits.checkTenure(tenure);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
     }
 
     /**

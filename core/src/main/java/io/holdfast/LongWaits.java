@@ -54,11 +54,7 @@ final class LongWaits {
 
     /** Returns whether a wait that has become long is logged in full. If not, it is counted. */
     boolean admits() {
-        if (lines.admits()) {
-            return true;
-        }
-        lines.count(() -> "A wait for a lock that is longer than " + DurationText.of(LONG));
-        return false;
+        return lines.admits(() -> "A wait for a lock that is longer than " + DurationText.of(LONG));
     }
 
     /** With no lock of a name held. */

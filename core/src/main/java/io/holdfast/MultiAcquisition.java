@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
@@ -75,12 +74,10 @@ final class MultiAcquisition {
         this.startNanos = time.nanoTime();
         this.waitNanos = Waiter.waitNanos(options, mode);
         this.result = new CallbackStage<>(engine.callbacks);
-        TreeSet<String> sorted = new TreeSet<>();
-        names.forEach(name -> sorted.add(Limits.checkName(name)));
-        if (sorted.isEmpty()) {
+        this.names = names.stream().map(Limits::checkName).distinct().sorted().toList();
+        if (this.names.isEmpty()) {
             throw new IllegalArgumentException("lock names: none (expected: at least one)");
         }
-        this.names = List.copyOf(sorted);
     }
 
     // --- the wait of the calling thread ---

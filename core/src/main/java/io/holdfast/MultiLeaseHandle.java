@@ -4,10 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import java.lang.ref.Reference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -70,9 +68,9 @@ final class MultiLeaseHandle implements MultiLease {
 
     private List<LeaseExtension> extendAll(Duration time) {
         Limits.checkLease("time", time);
-        List<LeaseExtension> extensions = new ArrayList<>();
-        leases.forEach(lease -> extensions.add(LeaseHandle.active(lease).extending(time)));
-        return extensions;
+        return leases.stream()
+                .map(lease -> LeaseHandle.active(lease).extending(time))
+                .toList();
     }
 
     @Override
@@ -108,14 +106,14 @@ final class MultiLeaseHandle implements MultiLease {
 
     private List<LeaseEnding> endAll(Duration holdAtLeast) {
         Limits.checkWait("holdAtLeast", holdAtLeast);
-        List<LeaseEnding> endings = new ArrayList<>();
         try {
-            leases.forEach(lease -> endings.add(LeaseHandle.active(lease).end(holdAtLeast)));
+            return leases.stream()
+                    .map(lease -> LeaseHandle.active(lease).end(holdAtLeast))
+                    .toList();
         } finally {
             // Leases that are being released are not forgotten.
             Reference.reachabilityFence(this);
         }
-        return endings;
     }
 
     /** Waits for each of them, and then throws the first failure. */
@@ -147,7 +145,7 @@ final class MultiLeaseHandle implements MultiLease {
             if (why == null) {
                 done.complete(null);
             } else {
-                done.completeExceptionally(why instanceof CompletionException ? why.getCause() : why);
+                done.completeExceptionally(StoreErrors.cause(why));
             }
         });
         return done;

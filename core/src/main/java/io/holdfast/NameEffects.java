@@ -85,7 +85,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention
-                .keep(name, hold.holderId(), endNanos, hold.deadline.nanos(), hold.sequence, hold.longestNanos())
+                .keep(hold, endNanos)
                 .whenComplete((wasGone, error) -> handle(state -> {
                     if (error == null) {
                         endLease(lease, wasGone);

@@ -92,7 +92,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     private void armDeadline(Waiter waiter) {
         if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
-            waiter.timer = time().schedule(waiter.waitNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT));
+            waiter.timer = time().schedule(waiter.waitNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
         }
     }
 
@@ -122,28 +122,19 @@ final class NameEngine extends NameEffects implements NameEvents {
     public void onClaim(Waiter waiter) {
         handle(state -> {
             if (waiter.state == Waiter.State.PENDING) {
-                state.tenure.onClaim(waiter);
+                state.tenure.handOutIfOpen();
             }
         });
     }
 
     @Override
-    public boolean onLeave(Waiter waiter, Waiter.State outcome) {
+    public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         return ask(false, state -> {
             if (waiter.state != Waiter.State.PENDING) {
                 return false;
             }
-            state.onLeave(waiter, outcome);
+            state.onLeave(waiter, outcome, why);
             return true;
-        });
-    }
-
-    @Override
-    public void onDeadlock(Waiter waiter, DeadlockException why) {
-        handle(state -> {
-            if (waiter.state == Waiter.State.PENDING) {
-                state.onDeadlock(waiter, why);
-            }
         });
     }
 
@@ -232,9 +223,8 @@ final class NameEngine extends NameEffects implements NameEvents {
         handle(state -> {
             long now = time().nanoTime();
             for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                Thread thread = waiter.thread();
-                if (thread != null) {
-                    all.add(new ThreadWait(name(), thread, waiter.threadId(), now - waiter.arrivedNanos));
+                if (waiter.parked != null) {
+                    all.add(new ThreadWait(name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
                 }
             }
         });

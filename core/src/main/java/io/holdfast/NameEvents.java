@@ -36,11 +36,12 @@ interface NameEvents {
     /** A thread that was nudged tries for the lock. */
     void onClaim(Waiter waiter);
 
-    /** A waiter gives up. Returns false if it has had another outcome before. */
-    boolean onLeave(Waiter waiter, Waiter.State outcome);
-
-    /** A waiter whose wait would never end gives up, unless it has had another outcome before. */
-    void onDeadlock(Waiter waiter, DeadlockException why);
+    /**
+     * A waiter gives up. Returns false if it has had another outcome before.
+     *
+     * @param why the error of a wait that would never end; otherwise null
+     */
+    boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
     /** The owner released: the lease is RELEASED. */
     void onReleased(ActiveLease lease);

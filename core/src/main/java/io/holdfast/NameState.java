@@ -171,23 +171,13 @@ final class NameState {
     }
 
     /** A waiter gives up. Only called while it is pending. */
-    void onLeave(Waiter waiter, Waiter.State outcome) {
+    void onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         waiters().remove(waiter);
         if (outcome == Waiter.State.TIMED_OUT) {
             timeOut(waiter);
         } else {
-            effects.failWaiter(waiter, outcome, null);
+            effects.failWaiter(waiter, outcome, why);
         }
-        settleAfterLeaving();
-    }
-
-    /** A waiter would never get the name. Only called while it is pending. */
-    void onDeadlock(Waiter waiter, DeadlockException why) {
-        fail(waiter, why);
-        settleAfterLeaving();
-    }
-
-    private void settleAfterLeaving() {
         contention().giveUpIfNobodyWaits();
         tenure.handOutIfOpen();
     }

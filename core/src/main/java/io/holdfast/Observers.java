@@ -72,7 +72,7 @@ final class Observers {
         if (waiter.recording != null) {
             waiter.recording.setOutcome(clientId, at.name(), "acquired", token);
         }
-        Recorder.Hold hold = recorder.beginHold(clientId, at.name(), token, waiter.thread());
+        Recorder.Hold hold = recorder.beginHold(clientId, at.name(), token, waiter.parked);
         if (hold != null) {
             recorded.put(lease, hold);
         }

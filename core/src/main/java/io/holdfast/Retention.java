@@ -40,18 +40,13 @@ final class Retention {
     }
 
     /**
-     * Keeps a hold whose lease was released.
+     * Keeps the hold of a released lease until this time. Called under the lock of the name.
      *
-     * @param endNanos until when
-     * @param certainNanos until when it is certainly there if this command does not reach the store
-     * @param settingNumber the number of this exact setting of the hold's length
-     * @param longestNanos how long the store may keep it if this command does not reach the store
      * @return completes with true if the store did not know the hold any more; fails if the first command fails, and
      *     then the store is asked again in the background
      */
-    CompletionStage<Boolean> keep(
-            String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
-        Kept hold = new Kept(name, holderId, endNanos, certainNanos, settingNumber, longestNanos);
+    CompletionStage<Boolean> keep(Hold released, long endNanos) {
+        Kept hold = new Kept(released, endNanos);
         hold.begin();
         CompletionStage<Boolean> answer = hold.send();
         hold.scheduleEnd();
@@ -78,21 +73,21 @@ final class Retention {
         private final String name;
         private final String holderId;
         private final long endNanos;
-        private final long certainNanos;
-        private final long settingNumber;
-        private final long longestNanos;
+        private final long settingNumber; // of this exact setting of the hold's length
+        private final long certainNanos; // until when it is there even if this setting does not reach the store
+        private final long longestNanos; // for how long the store may keep it if this setting does not reach the store
         private TimeSource.@Nullable Timer end; // by lock
 
         /** The last command that was sent. A withdrawal before its answer could overtake it, and look like a loss. */
         private @Nullable CompletionStage<RenewReply> command; // by lock
 
-        Kept(String name, String holderId, long endNanos, long certainNanos, long settingNumber, long longestNanos) {
-            this.name = name;
-            this.holderId = holderId;
+        Kept(Hold hold, long endNanos) {
+            this.name = hold.engine.name();
+            this.holderId = hold.holderId();
             this.endNanos = endNanos;
-            this.certainNanos = certainNanos;
-            this.settingNumber = settingNumber;
-            this.longestNanos = longestNanos;
+            this.settingNumber = hold.sequence;
+            this.certainNanos = hold.deadline.nanos();
+            this.longestNanos = hold.longestNanos();
         }
 
         CompletionStage<Boolean> send() {

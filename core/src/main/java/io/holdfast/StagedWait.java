@@ -14,17 +14,7 @@ import java.util.function.Function;
  *
  * <p>Invariant: a lease that the caller's stage does not take is released here.
  */
-final class StagedWait {
-
-    private final Waiter waiter;
-    private final NameEvents engine;
-    private final CompletableFuture<Lease> outcome;
-
-    StagedWait(Waiter waiter, NameEvents engine, CompletableFuture<Lease> outcome) {
-        this.waiter = waiter;
-        this.engine = engine;
-        this.outcome = outcome;
-    }
+record StagedWait(Waiter waiter, NameEvents engine, CompletableFuture<Lease> outcome) {
 
     CompletionStage<Lease> stage() {
         return deliver(granted -> granted, CompletableFuture::completeExceptionally);

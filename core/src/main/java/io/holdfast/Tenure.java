@@ -115,21 +115,10 @@ final class Tenure {
         return true;
     }
 
-    /** A nudged thread tries for the lock. Only called while it is pending. */
-    void onClaim(Waiter woken) {
-        if (hold != null && hold.open) {
-            state.waiters().remove(woken);
-            if (canTakeAtOnce(hold, woken)) {
-                state.waiters().turnNanos = time().nanoTime();
-                grant(hold, woken);
-            } else {
-                state.waiters().addFirst(woken);
-                handOut(hold, 0);
-            }
-        }
-    }
-
-    /** A waiter has left. It may be the one that was woken for the open lock, which must not stay unused. */
+    /**
+     * The waiter that was woken for an open lock, which is the first one, claims the lock. Or a waiter has left: it may
+     * be that one, and the lock must not stay unused.
+     */
     void handOutIfOpen() {
         if (hold != null && hold.open) {
             handOut(hold, 0);
@@ -320,7 +309,7 @@ final class Tenure {
         long now = time().nanoTime();
         boolean patient = now - next.arrivedNanos < state.settings().bargeNanos;
         boolean inTurn = now - state.waiters().turnNanos < state.settings().turnNanos;
-        return next.isThread() && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
+        return next.parked != null && !next.options.isFair() && (patient || inTurn) && canTakeAtOnce(held, next);
     }
 
     private boolean canTakeAtOnce(Hold held, Waiter next) {

@@ -26,17 +26,6 @@ final class WaitQueue {
         last = waiter;
     }
 
-    /** Puts a waiter back that was taken out just now. */
-    void addFirst(Waiter waiter) {
-        waiter.after = first;
-        if (first == null) {
-            last = waiter;
-        } else {
-            first.before = waiter;
-        }
-        first = waiter;
-    }
-
     /** Only for a waiter that is in this queue. */
     void remove(Waiter waiter) {
         if (waiter.before == null) {

@@ -5,35 +5,20 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Describes why a waiter does not have the lock, for its exception and for the log. */
-final class WaitText {
-
-    private final String name;
-    private final Waiter waiter;
-    private final @Nullable ActiveLease here;
-    private final @Nullable String elsewhere;
-    private final @Nullable String described;
-    private final long nowNanos;
-
-    /**
-     * @param here this client's present lease on the name, if there is one
-     * @param elsewhere the holder of the lock when the store last answered, if it is known
-     * @param described that holder, as a message shows it
-     */
-    WaitText(
-            String name,
-            Waiter waiter,
-            @Nullable ActiveLease here,
-            @Nullable String elsewhere,
-            @Nullable String described,
-            long nowNanos) {
-        this.name = name;
-        this.waiter = waiter;
-        this.here = here;
-        this.elsewhere = elsewhere;
-        this.described = described;
-        this.nowNanos = nowNanos;
-    }
+/**
+ * Describes why a waiter does not have the lock, for its exception and for the log.
+ *
+ * @param here this client's present lease on the name, if there is one
+ * @param elsewhere the holder of the lock when the store last answered, if it is known
+ * @param described that holder, as a message shows it
+ */
+record WaitText(
+        String name,
+        Waiter waiter,
+        @Nullable ActiveLease here,
+        @Nullable String elsewhere,
+        @Nullable String described,
+        long nowNanos) {
 
     /** Returns the exception for a wait that ended without a lease and without a failure. */
     LockTimeoutException notAcquired() {

@@ -77,8 +77,8 @@ final class Waiter {
     @Nullable
     Waiter after; // by the engine's lock
 
-    /** The thread that is parked for the outcome; null for a stage. */
-    private final @Nullable Thread parked;
+    /** The thread that is parked for the outcome, and can be woken to try for itself; null for a stage. */
+    final @Nullable Thread parked;
 
     private final @Nullable CompletableFuture<Lease> future;
 
@@ -140,12 +140,6 @@ final class Waiter {
         return waiter;
     }
 
-    /** Returns the thread that is parked for the outcome; null for a stage. */
-    @Nullable
-    Thread thread() {
-        return parked;
-    }
-
     /** The waiter is submitted to a name. Called by the thread that asks. */
     void onSubmitted(NameEvents engine) {
         this.engine = engine;
@@ -184,12 +178,9 @@ final class Waiter {
 
     /** Makes the lease that this waiter is granted. */
     ActiveLease leaseOn(Hold hold, long grantedNanos) {
-        long limitNanos =
-                options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(ActiveLease.NO_LIMIT);
-        boolean renewed = options.leaseFor().isEmpty();
         lease = owner == null
-                ? new LeaseHandle(hold, grantedNanos, limitNanos, renewed, this)
-                : new ActiveLease(hold, grantedNanos, limitNanos, renewed, this, null);
+                ? new LeaseHandle(hold, grantedNanos, this)
+                : new ActiveLease(hold, grantedNanos, this, null);
         return LeaseHandle.active(lease);
     }
 
@@ -221,11 +212,6 @@ final class Waiter {
         long length =
                 bound == 0 ? regularNanos : options.leaseFor().isPresent() ? bound : Math.min(bound, regularNanos);
         return length - length % 1_000_000;
-    }
-
-    /** Whether it can be woken to try for itself. */
-    boolean isThread() {
-        return parked != null;
     }
 
     /** Returns the id of the thread that waits; zero if none does. */
@@ -322,7 +308,7 @@ final class Waiter {
             }
             DeadlockException deadlock = DeadlockCheck.beforeParking(this);
             if (deadlock != null) {
-                engine().onDeadlock(this, deadlock);
+                engine().onLeave(this, State.FAILED, deadlock);
             }
             LockSupport.park(this); // returns at once if the wait has ended
             if (Thread.interrupted()) {
@@ -368,7 +354,7 @@ final class Waiter {
 
     /** Gives up. Returns false if there has been another outcome. */
     boolean withdraw() {
-        return engine().onLeave(this, State.WITHDRAWN);
+        return engine().onLeave(this, State.WITHDRAWN, null);
     }
 
     /** Returns or throws the outcome of a waiter that is done. */

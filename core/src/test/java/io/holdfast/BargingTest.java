@@ -48,7 +48,7 @@ class BargingTest extends EngineFixture {
         CompletableFuture<Lease> next = acquire(client, "a");
         first.release();
         assertThat(next).isNotDone();
-        engine.onLeave(head, Waiter.State.WITHDRAWN);
+        engine.onLeave(head, Waiter.State.WITHDRAWN, null);
 
         assertThat(now(next).isValid()).isTrue();
     }
@@ -57,7 +57,7 @@ class BargingTest extends EngineFixture {
     void an_open_lock_goes_back_to_the_store_when_the_only_one_that_was_woken_leaves() {
         Waiter head = head(DEFAULTS);
         first.release();
-        engine.onLeave(head, Waiter.State.WITHDRAWN);
+        engine.onLeave(head, Waiter.State.WITHDRAWN, null);
 
         assertThat(server.size()).isZero();
     }
@@ -145,7 +145,7 @@ class BargingTest extends EngineFixture {
         Waiter head = head(DEFAULTS.fair());
         first.release();
 
-        assertThat(engine.onLeave(head, Waiter.State.WITHDRAWN)).isFalse();
+        assertThat(engine.onLeave(head, Waiter.State.WITHDRAWN, null)).isFalse();
         assertThat(head.state).isEqualTo(Waiter.State.GRANTED);
     }
 

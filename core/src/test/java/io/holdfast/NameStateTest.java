@@ -122,7 +122,7 @@ class NameStateTest {
     void an_acquire_whose_waiter_left_is_withdrawn_and_once_more_when_its_grant_comes_late() {
         Waiter waiter = arrive(DEFAULTS.waitAtMost(ofMillis(10)));
         effects.asked();
-        state.onLeave(waiter, Waiter.State.TIMED_OUT);
+        state.onLeave(waiter, Waiter.State.TIMED_OUT, null);
         asks("no lease: TIMED_OUT", "abandon 1");
         granted(1);
         asks("abandon 1");
@@ -132,7 +132,7 @@ class NameStateTest {
     void a_waiter_that_leaves_a_queue_behind_another_costs_no_command() {
         hold();
         Waiter waiter = arrive(DEFAULTS);
-        state.onLeave(waiter, Waiter.State.WITHDRAWN);
+        state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
         asks("no lease: WITHDRAWN");
         state.tenure.onReleased(lease());
         asks("release 1");
@@ -262,7 +262,7 @@ class NameStateTest {
     @AfterEach
     void the_name_becomes_free() {
         for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = state.firstWaiter()) {
-            state.onLeave(waiter, Waiter.State.WITHDRAWN);
+            state.onLeave(waiter, Waiter.State.WITHDRAWN, null);
         }
         ActiveLease out = state.tenure.lease();
         if (out != null) {

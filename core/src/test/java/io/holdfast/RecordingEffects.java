@@ -228,12 +228,7 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
-    public void onDeadlock(Waiter waiter, DeadlockException why) {
-        throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public boolean onLeave(Waiter waiter, Waiter.State outcome) {
+    public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         throw new UnsupportedOperationException();
     }
 

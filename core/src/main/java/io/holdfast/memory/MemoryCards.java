@@ -8,17 +8,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 
 /** The cards of the clients of one {@link MemoryLockStore.Server}, as one client sees them. */
-final class MemoryCards implements CardStore {
+record MemoryCards(MemoryLockStore.Server server, String clientId) implements CardStore {
 
     record Card(String text, long writtenNanos, long heardNanos, long untilNanos) {}
-
-    private final MemoryLockStore.Server server;
-    private final String clientId;
-
-    MemoryCards(MemoryLockStore.Server server, String clientId) {
-        this.server = server;
-        this.clientId = clientId;
-    }
 
     @Override
     public CompletionStage<Integer> write(String text, Duration keep) {
@@ -49,10 +41,7 @@ final class MemoryCards implements CardStore {
 
     @Override
     public CompletionStage<Optional<StoredCard>> read(String client) {
-        return server.onCards(cards -> {
-            Card card = cards.get(client);
-            return card == null ? Optional.empty() : Optional.of(seen(client, card));
-        });
+        return server.onCards(cards -> Optional.ofNullable(cards.get(client)).map(card -> seen(client, card)));
     }
 
     private StoredCard seen(String client, Card card) {

@@ -22,9 +22,6 @@ public final class MemoryLockStoreProvider implements LockStoreProvider {
 
     private static final Map<String, MemoryLockStore.Server> SERVERS = new ConcurrentHashMap<>();
 
-    /** For the service loader. */
-    public MemoryLockStoreProvider() {}
-
     @Override
     public Set<String> schemes() {
         return Set.of("memory");

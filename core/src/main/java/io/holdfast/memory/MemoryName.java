@@ -25,14 +25,7 @@ import org.jspecify.annotations.Nullable;
 final class MemoryName {
 
     /** A waiting holder id. It is alive if it was stamped within the last three of its poll intervals. */
-    private static final class Entry {
-        AcquireRequest request;
-        long stampNanos;
-
-        Entry(AcquireRequest request, long stampNanos) {
-            this.request = request;
-            this.stampNanos = stampNanos;
-        }
+    private record Entry(AcquireRequest request, long stampNanos) {
 
         boolean isAlive(long now) {
             return now - stampNanos <= 3 * request.pollMillis() * 1_000_000;
@@ -86,13 +79,8 @@ final class MemoryName {
         dropDead();
         if (request.queue()) {
             boolean first = queue.isEmpty();
-            Entry entry = queue.get(asker);
-            if (entry == null) {
-                queue.put(asker, new Entry(request, server.nanoTime()));
-            } else {
-                entry.request = request;
-                entry.stampNanos = server.nanoTime();
-            }
+            // An entry that is there keeps its place.
+            queue.put(asker, new Entry(request, server.nanoTime()));
             if (first) {
                 server.send(held, client -> client.contended(name, held));
             }
@@ -214,14 +202,9 @@ final class MemoryName {
     }
 
     private int ahead(String holderId) {
-        int ahead = 0;
-        for (String id : queue.keySet()) {
-            if (id.equals(holderId)) {
-                break;
-            }
-            ahead++;
-        }
-        return ahead;
+        long ahead =
+                queue.keySet().stream().takeWhile(id -> !id.equals(holderId)).count();
+        return (int) ahead;
     }
 
     private void dropDead() {

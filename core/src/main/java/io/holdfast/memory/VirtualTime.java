@@ -32,34 +32,13 @@ public final class VirtualTime implements TimeSource {
 
     private static final long NANOS_START = 1_000_000_000L;
 
-    /** A scheduled task, in the order in which tasks run. */
-    private final class Task implements Timer, Comparable<Task> {
-
-        private final long dueNanos;
-        private final long order; // no two tasks have the same
-        private final Runnable body;
-
-        Task(long dueNanos, long order, Runnable body) {
-            this.dueNanos = dueNanos;
-            this.order = order;
-            this.body = body;
-        }
+    /** A scheduled task, in the order in which tasks run. No two have the same {@code order}. */
+    private record Task(long dueNanos, long order, Runnable body) implements Comparable<Task> {
 
         @Override
         public int compareTo(Task other) {
             int byTime = Long.compare(dueNanos, other.dueNanos);
             return byTime != 0 ? byTime : Long.compare(order, other.order);
-        }
-
-        /** Most tasks are cancelled long before their time, so a cancelled one leaves at once. */
-        @Override
-        public void cancel() {
-            lock.lock();
-            try {
-                tasks.remove(this);
-            } finally {
-                lock.unlock();
-            }
         }
     }
 
@@ -68,8 +47,6 @@ public final class VirtualTime implements TimeSource {
     private volatile long nowNanos = NANOS_START; // written by lock
     private volatile long wallOffsetMillis; // written by lock
     private long scheduled; // by lock
-
-    public VirtualTime() {}
 
     @Override
     public long nanoTime() {
@@ -87,7 +64,17 @@ public final class VirtualTime implements TimeSource {
         try {
             Task task = new Task(nowNanos + Math.max(0, delayNanos), scheduled++, body);
             tasks.add(task);
-            return task;
+            return () -> cancel(task);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Most tasks are cancelled long before their time, so a cancelled one leaves at once. */
+    private void cancel(Task task) {
+        lock.lock();
+        try {
+            tasks.remove(task);
         } finally {
             lock.unlock();
         }

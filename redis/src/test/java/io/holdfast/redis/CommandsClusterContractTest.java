@@ -8,7 +8,7 @@ import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 
-/** The contract without scripts in a cluster. */
+/** The contract in mode {@code commands} in a cluster. */
 class CommandsClusterContractTest extends LockStoreContract {
 
     private static RedisCluster cluster;

@@ -41,7 +41,7 @@ import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The store without scripts, alone and beside others on the same names: what the contract does not say. */
+/** Mode {@code commands}, alone and beside others on the same names: what the contract does not say. */
 @ParameterizedClass(name = "{0}")
 @MethodSource("io.holdfast.testkit.RedisServer#available")
 class CommandsStoreTest {

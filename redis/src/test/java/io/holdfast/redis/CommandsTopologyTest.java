@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The mode without scripts where servers fail over and slots move. */
+/** Mode {@code commands} where servers fail over and slots move. */
 @Timeout(120)
 class CommandsTopologyTest {
 

@@ -15,7 +15,7 @@ import org.springframework.integration.redis.util.RedisLockRegistry.RedisLockTyp
 
 /**
  * Spring Integration's registry keeps a lock in a string key, {@code <registry key>:<name>}: a lock with that very name
- * is the same lock in the mode without scripts.
+ * is the same lock in mode {@code commands}.
  */
 class SpringRegistryInteropTest {
 

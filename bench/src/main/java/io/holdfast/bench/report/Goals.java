@@ -165,6 +165,9 @@ final class Goals {
         atMost("cold JVM: time to the first pair, × Redisson", 1, results.ratio("cold", 1, "firstMs", US, "redisson"));
         atLeast("cold JVM: pairs in the first second, × Redisson", 1, results.ratio("cold", 1, "in1s", US, "redisson"));
         inform(
+                "cold JVM: pairs in the first three seconds, × Redisson",
+                results.ratio("cold", 1, "in3s", US, "redisson"));
+        inform(
                 "cold JVM: pairs in the first ten seconds, × Redisson",
                 results.ratio("cold", 1, "in10s", US, "redisson"));
         atMost(

@@ -1,6 +1,6 @@
 package io.holdfast.redis.commands;
 
-/** What the commands mode can use, if the server has it and lets this user run it. */
+/** A command that mode {@code commands} uses if the server has it and lets this user run it. */
 public enum Ability {
     /** {@code DELIFEQ key value}: Valkey 9.0. */
     DELIFEQ,

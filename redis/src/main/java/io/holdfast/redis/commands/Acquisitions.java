@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The acquires of one client that are under way in the commands mode. Acquires of one id follow each other: two at once
- * could each make a token for the same hold. Thread-safe.
+ * The acquires of one client that are under way in mode {@code commands}. Acquires of one id follow each other: two at
+ * once could each make a token for the same hold. Thread-safe.
  */
 public final class Acquisitions {
 

@@ -7,15 +7,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 /**
- * What a client knows about one of its holds in the commands mode. Only the holding client ever writes to a hold, so it
- * knows what a script would have to look up: the least time that the hold lasts, and the settings that were made.
+ * What a client knows about one of its holds in mode {@code commands}. Only the holding client writes to a hold, so it
+ * knows what a script would look up: how long the hold lasts at least, and which settings were made.
  *
  * <p>Invariants:
  *
  * <ul>
  *   <li>At most one write is under way: {@link #next} makes the writes of a hold follow each other.
- *   <li>The server's hold ends at {@link #untilNanos} or later, whichever writes of unknown outcome are still executed,
- *       or never.
+ *   <li>The server's hold ends at {@link #untilNanos} or later, whichever writes of unknown outcome are executed after
+ *       all, or never.
  *   <li>A write that was answered cannot be undone by an earlier write that is executed later: a setting, and every
  *       write that follows one of unknown outcome, changes the value, and every write compares the value.
  * </ul>
@@ -72,19 +72,19 @@ public final class CommandsHold {
         return id + VERSION + version;
     }
 
-    /** Whether a key with this value is held by this id. */
+    /** Returns whether a key with this value is held by this id. */
     static boolean isOf(String id, String value) {
         return value.equals(id)
                 || (value.startsWith(id + VERSION)
                         && value.substring(id.length() + 1).matches("[0-9]{1,9}"));
     }
 
-    /** Whether the value of a hold was changed since it began. */
+    /** Returns whether the value of a hold was changed since it began. */
     static boolean isChanged(String value) {
         return value.indexOf(VERSION) >= 0;
     }
 
-    /** Returns the value without the number of its change: for people, and to compare with holder ids. */
+    /** Returns the value without its version: for people, and to compare with holder ids. */
     public static String holder(String value) {
         int at = value.startsWith("hf-") ? value.lastIndexOf(VERSION) : -1;
         return at < 0 ? value : value.substring(0, at);

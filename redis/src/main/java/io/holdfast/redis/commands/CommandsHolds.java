@@ -18,11 +18,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holds of one client in the commands mode, and their renewals.
+ * The holds of one client in mode {@code commands}, and their renewals.
  *
- * <p>A comparison by the server sees the value of a key, not how long the key lasts. So this class keeps what the
- * contract says about lengths (a renewal never shortens, an exact setting may, and neither undoes what was sent after
- * it); see {@link CommandsHold}.
+ * <p>A comparison by the server sees the value of a key, not how long the key lasts. So this class keeps the contract
+ * about lengths (a renewal never shortens, an exact setting may, and neither undoes what was sent after it); see {@link
+ * CommandsHold}.
  */
 public final class CommandsHolds {
 
@@ -50,7 +50,7 @@ public final class CommandsHolds {
         this.time = time;
     }
 
-    /** Begins a hold of this length at this instant on the local clock. A hold that is known already stays as it is. */
+    /** Begins a hold of this length at this instant on the local clock. A known hold stays as it is. */
     void begin(String name, String id, String value, long base, long sentNanos, long leaseMillis) {
         known(new Key(name, id), value, base, until(sentNanos, leaseMillis));
     }
@@ -85,7 +85,7 @@ public final class CommandsHolds {
     /**
      * Lengthens the hold of an id whose acquire was repeated, unless it is long enough.
      *
-     * @return false if the key has changed meanwhile
+     * @return false if the key has changed in the meantime
      */
     CompletionStage<Boolean> lengthen(String name, String id, String value, long leaseMillis) {
         Key key = new Key(name, id);
@@ -131,7 +131,7 @@ public final class CommandsHolds {
                 });
     }
 
-    /** A step of the hold that writes nothing, and promises nothing. */
+    /** A step of the hold that neither writes nor promises anything. */
     private CompletionStage<RenewReply> looked(String name, CommandsHold hold) {
         return foreign.value(name).thenApply(value -> isGone(hold.id, value) ? new Gone() : new Renewed(0));
     }
@@ -197,7 +197,7 @@ public final class CommandsHolds {
         return CompletableFuture.failedFuture(error);
     }
 
-    /** Looks why the key has another value: the hold is gone, or a write of unknown outcome was executed. */
+    /** Asks why the key has another value: the hold is gone, or a write of unknown outcome was executed. */
     private CompletionStage<RenewReply> again(
             String name, CommandsHold hold, long leaseMillis, long until, boolean exact, int triesLeft) {
         return foreign.value(name).thenCompose(value -> {

@@ -31,14 +31,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store of the commands mode. A lock is a string key whose value is the holder id. {@code SET NX PX} takes it, and
- * every release and renewal is a comparison by the server ({@link CompareWays}).
+ * The store of mode {@code commands}. A lock is a string key whose value is the holder id. {@code SET NX PX} takes it,
+ * and every release and renewal is a comparison by the server ({@link CompareWays}).
  *
  * <p>There is no queue: a release notifies all clients that wait for the name, and the first to ask gets the lock.
  */
 public final class CommandsLockStore implements LockStore {
 
-    /** How often a command begins anew because the key changed meanwhile. */
+    /** How often a command starts again because the key changed in the meantime. */
     private static final int TRIES = 5;
 
     /** The time for which a client that lets others go first does not ask. */
@@ -186,17 +186,14 @@ public final class CommandsLockStore implements LockStore {
                             ? foreign.listeners(RedisKeys.redissonChannel(name))
                             : CompletableFuture.completedFuture(0);
                     return holds.renew(request, () -> tokens.next(name))
-                            .thenCombine(waiting, CommandsLockStore::withWaiting);
+                            .thenCombine(
+                                    waiting, (reply, count) -> reply instanceof Renewed ? new Renewed(count) : reply);
                 })
                 .whenComplete((reply, error) -> {
                     if (reply instanceof Gone) {
                         parts.messages().redisson().unwatch(name, request.holderId());
                     }
                 });
-    }
-
-    private static RenewReply withWaiting(RenewReply reply, int waiting) {
-        return reply instanceof Renewed ? new Renewed(waiting) : reply;
     }
 
     @Override
@@ -270,7 +267,7 @@ public final class CommandsLockStore implements LockStore {
         });
     }
 
-    /** @return how many clients heard it; 0 if that is not known */
+    /** @return how many clients received it; 0 if that is not known */
     private CompletionStage<Integer> hint(String channel, String message) {
         return commands().publish(channel, message).handle((heard, error) -> error == null ? heard.intValue() : 0);
     }

@@ -13,16 +13,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * Makes bases of fencing tokens in mode commands, by the counter that scripts use as well (counter.lua). The holder
- * calls this after it got the lock.
+ * Makes bases of fencing tokens in mode {@code commands}, by the counter that scripts also use (counter.lua). The
+ * holder calls this after it got the lock.
  *
  * <p>Invariant: each base is the result of an INCR, or of a raise of the counter to a larger number that changed it in
  * one step of the server. So bases grow in the order of one register, whichever mode the clients of a fleet have. A
- * plain SET would take back what others have counted meanwhile.
+ * plain SET would take back what others have counted in the meantime.
  *
- * <p>Invariant: nobody counts while the counter is below the floor. A raise by WATCH fails if the counter changes
- * between its two steps; clients that counted there would keep each other from raising it for as long as many ask.
- * A raise that fails has thus been overtaken by another one, or by clients that no longer need one.
+ * <p>Invariant: no client counts while the counter is below the floor. A raise by WATCH fails if the counter changes
+ * between its two steps; clients that counted there would keep each other from raising it for as long as many ask. So
+ * a raise fails only if another raise, or a client that needs none, was faster.
  *
  * <p>The floor is that of the first look, after the lock was taken: a base above it is above those of all earlier holds
  * on the name.
@@ -111,7 +111,7 @@ final class CommandsTokens {
             });
         }
 
-        /** Raises the counter to the floor, unless it has changed meanwhile. */
+        /** Raises the counter to the floor, unless it has changed in the meantime. */
         private CompletionStage<Long> raise(String from, int triesLeft) {
             long base = floor.raised();
             return ways.set(counter, from, Long.toString(base), KEPT_MILLIS).thenCompose(raised -> {
@@ -161,7 +161,7 @@ final class CommandsTokens {
             return new BaseFloor(tick << 12, micros % TICK_MICROS * 2048 / TICK_MICROS);
         }
 
-        /** Returns whether the counter can go on from a value: a number that is no base counts as lost. */
+        /** Returns whether the counter can continue from a value: a number that is no base counts as lost. */
         boolean isReached(String value) {
             return value.matches("[1-9]\\d{0,14}")
                     && isReached(Long.parseLong(value))

@@ -27,18 +27,18 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out by which commands a server compares for this user, in two steps. No error's text decides anything.
+ * Finds out by which commands a server compares values for this user, in two steps. No error text decides anything.
  *
  * <ol>
  *   <li>{@code COMMAND INFO} says which of DELIFEQ and DELEX the server has, {@code COMMAND DOCS} whether SET has IFEQ.
  *       A server that does not answer (it is old, or forbids the question) leaves that open.
- *   <li>What the server may have is tried on keys that no lock has. It counts only if it leaves alone what it must, and
- *       changes what it should. This also finds what an ACL, a renamed command or a proxy forbids.
+ *   <li>Each command that the server may have is tried on keys that no lock uses. It counts only if it changes a key
+ *       whose value is equal, and no other. This also finds what an ACL, a renamed command or a proxy forbids.
  * </ol>
  */
 public final class CompareProbe {
 
-    /** Long enough for the trial, so that a trial that breaks off leaves nothing behind. */
+    /** Long enough for the trial. The expiry removes the keys of an aborted trial. */
     private static final long KEPT_MILLIS = 10_000;
 
     /**

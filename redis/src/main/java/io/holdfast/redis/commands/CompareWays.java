@@ -9,11 +9,11 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 
 /**
- * The comparisons, each in the way that {@link CompareProbe} chose for the server that is connected now.
+ * The comparisons, each in the way that {@link CompareProbe} chose for the current server.
  *
- * <p>A server that refuses its native command is asked again by {@code WATCH}, if it has that. It may refuse after a
- * failover to an older server that was not probed yet, in a cluster whose nodes are upgraded, or when it is out of
- * memory (which refuses SET but not PEXPIRE). Every way compares, so any of them is safe.
+ * <p>If a server refuses its native command, {@code WATCH} is used if it has that. A server may refuse after a failover
+ * to an older server that was not probed yet, in a cluster whose nodes are being upgraded, or when it is out of memory
+ * (it then refuses SET but not PEXPIRE). Every way compares, so each is safe.
  */
 public final class CompareWays implements ConditionalDelete, ConditionalSet {
 

@@ -9,7 +9,7 @@ public interface ConditionalDelete {
      * The result of a deletion.
      *
      * @param done whether this execution deleted the key; false if the key has another value or is not there
-     * @param heard how many clients heard of it, if it was announced in the same step; otherwise {@link #NOT_TOLD}
+     * @param heard how many clients received it, if it was announced in the same step; otherwise {@link #NOT_TOLD}
      */
     record Deletion(boolean done, int heard) {
         static final int NOT_TOLD = -1;

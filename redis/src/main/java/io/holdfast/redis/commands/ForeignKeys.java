@@ -13,11 +13,11 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lock keys as the commands mode finds them. Its own locks and hand-written locks are strings; a hash is a lock of the
- * Lua mode or of Redisson. Any key counts as held.
+ * Lock keys as mode {@code commands} finds them. Its own locks and hand-written locks are strings; a hash is a lock of
+ * mode {@code lua} or of Redisson. Any key counts as held.
  *
  * <p>A command on strings says only that the key has another type; {@code TYPE}, a round trip later, says which. By
- * then the hash may be gone, or another client's string may be in its place. The first answer still stands: at that
+ * then the hash may be gone, or another client's string may be in its place. The first answer remains true: at that
  * time the key was no string, so no id of this mode held it.
  */
 public final class ForeignKeys {
@@ -25,7 +25,7 @@ public final class ForeignKeys {
     /** Stands for the holder of a hash that was not read. */
     static final String HASH = "a hash";
 
-    /** How often a deletion begins anew because the key changed meanwhile. */
+    /** How often a deletion starts again because the key changed in the meantime. */
     private static final int TRIES = 5;
 
     private final RedisConnections connections;
@@ -94,7 +94,7 @@ public final class ForeignKeys {
         });
     }
 
-    /** Whether a refusal is due to the type of the key. The second text is Redis's answer to DELEX. */
+    /** Returns whether a refusal is due to the key's type. The second text is Redis's answer to DELEX. */
     private static boolean isAboutType(Throwable refusal) {
         Throwable cause = RedisErrors.unwrap(refusal);
         String said = cause == null ? "" : String.valueOf(cause.getMessage());
@@ -171,9 +171,9 @@ public final class ForeignKeys {
     }
 
     /**
-     * Looks. The base of a hold's tokens is nowhere at the server.
+     * Inspects the key. The server stores no token base in this mode.
      *
-     * @param bases the bases of holder ids, as far as known; otherwise zero
+     * @param bases the token base of a holder id; zero if it is not known
      * @param channel where waiting clients listen; null if none can
      */
     CompletionStage<StoreState> inspect(String name, ToLongFunction<String> bases, @Nullable String channel) {

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.regex.Pattern;
 
 /**
- * What may be in the key of a lock, and what of it people see. The scripts' {@code holders.lua} follows the same rules.
+ * Reads the value of a lock key, and decides what of it people see. {@code holders.lua} follows the same rules.
  *
  * <p>Invariant: of data that is no lock, only type and size are shown. It belongs to the application, and may be a
  * secret.
@@ -20,17 +20,17 @@ public final class Holders {
 
     private Holders() {}
 
-    /** Whether a text is a holder id of Holdfast. */
+    /** Returns whether a text is a holder id of Holdfast. */
     static boolean isOurs(String text) {
         return OURS.matcher(text).matches();
     }
 
-    /** Whether a field of a hash is a hold of Holdfast or of Redisson. */
+    /** Returns whether a field of a hash is a hold of Holdfast or of Redisson. */
     static boolean isHold(String field) {
         return isOurs(field) || REDISSONS.matcher(field).matches();
     }
 
-    /** Whether a field of a hash belongs to a lock: a hold, or a field beside it. */
+    /** Returns whether a field of a hash belongs to a lock: a hold, or a field beside it. */
     static boolean isLocks(String field) {
         return isHold(field) || field.equals("mode");
     }

@@ -11,7 +11,7 @@ import io.lettuce.core.protocol.ProtocolKeyword;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletionStage;
 
-/** Comparisons that the server makes by one command, on the shared connection. */
+/** The comparisons by one command each, on the shared connection. */
 public final class NativeWays {
 
     /** Commands that the driver does not know. */

@@ -14,11 +14,11 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /**
- * Comparisons by {@code WATCH}, {@code GET}, {@code MULTI} … {@code EXEC}: on any server, in two round trips.
+ * The comparisons by {@code WATCH}, {@code GET}, {@code MULTI} … {@code EXEC}: on any server, in two round trips.
  *
  * <p>Invariant: the command that changes the key is sent only after the server has begun the transaction. MULTI is sent
- * together with the question, so that this costs nothing. Otherwise a server that refuses MULTI but not DEL (its rights
- * were changed meanwhile) would delete the key whatever its value.
+ * together with GET, so that this costs nothing. Otherwise a server that refuses MULTI but not DEL (because this user's
+ * rights were changed in the meantime) would delete the key whatever its value.
  *
  * <p>Invariant: from WATCH to EXEC no other command uses the connection, and the connection never reconnects by itself.
  * On a shared connection another EXEC would end the watch; on a new one there is none. Either way EXEC would delete the

@@ -1,5 +1,5 @@
 /**
- * The store of the commands mode, which runs no scripts: native compare-and-delete where the server has it, {@code
+ * The store of mode {@code commands}, which runs no scripts: native compare-and-delete where the server has it, {@code
  * WATCH} and {@code MULTI} elsewhere.
  */
 @NullMarked

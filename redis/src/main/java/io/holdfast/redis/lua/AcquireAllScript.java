@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Takes several locks by one script, all or none: on one server any locks, in a cluster those of one slot. The script
- * computes its keys, so it is not used where a service refuses that.
+ * Takes several locks by one script, all or none: any locks on one server, the locks of one slot in a cluster. The
+ * script computes its keys, so it is not used where a service refuses that.
  */
 public final class AcquireAllScript {
 
@@ -71,23 +71,22 @@ public final class AcquireAllScript {
         Scripts.Decoder<AcquireAllReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             clock.observe(reply.number());
-            if (code == LuaLockStore.LATE && again) {
-                // The command was delayed, or the server's clock was set. The clock is known now.
+            if (again && AcquireRefusals.isLate(code)) {
                 acquire(requests, outcome, false);
-            } else if (code == LuaLockStore.LATE) {
-                outcome.completeExceptionally(errors.late());
-            } else if (code == LuaLockStore.UNUSABLE_KEY) {
-                String type = reply.text();
-                outcome.completeExceptionally(errors.unusable(reply.text(), type, locks.get(2)));
-            } else if (code == 0) {
-                outcome.complete(
-                        AcquireAllReply.busy(requests.get(reply.integer() - 1).name(), reply.number()));
-            } else {
-                List<Granted> granted = new ArrayList<>();
-                requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
-                outcome.complete(AcquireAllReply.taken(granted));
+                return;
             }
+            AcquireRefusals.check(code, reply, errors, locks.get(2));
+            outcome.complete(acquired(requests, code == 1, reply));
         };
         scripts.run(LuaScript.ACQUIRE_ALL, locks.toArray(new String[0]), args.toArray(new String[0]), decoder, outcome);
+    }
+
+    private static AcquireAllReply acquired(List<AcquireRequest> requests, boolean taken, ScriptReply reply) {
+        if (!taken) {
+            return AcquireAllReply.busy(requests.get(reply.integer() - 1).name(), reply.number());
+        }
+        List<Granted> granted = new ArrayList<>();
+        requests.forEach(request -> granted.add(new Granted(reply.number(), reply.integer())));
+        return AcquireAllReply.taken(granted);
     }
 }

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a server lets this user do with scripts. {@link RedisProbe} finds it out once, when the store is opened. Without
- * any of it the locks are as safe, and slower.
+ * What a server lets this user do with scripts. {@link RedisProbe} tries it once, when the store is opened. Without any
+ * of these rights, locks are as safe, and slower.
  *
  * @param digests whether scripts may be called by their digest (EVALSHA); otherwise each call carries the text (EVAL)
  * @param pushes whether scripts may publish, so that a release can grant the lock to the next client and notify it;
@@ -19,7 +19,19 @@ public record Allowed(boolean digests, boolean pushes, boolean batches) {
     /** A server without restrictions. */
     public static final Allowed ALL = new Allowed(true, true, true);
 
-    /** Returns what is missing, for people. */
+    Allowed withoutDigests() {
+        return new Allowed(false, pushes, batches);
+    }
+
+    Allowed withPushes(boolean now) {
+        return new Allowed(digests, now, batches);
+    }
+
+    Allowed withBatches(boolean now) {
+        return new Allowed(digests, pushes, now);
+    }
+
+    /** Returns the missing rights, for people. */
     public List<Finding> findings() {
         List<Finding> missing = new ArrayList<>();
         if (!digests) {

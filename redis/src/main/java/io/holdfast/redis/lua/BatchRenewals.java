@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 
 /**
- * Renews holds, each command as many as one script may touch together: in a cluster those of one slot.
+ * Renews holds in batches of as many as one script may touch; in a cluster, those of one slot.
  *
  * <p>Thread-safe; keeps no state.
  */
@@ -25,7 +25,7 @@ public final class BatchRenewals {
     /** More holds in one command would delay the server's other clients noticeably. */
     private static final int RENEWALS_PER_COMMAND = 128;
 
-    /** The answer of most renewals: nobody counted. */
+    /** The answer of most renewals, which do not count the waiting clients. */
     private static final RenewReply RENEWED = new RenewReply.Renewed(0);
 
     private final RedisKeys keys;
@@ -114,7 +114,7 @@ public final class BatchRenewals {
     private void send(Chunk chunk, RenewAnswers answers) {
         renewal(chunk).whenComplete((replies, error) -> {
             StoreException failed = error == null ? null : errors.of(error);
-            // A slot can take long to move. Without the queue's key, its locks are renewed all the while.
+            // A slot can take long to move. Its locks are renewed even then, by commands without the queue's key.
             boolean apart = failed != null && RedisErrors.keysAreApart(error);
             // A batch may be refused for good because this user has lost the right to one of its keys.
             boolean refused =
@@ -154,18 +154,17 @@ public final class BatchRenewals {
     /** Reads the answers. The reply names only the holds that were not renewed. */
     private static RenewReply[] replies(int count, ScriptReply reply) {
         RenewReply[] replies = new RenewReply[count];
-        List<?> others = reply.list();
+        long[] others = reply.numbers();
         if (reply.hasNext()) {
-            List<?> waiting = reply.list();
+            long[] waiting = reply.numbers();
             for (int i = 0; i < count; i++) {
-                replies[i] = new RenewReply.Renewed(((Long) waiting.get(i)).intValue());
+                replies[i] = new RenewReply.Renewed((int) waiting[i]);
             }
         } else {
             Arrays.fill(replies, RENEWED);
         }
-        for (int i = 0; i < others.size(); i += 2) {
-            int place = ((Long) others.get(i)).intValue() - 1;
-            replies[place] = (Long) others.get(i + 1) == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
+        for (int i = 0; i < others.length; i += 2) {
+            replies[(int) others[i] - 1] = others[i + 1] == 0 ? new RenewReply.Gone() : new RenewReply.Superseded();
         }
         return replies;
     }

@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Tells other clients what scripts may not tell them: that a lock is free, and that a client waits. A hint is sent
- * after the fact, and no answer is waited for; a lost hint costs its receiver the time until its next poll.
+ * Sends other clients the messages that scripts may not send: that a lock is free, and that a client waits. A hint is
+ * sent after the script, and no answer is waited for. A lost hint costs its receiver the time until its next poll.
  */
 public final class Hints {
 
@@ -34,7 +34,7 @@ public final class Hints {
         this.server = server;
     }
 
-    /** Says that the lock was left free. Redisson's clients hear it in each way in which a script would tell them. */
+    /** Says that the lock was left free. Redisson's clients receive it in each way in which a script would send it. */
     void released(String name, String firstWaiting) {
         tell("r", firstWaiting, name);
         String channel = RedisKeys.redissonChannel(name);
@@ -72,7 +72,7 @@ public final class Hints {
                 }
             });
         } catch (RuntimeException e) {
-            // The store was closed meanwhile; the clients that wait poll.
+            // The store was closed in the meantime. The waiting clients poll.
             Log.LOG.log(System.Logger.Level.DEBUG, server + ": no hint sent", e);
         }
     }

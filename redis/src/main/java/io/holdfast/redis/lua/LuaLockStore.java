@@ -30,19 +30,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store that keeps locks by Lua scripts: each command is one script. The scripts' heads say what the arguments and
- * replies mean.
+ * The store of mode {@code lua}: each command is one script, whose head documents its arguments and results.
  *
- * <p>Keeps no state of a lock but which of Redisson's releases it listens for ({@link RedissonReleases}), and which
+ * <p>Keeps no state of locks except which of Redisson's releases it listens for ({@link RedissonReleases}), and which
  * acquires are under way. Stages complete on the driver's I/O thread.
  */
 public final class LuaLockStore implements LockStore {
 
-    /** Redisson's releases wake only the first few of the queue: those behind them would ask for nothing. */
+    /** Redisson's releases wake only the first few clients of the queue: those behind them would ask in vain. */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
-    static final int LATE = -1;
-    static final int UNUSABLE_KEY = -2;
     private static final int NO_LOCK = -3;
     private static final int RELEASED_AND_HELD = 2;
     private static final int RELEASED_TOO_LATE = 4;
@@ -105,7 +102,7 @@ public final class LuaLockStore implements LockStore {
         return request.queue() ? underWay.during(request.holderId(), steps) : steps.get();
     }
 
-    /** Begins a command that needs the server's time. Asks for the time first if this server has not told it yet. */
+    /** Begins a command that needs the server's time. Asks for the time first if it is not known yet. */
     private <T> CompletionStage<T> whenTimeIsKnown(String name, Supplier<CompletionStage<T>> command) {
         if (connections.clock(name).isKnown()) {
             return command.get();
@@ -120,7 +117,7 @@ public final class LuaLockStore implements LockStore {
         if (!request.queue() || messages.subscriptions().ready(request.name())) {
             return acquireNow(request);
         }
-        // A client that waits must hear the grant; a client that gets the lock at once need not listen at all.
+        // A client that waits must receive the grant; a client that gets the lock at once need not listen at all.
         return acquireNow(request.unqueued())
                 .thenCompose(reply -> reply instanceof AcquireReply.Granted
                         ? CompletableFuture.completedFuture(reply)
@@ -136,6 +133,7 @@ public final class LuaLockStore implements LockStore {
         return outcome;
     }
 
+    /** @param again whether to send the command again if the server refuses it as late */
     private void acquire(AcquireRequest request, CompletableFuture<AcquireReply> outcome, boolean again) {
         String name = request.name();
         List<String> args = new ArrayList<>(5);
@@ -152,17 +150,12 @@ public final class LuaLockStore implements LockStore {
         Scripts.Decoder<AcquireReply> decoder = (reply, unused) -> {
             int code = reply.integer();
             observe(name, reply);
-            if (code == LATE && again) {
-                // The command was delayed, or the server's clock was set. The clock is known now.
+            if (again && AcquireRefusals.isLate(code)) {
                 acquire(request, outcome, false);
-            } else if (code == LATE) {
-                outcome.completeExceptionally(errors.late());
-            } else if (code == UNUSABLE_KEY) {
-                String type = reply.text();
-                outcome.completeExceptionally(errors.unusable(reply.text(), type, keys.counter(name)));
-            } else {
-                outcome.complete(acquired(request, code == 1, reply));
+                return;
             }
+            AcquireRefusals.check(code, reply, errors, keys.counter(name));
+            outcome.complete(acquired(request, code == 1, reply));
         };
         if (replicated == null) {
             scripts.run(LuaScript.ACQUIRE, keys.of(name), all, decoder, outcome);
@@ -213,8 +206,8 @@ public final class LuaLockStore implements LockStore {
         if (replicated != null
                 || !messages.subscriptions().ready(name)
                 || !connections.clock(name).isKnown()) {
-            // By two commands: replicas must have the hold before its lease is handed out, or the grant would not be
-            // heard.
+            // By two commands: replicas must have the hold before its lease is handed out, or nobody would receive the
+            // grant.
             return releaseOnly(name, request.holderId())
                     .thenCompose(
                             reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
@@ -259,8 +252,8 @@ public final class LuaLockStore implements LockStore {
         if (acquiring == null) {
             return withdrawn;
         }
-        // The acquire may have a step to go, or use another connection. Overtaken by the withdrawal, it queues after
-        // all.
+        // The acquire may have another step, or use another connection. If the withdrawal overtakes it, it still
+        // queues.
         return withdrawn.thenCompose(held -> acquiring
                 .handle((reply, error) -> true)
                 .thenCompose(over -> withdraw(name, holderId))
@@ -325,7 +318,7 @@ public final class LuaLockStore implements LockStore {
         return describe();
     }
 
-    /** For tests: to count the channels of Redisson's that are listened to. */
+    /** For tests: to count the subscribed channels of Redisson. */
     public RedisMessages messages() {
         return messages;
     }
@@ -374,7 +367,7 @@ public final class LuaLockStore implements LockStore {
         return code == 1;
     }
 
-    /** Reads whom to tell of a release, and how many heard of it at Redisson. */
+    /** Reads which client to notify, and how many Redisson clients received the release. */
     private void leftFree(String name, ScriptReply reply) {
         tell(name, reply.text());
         if (reply.number() > 0) {
@@ -382,16 +375,14 @@ public final class LuaLockStore implements LockStore {
         }
     }
 
-    /** Sends the hint of a release, where the script could not publish it. */
+    /** Sends the hint of a release if scripts may not publish. */
     private void tell(String name, String firstWaiting) {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }
     }
 
-    /**
-     * Returns the server time after which a command that is sent now is refused: no caller waits for its answer then.
-     */
+    /** Returns the server time after which no caller waits for the answer, so the server refuses the command. */
     private String notAfter(String name) {
         return Long.toString(connections.clock(name).notAfterMillis(settings.timeout()));
     }

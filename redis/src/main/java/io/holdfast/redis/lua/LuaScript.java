@@ -15,14 +15,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The scripts, each a resource beside this class whose head says what it takes and answers. Each of a store's in two
- * forms: one tells waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code silent.lua}).
+ * The scripts. Each is a resource beside this class; its head documents arguments and result. A store's script has two
+ * forms: one notifies waiting clients itself ({@code push.lua}), the other leaves that to its caller ({@code
+ * silent.lua}).
  */
 public enum LuaScript {
     ACQUIRE("clock", "acquire-short", "holders", "counter", "common", "acquire"),
     ACQUIRE_ALL("clock", "counter", "acquire-all"),
     RENEW("clock", "renew-short", "renew"),
-    /** The same with its calls and keys written out, so that it is good for one hold. */
+    /** Renews one hold: the same script with its calls and keys written out. */
     RENEW_ONE("clock", "renew-short", "renew") {
         @Override
         String adapted(String text) {
@@ -40,15 +41,15 @@ public enum LuaScript {
     PROBE("probe"),
     PROBE_HOLD("probe-hold"),
 
-    QUORUM_TAKE("holders", "quorum-common", "quorum-take"),
-    QUORUM_EXTEND("quorum-extend"),
-    QUORUM_RELEASE("holders", "quorum-common", "quorum-release"),
-    QUORUM_LEAVE("holders", "quorum-common", "quorum-leave"),
-    QUORUM_COMMIT("holders", "quorum-common", "quorum-commit"),
-    QUORUM_INSPECT("holders", "quorum-common", "quorum-inspect"),
-    QUORUM_FORCE("holders", "quorum-common", "quorum-force"),
-    QUORUM_LOOK("quorum-look"),
-    QUORUM_ADMIT("quorum-admit");
+    QUORUM_TAKE("clock", "holders", "quorum-common", "quorum-take"),
+    QUORUM_EXTEND("clock", "quorum-extend"),
+    QUORUM_RELEASE("clock", "holders", "quorum-common", "quorum-release"),
+    QUORUM_LEAVE("clock", "holders", "quorum-common", "quorum-leave"),
+    QUORUM_COMMIT("clock", "holders", "quorum-common", "quorum-commit"),
+    QUORUM_INSPECT("clock", "holders", "quorum-common", "quorum-inspect"),
+    QUORUM_FORCE("clock", "holders", "quorum-common", "quorum-force"),
+    QUORUM_LOOK("clock", "quorum-look"),
+    QUORUM_ADMIT("clock", "quorum-admit");
 
     /** The scripts of a store on one server or cluster. */
     public static final List<LuaScript> OF_STORES =
@@ -61,7 +62,7 @@ public enum LuaScript {
     /** A call by a local variable. */
     private static final Pattern SHORT_CALL = Pattern.compile("(?<![.\\w])(p?call)\\(");
 
-    /** What short paths end with in their names. */
+    /** The suffix of the resources that are short paths. */
     private static final String SHORT = "-short";
 
     /** The place of a short path at which it publishes a release. */
@@ -73,7 +74,7 @@ public enum LuaScript {
     @SuppressWarnings("ImmutableEnumChecker") // a list that nothing can change
     private final List<String> resources;
 
-    /** @param resources in their order; those up to a short path come first of all */
+    /** @param resources in their order; resources up to the short path precede the publishing functions */
     LuaScript(String... resources) {
         this.resources = List.of(resources);
     }
@@ -83,21 +84,22 @@ public enum LuaScript {
     }
 
     /**
-     * Returns what the server is given.
+     * Returns the text that the server receives.
      *
-     * @param pushes whether the script itself tells others, or leaves that to its caller. A member's messages are
-     *     hints, sent by pcall: one text serves both
+     * @param pushes whether the script itself notifies other clients, or leaves that to its caller. A member's messages
+     *     are hints, sent by pcall, so its scripts have one form
      */
     public String text(ScriptHead head, boolean pushes) {
         if (isOfMembers()) {
             return joined(resources);
         }
-        // What comes before the functions that tell other clients: the short path and what it needs.
+        // The short path and what it needs precede the functions that notify other clients.
         int early = 0;
         for (int i = 0; i < resources.size(); i++) {
             early = resources.get(i).endsWith(SHORT) ? i + 1 : early;
         }
-        return joined(resources.subList(0, early)).replace(RELEASED, pushes ? head.release() : "0")
+        String release = pushes ? head.publishing().release() : "0";
+        return joined(resources.subList(0, early)).replace(RELEASED, release)
                 + (pushes ? head.text() + read("push") : read("silent"))
                 + "\n"
                 + joined(resources.subList(early, resources.size()));
@@ -107,7 +109,7 @@ public enum LuaScript {
         return some.stream().map(resource -> adapted(read(resource)) + '\n').collect(Collectors.joining());
     }
 
-    /** Returns what the server calls it. Takes time: to be kept. */
+    /** Returns the SHA-1 digest. Expensive: callers cache it. */
     String digest(ScriptHead head, boolean pushes) {
         return sha1(text(head, pushes));
     }

@@ -12,15 +12,15 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Finds out, when a store is opened, what the server lets this user do: managed services and proxies forbid various
- * things. Tries each thing on keys that no client uses.
+ * Tries, when a store is opened, what the server lets this user do: managed services and proxies forbid various
+ * commands. Uses keys that no client uses.
  */
 public final class RedisProbe {
 
     /**
      * What a probe found.
      *
-     * @param said the server's answer to the first command that it refused; empty if it refused none
+     * @param said the server's error to the first command that it refused; empty if it refused none
      * @param missingRights the refused commands, as {@code ACL SETUSER} takes them
      * @param refusesTwoSlots whether the server refused the script that renews holds of several slots. Not if the trial
      *     failed for a reason that may pass: all clients of a server must agree about this
@@ -39,7 +39,7 @@ public final class RedisProbe {
     /** The holder id of the holds that are renewed together. */
     private static final String HOLDER = "probe";
 
-    /** Long enough for the trial. The trial deletes its keys; the expiry is for one that breaks off. */
+    /** Long enough for the trial, which deletes its keys. The expiry removes the keys of an aborted trial. */
     private static final long KEPT_MILLIS = 10_000;
 
     private final Scripts scripts;
@@ -65,9 +65,9 @@ public final class RedisProbe {
      */
     public Found find(String[] keys, String[] batchKeys, String channel) {
         StoreException first = null;
-        for (Allowed allowed : new Allowed[] {
-            Allowed.ALL, new Allowed(false, true, true), new Allowed(true, false, true), new Allowed(false, false, true)
-        }) {
+        Allowed silent = Allowed.ALL.withPushes(false);
+        for (Allowed allowed :
+                new Allowed[] {Allowed.ALL, Allowed.ALL.withoutDigests(), silent, silent.withoutDigests()}) {
             scripts.restrict(allowed);
             try {
                 ScriptReply reply = run(LuaScript.PROBE, keys, channel);
@@ -75,9 +75,9 @@ public final class RedisProbe {
                 String said = reply.text();
                 String missingRights = reply.text();
                 boolean pushes = reply.flag();
-                scripts.restrict(new Allowed(allowed.digests(), pushes, true));
+                scripts.restrict(allowed.withPushes(pushes));
                 Batches batches = batches(batchKeys);
-                Allowed found = new Allowed(allowed.digests(), pushes, batches == Batches.ALLOWED);
+                Allowed found = allowed.withPushes(pushes).withBatches(batches == Batches.ALLOWED);
                 scripts.restrict(found);
                 return new Found(found, serverMillis, said, missingRights, batches == Batches.REFUSED);
             } catch (StoreException e) {
@@ -105,7 +105,7 @@ public final class RedisProbe {
             ScriptReply reply = run(LuaScript.RENEW, batchKeys, args);
             reply.number();
             // The reply names each hold that was not found, also one that the server had no memory for.
-            return reply.list().isEmpty() ? Batches.ALLOWED : Batches.FAILED;
+            return reply.numbers().length == 0 ? Batches.ALLOWED : Batches.FAILED;
         } catch (StoreException e) {
             if (!isRefusal(e)) {
                 throw e;

@@ -4,8 +4,8 @@ import io.holdfast.spi.TimeSource;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Whether clients of Redisson were seen lately: as holders, or as listeners to a release. Only then do acquires count
- * those that wait there. That is for fairness; a release is published even without it. Thread-safe.
+ * Remembers whether Redisson clients were seen in the last minutes, as holders or as receivers of a release. Only then
+ * do acquires count the clients that wait at Redisson, for fairness. A release is published in any case. Thread-safe.
  */
 final class RedissonSeen {
 

@@ -19,16 +19,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Acquires whose holds replicas must have before their leases are handed out.
+ * Sends acquires whose holds replicas must have before the leases are handed out.
  *
- * <p>WAIT counts only what was written before it on its own connection, and delays what comes after it there. So each
- * master has one more connection, for acquires alone. They go in groups: those that arrive while a group is under way
- * are sent together, and one WAIT follows for all of them that were granted. An acquire that confirms a grant pushed by
+ * <p>WAIT counts only the writes before it on its own connection, and delays the commands after it there. So each
+ * master has one more connection, for acquires alone. Acquires go in groups: those that arrive while a group is under
+ * way are sent together, and one WAIT follows for all that were granted. An acquire that confirms a grant pushed by
  * another client's release writes in any case (see acquire.lua): replicas receive writes in order, so a replica that
  * has this write has the grant.
  *
- * <p>If too few replicas confirm within half of the command timeout, the holds of the group are given back. They are
- * not after an error of WAIT, nor when other groups use another connection already: the acquires then fail as unknown.
+ * <p>If too few replicas confirm within half of the command timeout, the holds of the group are given back. After an
+ * error of WAIT, or when other groups already use another connection, they are kept, and the acquires fail as unknown.
  */
 public final class ReplicatedAcquires {
 
@@ -94,7 +94,7 @@ public final class ReplicatedAcquires {
         }
     }
 
-    /** A task that holds, and the reply that says so. */
+    /** A task that was granted, and its reply. */
     private record Grant(Task task, ScriptReply reply) {}
 
     /** The acquires of one server: one group at a time. */
@@ -189,7 +189,7 @@ public final class ReplicatedAcquires {
                         task.reply.complete(reply);
                     }
                 } else if (!task.again && (RedisErrors.wasNotSent(error) || error instanceof ClosedChannelException)) {
-                    // The connection was closed before the command was written: an idle one is.
+                    // The connection was closed before the command was written: the server closes idle connections.
                     task.again = true;
                     unusable = true;
                     lock.lock();
@@ -210,7 +210,7 @@ public final class ReplicatedAcquires {
                 over.whenComplete((done, none) -> next());
                 return;
             }
-            // The connection may lead to the wrong server, or be cut. The next group makes another; the holds that were
+            // The connection may lead to the wrong server, or be cut. The next group opens another. The holds that were
             // granted on this one are still confirmed on it.
             detach(connection);
             over.whenComplete((done, none) -> {

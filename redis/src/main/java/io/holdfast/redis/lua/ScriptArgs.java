@@ -9,15 +9,15 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * The arguments of a script, already as they go over the wire. The driver would keep an object for each of them, and
- * encode each into a buffer of its own first; a renewal of many holds has hundreds, and that would be its largest cost.
+ * The arguments of a script, encoded for the wire. The driver would keep an object for each argument, and encode each
+ * into a buffer of its own; a renewal of many holds has hundreds, and that would be its largest cost.
  */
 public final class ScriptArgs extends CommandArgs<String, String> {
 
-    /** The longest line before an argument: a sign, the digits of an int, the end of the line. */
+    /** The longest line before an argument: a sign, the digits of an int, and the line end. */
     private static final int HEAD_MOST = 13;
 
-    /** About what a name or a holder id takes. */
+    /** The usual size of a name or a holder id. */
     private static final int USUAL_BYTES = 48;
 
     private final String[] keys;
@@ -25,7 +25,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
     private byte[] bytes;
     private int size;
 
-    /** @param script its digest or text */
+    /** @param script digest or text */
     ScriptArgs(String script, String[] keys, String[] args) {
         super(StringCodec.UTF8);
         this.keys = keys;
@@ -72,7 +72,7 @@ public final class ScriptArgs extends CommandArgs<String, String> {
         return count;
     }
 
-    /** May be called again for a command that is sent again. */
+    /** Idempotent: the driver may send a command again. */
     @Override
     public void encode(ByteBuf buffer) {
         buffer.writeBytes(bytes, 0, size);

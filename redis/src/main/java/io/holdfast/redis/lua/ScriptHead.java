@@ -3,21 +3,16 @@ package io.holdfast.redis.lua;
 import io.holdfast.redis.connect.Publishing;
 
 /**
- * What the scripts of a store begin with: what is the same in all calls, and so is not sent with each.
+ * The constant head of a store's scripts, which is not sent with each call.
  *
- * @param channels what the channels of clients begin with
- * @param tagged whether the tag of the lock's slot follows then, as in a cluster
+ * @param channels the prefix of clients' channels
+ * @param tagged whether the tag of the lock's slot follows the prefix, as in a cluster
  */
 public record ScriptHead(Publishing publishing, String channels, boolean tagged) {
 
-    /** Returns the variables that the functions for telling others use. */
+    /** Returns the variables of the functions that notify clients. */
     String text() {
         String quoted = channels.replace("\\", "\\\\").replace("'", "\\'");
         return "local CHANNELS, TAGGED = '" + quoted + "', " + tagged + "\n" + publishing.head();
-    }
-
-    /** Returns the expression that publishes a release to {@code channel}; its value is the number of receivers. */
-    String release() {
-        return publishing.release();
     }
 }

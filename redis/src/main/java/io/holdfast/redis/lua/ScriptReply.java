@@ -3,8 +3,8 @@ package io.holdfast.redis.lua;
 import java.util.List;
 
 /**
- * The reply of a script, read element by element in the order that the script's head documents. An element of another
- * type than the one asked for is no reply of the script: reading it throws. One thread reads a reply, once.
+ * The reply of a script, read element by element in the order that the script's head documents. Reading throws if the
+ * element has another type. A reply is read once, by one thread.
  */
 public final class ScriptReply {
 
@@ -15,7 +15,7 @@ public final class ScriptReply {
         this.elements = elements;
     }
 
-    /** Returns whether the first element is this number. Reads nothing. */
+    /** Returns whether the first element is this number. Does not read it. */
     boolean beginsWith(long code) {
         return !elements.isEmpty() && elements.get(0).equals(code);
     }
@@ -40,8 +40,9 @@ public final class ScriptReply {
     }
 
     /** Reads a list of numbers. */
-    List<?> list() {
-        return (List<?>) elements.get(next++);
+    long[] numbers() {
+        List<?> list = (List<?>) elements.get(next++);
+        return list.stream().mapToLong(number -> (Long) number).toArray();
     }
 
     public String text() {

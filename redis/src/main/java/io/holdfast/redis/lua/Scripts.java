@@ -31,7 +31,7 @@ public final class Scripts {
         void decode(ScriptReply reply, CompletableFuture<T> outcome);
     }
 
-    /** What the server allows, and the digests of the scripts in the form for that. Nothing changes the map. */
+    /** What the server allows, and the digests of the scripts in that form. The map does not change. */
     private record Forms(Allowed allowed, Map<LuaScript, String> digests) {}
 
     private static final long RETRY_FIRST_NANOS = 5_000_000;
@@ -42,12 +42,12 @@ public final class Scripts {
     private final RedisErrors errors;
     private final TimeSource time;
 
-    /** Each call reads it once: it changes while a store is being opened. */
+    /** Changes while a store is being opened, so each call reads it once. */
     private volatile Forms forms;
 
     private volatile boolean closed;
 
-    /** @param scripts which will be run */
+    /** @param scripts those that will run */
     public Scripts(
             List<LuaScript> scripts,
             RedisConnections connections,
@@ -85,7 +85,7 @@ public final class Scripts {
         return forms.allowed;
     }
 
-    /** Returns the text that the server gets now. */
+    /** Returns the text of a script for what the server allows now. */
     String text(LuaScript script) {
         return script.text(head, forms.allowed.pushes());
     }
@@ -108,7 +108,7 @@ public final class Scripts {
     }
 
     /**
-     * Runs a script on a connection of the caller's.
+     * Runs a script on the caller's connection.
      *
      * @return fails with the driver's exception
      */
@@ -170,7 +170,7 @@ public final class Scripts {
             try {
                 run(connections.commands(), script, keys, args).whenComplete(this::answered);
             } catch (RuntimeException e) {
-                // The driver was shut down meanwhile: it throws for nothing else.
+                // The driver was shut down in the meantime: it throws for nothing else.
                 outcome.completeExceptionally(errors.closed(e));
             } catch (Error e) {
                 // The command may have been sent. On a timer's thread, only this notifies the caller.

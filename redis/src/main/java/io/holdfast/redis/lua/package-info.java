@@ -1,6 +1,6 @@
 /**
- * The store of the Lua mode: the scripts (in the resources of this package), how they are sent, and what they answer.
- * The scripts contain the rules of exclusion; the Java side keeps no state of a lock.
+ * The store of mode {@code lua}: the scripts (resources of this package), their arguments and their replies. The
+ * scripts contain the rules of exclusion; the Java side keeps no state of a lock.
  */
 @NullMarked
 package io.holdfast.redis.lua;

@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
  *
  * @param runId differs for each life of the process
  * @param dataId equal for servers that replicate one another
- * @param keptMillis for how long the server has certainly kept its data: since its start, or zero if they were flushed,
- *     swapped or evicted since then, because nothing says when
+ * @param keptMillis for how long the server has certainly kept its data: since its start, or zero if data was flushed,
+ *     swapped or evicted since then, at an unknown time
  * @param doubts sentences that follow the member's name
  */
 public record MemberInfo(String runId, String dataId, long keptMillis, List<String> doubts) {

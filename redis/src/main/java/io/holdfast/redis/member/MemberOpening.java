@@ -18,7 +18,7 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.concurrent.ExecutionException;
 
-/** Connects to one member of a quorum. Blocks until it can be used. */
+/** Opens one member of a quorum. Blocks until the member can be used. */
 public final class MemberOpening {
 
     private final RedisSettings settings;
@@ -68,7 +68,7 @@ public final class MemberOpening {
                 context.time());
         checkScripts(scripts, keys);
         steps.load(LuaScript.OF_MEMBERS, scripts, connections.servers());
-        // A server that forbids messages can still vote: waiting clients poll, and hear from other members.
+        // A server that forbids messages can still vote: waiting clients poll, and receive those of other members.
         steps.subscribe(
                 connections.connectMessages().thenCompose(messages::attach),
                 "its releases are noticed late",

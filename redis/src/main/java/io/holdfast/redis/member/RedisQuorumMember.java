@@ -23,8 +23,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One server of a quorum. Each command is one Lua script; the scripts' heads say what the arguments and replies mean.
- * Keeps no state of a lock.
+ * One server of a quorum. Each command is one Lua script, whose head documents its arguments and result. Keeps no state
+ * of a lock.
  */
 public final class RedisQuorumMember implements QuorumMember {
 

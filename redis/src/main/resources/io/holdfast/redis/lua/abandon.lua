@@ -1,10 +1,9 @@
--- Withdraws a holder id, whatever has become of it: removes it from the queue, and releases the lock if the id holds
--- it.
+-- Withdraws a holder id: removes it from the queue, and releases the lock if the id holds it.
 --
 -- KEYS    lock, queue, counter
 -- ARGV[1] holder id
--- Result  {1, whom, heard} it held the lock; the rest as of a release
---         {0}              it did not
+-- Result  {1, whom, heard} the id held the lock; the rest as of a release
+--         {0}              the id did not hold the lock
 
 leave(ARGV[1])
 if not ended(ARGV[1]) then

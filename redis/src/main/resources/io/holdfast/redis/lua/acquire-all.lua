@@ -6,13 +6,13 @@
 -- ARGV[3] 1: the clients that wait at Redisson are counted
 -- ARGV    from the fourth on: the holder id for each lock
 -- Result  {1, now, base, waiting, base, waiting, …}  each id holds its lock
---         {0, now, n, remaining}                     the n-th lock is held, for so many ms, or a client is in its queue
+--         {0, now, n, remaining}                     the n-th lock is held for so many ms, or a client is in its queue
 --                                                    (0); nothing done
 --         {-1, now}                                  too late, nothing done
 --         {-2, now, type, key}                       a key is something that no lock has; nothing done
--- Sent again for ids that hold, it only ever lengthens, and answers the bases that the holds have. The first write is
--- that of the counter, or an HSET: a server short of memory refuses that or nothing. Where the server refuses PEXPIRE
--- (rights change at run time), nothing stays without expiry: all that this run took is given back.
+-- A repetition for ids that hold only ever lengthens, and answers the bases that the holds have. The first write is
+-- that of the counter, or an HSET: a server short of memory refuses that or nothing. If the server refuses PEXPIRE
+-- (rights can change at run time), the script gives back all that this run took, so no key stays without expiry.
 
 local lease, limit, counted, locks = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3] == '1', #ARGV - 3
 if limit > 0 and now > limit then
@@ -24,8 +24,8 @@ local function placeOf(i)
   return i == 1 and 1 or 2 * i
 end
 
--- Whether somebody in the queue still asks. An entry that was not stamped for three polls is dead, and left for a
--- release to remove; behind very many of the dead, somebody is taken to be alive.
+-- Returns whether the queue has a live entry. An entry that was not stamped for three polls is dead; a release removes
+-- it. Behind very many dead entries, a live one is assumed.
 local function awaited(queue)
   local entries = redis.call('ZRANGE', KEYS[queue], 0, 129)
   for i = 2, #entries, 2 do
@@ -37,7 +37,7 @@ local function awaited(queue)
   return #entries > 128
 end
 
--- All are looked at before anything is written.
+-- All locks are read before anything is written.
 local held, free, channels = {}, 0, {}
 for i = 1, locks do
   local lock = placeOf(i)

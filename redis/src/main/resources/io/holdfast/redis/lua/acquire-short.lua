@@ -1,6 +1,6 @@
--- The short path of an acquire: the lock is free and nobody is in the queue. It comes before the functions of the other
--- texts, so that they are not even built. What it does not finish it leaves to the rest. It has then changed nothing
--- but a counter that is a second or more above the clock, which has counted once for nothing.
+-- The short path of an acquire: the lock is free and the queue is empty. It precedes the functions of the other texts,
+-- so that the server does not build them. All other cases go to the rest of the script. Until then, the only change can
+-- be one count in vain of a counter that is a second or more above the clock.
 -- KEYS, ARGV and Result: see acquire.lua.
 
 local limit = tonumber(ARGV[3])

@@ -5,13 +5,13 @@
 -- ARGV[2] lease in ms
 -- ARGV[3] not after: do nothing if executed later than this, in ms of server time; 0: whenever
 -- ARGV[4] "poll:repetition": wait in the queue when busy; poll in ms, and how often this id asked before. Or empty
--- ARGV[5] if present, the clients that wait at Redisson are counted. 'w': a repetition for an id that holds writes in any
---         case, so that the caller can wait until replicas have it
+-- ARGV[5] if present, the clients that wait at Redisson are counted. 'w': a repetition for an id that holds writes in
+--         any case, so that the caller can wait until replicas have the write
 -- Result  {1, now, base, waiting}                    the id holds the lock
 --         {0, now, remaining, ahead, kind, holder}   busy; kind 0: ours, 1: announced as Redisson's, 2: other
 --         {-1, now}                                  too late, nothing done
 --         {-2, now, type, key}                       a key is something that no lock has
--- Sent again for an id that holds, it only ever lengthens, and answers the base that the hold has.
+-- A repetition for an id that holds only ever lengthens, and answers the base that the hold has.
 
 local id, lease = ARGV[1], tonumber(ARGV[2])
 local poll, repetition = string.match(ARGV[4], '^(%d+):(%d+)$')
@@ -22,8 +22,8 @@ local function holderOf()
   return isOurs(holder) and 0 or 1, holder
 end
 
--- Returns how many entries are before a place, without the dead ones at the head, which it removes. A waiter needs to
--- know only whether a live entry is before it. Looking at every entry would cost more the more clients wait.
+-- Returns how many entries are before a place. Removes dead entries at the head, and does not count them. A waiter
+-- needs to know only whether a live entry is before it, and to read all entries would cost more the more clients wait.
 local function ahead(place)
   for i = 1, math.min(place, 64) do
     local _, stamp, ticket = first()
@@ -52,8 +52,7 @@ local fields = redis.pcall('HLEN', KEYS[1])
 if type(fields) == 'table' then
   local kind = redis.call('TYPE', KEYS[1]).ok
   if kind == 'string' then
-    -- The mode commands, whose value is the holder id and perhaps the number of its change; or written by hand.
-    -- Releases of the former are announced as Redisson's are.
+    -- A lock of mode commands, whose releases are announced as Redisson's are; or a hand-written lock.
     return busy(1, (look('string')))
   elseif kind == 'hash' or kind == 'none' then
     return fields

@@ -1,6 +1,6 @@
--- The functions that the scripts share. They come before each script, after clock.lua, counter.lua, and push.lua or
--- silent.lua. Keys are written out with their number, and lists are not spread into arguments: some services check that
--- before they run a script.
+-- The functions that the scripts share; prepended to each, after clock.lua, counter.lua, and push.lua or silent.lua.
+-- Keys are written out with their number, and lists are not spread into arguments: some services check that before they
+-- run a script.
 --
 -- KEYS[1] lock    hash: holder id -> "b<base>", or "s<settings>:<base>" after exact settings of its length, with their
 --                 number. The base is that of its tokens. The value is no number: a release of Redisson's read lock
@@ -12,18 +12,18 @@
 -- KEYS[3] counter integer: the last base of all locks that share it. In a cluster, of those of one slot.
 -- ARGV[1] the holder id that the call is about
 --
--- The time is the server's. Lua's numbers are exact to 2^53; as text, only '%.0f' shows all their digits. A server
+-- Times are the server's. Lua's numbers are exact to 2^53; only '%.0f' prints all their digits. A server
 -- short of memory refuses HSET, ZADD and SET. Each of these comes after a DEL or HDEL, or before any other write. No
 -- key that a run has made stays without expiry. If the server refuses PEXPIRE (rights can change at run time), the
 -- script undoes its write by a command of the same kind, and ends with the server's error.
 
--- The base in a holder's field.
+-- Returns the base in a holder's field.
 local function baseIn(value)
   return number(string.match(value, '%d+$'))
 end
 
--- The number of clients in the queue, and of those that wait at Redisson. A run asks for each once, when it first needs
--- it: calls are most of a script's cost. Every change of the queue updates its number.
+-- The numbers of clients in the queue and at Redisson. A run asks for each once, when it first needs it: calls are most
+-- of a script's cost. Every change of the queue updates its number.
 local size, theirs
 
 local function queued()
@@ -53,7 +53,7 @@ local function hold(id, lease, base)
   return base
 end
 
--- Takes the id with this ticket out of the queue.
+-- Removes the id with this ticket from the queue.
 local function remove(ticket)
   redis.call('ZREMRANGEBYSCORE', KEYS[2], ticket, ticket + 0.5)
   size = size and size - 1
@@ -69,8 +69,8 @@ end
 -- Stands for the repetition of a client that must ask before it uses a grant. No client ever asks this often.
 local UNKNOWN = '999999999999999'
 
--- Reads the stamp of an entry: alive, poll, lease, repetition, ms since the stamp. An entry whose client has missed
--- three polls is dead.
+-- Returns what is in the stamp of an entry: whether it is alive, poll, lease, repetition, ms since the stamp. An entry
+-- whose client has missed three polls is dead.
 local function read(stamp)
   local at, poll, lease, repetition = string.match(stamp or '', '^%d+:(%d+):(%d+):(%d+):(%d+)$')
   if not at then
@@ -79,13 +79,13 @@ local function read(stamp)
   return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
 end
 
--- The first of the queue: its id, its stamp and its ticket.
+-- Returns id, stamp and ticket of the first entry of the queue.
 local function first()
   local entry = redis.call('ZRANGE', KEYS[2], 0, 1, 'WITHSCORES')
   return entry[1], entry[3], tonumber(entry[2])
 end
 
--- Puts an id at the tail of the queue, or stamps its place there as alive. "absent": it is known not to be there.
+-- Puts an id at the tail of the queue, or stamps its entry as alive. "absent": the id is known not to be in the queue.
 local function enqueue(id, lease, poll, repetition, absent)
   local fresh = queued() == 0
   local ticket = not fresh and not absent and redis.call('ZSCORE', KEYS[2], id)
@@ -163,11 +163,11 @@ end
 -- wait.
 local turn = 10
 
--- The number of Redisson's clients that heard of the release, if the lock was left free.
+-- The number of Redisson clients that received the release, if the lock was left free.
 local heard = 0
 
--- Leaves the free lock to the clients that wait at Redisson. The first of the queue receive "y <id> <ms> <lock>": they
--- ask when that time is over, and so find out whose releases to listen to. Redisson itself knows nothing of the queue.
+-- Leaves the free lock to the clients that wait at Redisson. The first clients of the queue receive "y <id> <ms>
+-- <lock>": they ask after that time, and so find out whose releases to listen to. Redisson does not know the queue.
 local function leaveFree()
   heard = announce(releasesOf(KEYS[1]))
   if queued() > 0 and head() ~= '' then
@@ -178,9 +178,10 @@ local function leaveFree()
   end
 end
 
--- Whether the lock is free, after the field of its holder was deleted, as it nearly always is. Whatever else is in the
--- hash is somebody's data, which must not end when our hold would have: it gets no expiry, because nobody knows which
--- it had. Only a read-write lock of Redisson's, which has a field "mode", has set the expiry itself, and needs it.
+-- Returns whether the lock is free after the field of its holder was deleted; it nearly always is. Other fields of the
+-- hash are another program's data, which must not end when our hold would have. The expiry is removed, because the one
+-- before our hold is unknown. Only a read-write lock of Redisson, which has a field "mode", has set and needs its
+-- expiry.
 local function isFree()
   if redis.call('EXISTS', KEYS[1]) == 0 then
     return true
@@ -191,8 +192,8 @@ local function isFree()
   return false
 end
 
--- Passes the lock, which has just become free, on or leaves it free. Returns whom the caller should tell: an empty
--- string for nobody.
+-- Passes the lock on, which has just become free, or leaves it free. Returns the id that the caller should notify;
+-- empty for none.
 local function vacate()
   if not pushes then
     return head()

@@ -1,14 +1,14 @@
--- The counter of which the bases of tokens come, one for a server, or one for each slot of a cluster.
+-- The counter that the bases of tokens come from: one for a server, or one for each slot of a cluster.
 
 local function number(value)
   return tonumber(value) or 0
 end
 
--- The base of the next hold's tokens: one more than the last of this counter, and at least the time, in 2^-18 s since
--- 2020. So bases grow while the clock does not, and when the last one was lost. The time within its tick of 1/64 s is
--- in it only when the counter is raised, so that a counter that is lost often, or two masters at once, do not give one
--- base twice. A value that is no base, as tokens have no room for it, was written by somebody else, and counts as lost.
--- Returns nil and a type if the counter's key is something else.
+-- Returns the base of the next hold's tokens: one more than the last of this counter, and at least the time, in 2^-18 s
+-- since 2020. So bases grow while the clock does not, and when the counter was lost. A raise of the counter also adds
+-- the time within its tick of 1/64 s, so that a counter that is lost often, or two masters at once, do not give one
+-- base twice. A value that tokens have no room for was written by another program, and counts as lost. Returns nil and
+-- a type if the counter's key has another type.
 -- KEYS[3] counter
 local function nextBase()
   local base = redis.pcall('INCR', KEYS[3])

@@ -1,8 +1,8 @@
 -- Ends any hold, even another library's, and passes the lock on. Deletes nothing but a lock.
 --
 -- KEYS    lock, queue, counter
--- Result  {1, whom, heard} there was one; the rest as of a release
---         {0}              there was none
+-- Result  {1, whom, heard} there was a hold; the rest as of a release
+--         {0}              there was no hold
 --         {-3, what}       the key is not, or not only, a lock, and nothing was done
 
 local kind = redis.call('TYPE', KEYS[1]).ok

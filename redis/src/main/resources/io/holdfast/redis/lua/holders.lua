@@ -1,13 +1,13 @@
--- Reads the key of a lock, and decides what of it people see. Put before the scripts that show a holder.
+-- Reads the key of a lock, and decides what of it people see. Prepended to the scripts that show a holder.
 --
 -- Invariant: of data that is no lock, only type and size are shown. It belongs to the application, and may be a secret.
 
--- Whether a text is a holder id of Holdfast: "hf-<client>:<number>", at a quorum's member with "~<round>" after it.
+-- Returns whether a text is a holder id of Holdfast: "hf-<client>:<number>", and "~<round>" at a quorum's member.
 local function isOurs(text)
   return string.find(text, '^hf%-[%w_%-]+:%w+$') or string.find(text, '^hf%-[%w_%-]+:%w+~%w+$')
 end
 
--- Whether a field is a hold of Redisson: "<uuid>:<thread id>", for a write lock with ":write" after it.
+-- Returns whether a field is a hold of Redisson: "<uuid>:<thread id>", for a write lock with ":write" after it.
 local function isRedissons(field)
   local rest = string.match(field, '^%x+%-%x+%-%x+%-%x+%-%x+:%d+(.*)$')
   return rest == '' or rest == ':write'
@@ -18,7 +18,7 @@ end
 local function look(kind)
   if kind == 'string' then
     local value = redis.call('GET', KEYS[1]) or ''
-    -- In the commands mode, the number of a change may come after the id.
+    -- In mode commands, the number of a change may follow the id.
     local id = string.match(value, '^([^#]+)#%d+$') or value
     if isOurs(id) then
       return id, nil, true

@@ -1,4 +1,4 @@
--- Says who holds the lock and how many clients wait. Writes nothing, so that it runs even on a replica.
+-- Returns who holds the lock and how many clients wait. Writes nothing, so it runs even on a replica.
 --
 -- KEYS    lock, queue, counter
 -- Result  {now, remaining, base, waiting, holder}; an empty holder: free

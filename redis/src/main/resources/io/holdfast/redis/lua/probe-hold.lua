@@ -1,4 +1,4 @@
--- Makes a hold for the trial of renewals, together with its expiry: the opening process may be killed at any time.
+-- Makes a hold for the trial of renewals, with an expiry: the opening process may be killed at any time.
 --
 -- KEYS    a lock that no client uses
 -- ARGV    holder id, milliseconds

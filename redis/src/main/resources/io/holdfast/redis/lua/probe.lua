@@ -1,5 +1,5 @@
--- Finds out, when a store is opened, whether this user may run scripts, and in them every command that the other
--- scripts use. A lock that could be written but not given an expiry would stay for ever. Leaves nothing behind.
+-- Tries, when a store is opened, whether this user may run scripts, and in them every command that the other scripts
+-- use. A lock that could be written but not given an expiry would stay forever. Leaves no key behind.
 --
 -- KEYS    three keys that no client uses
 -- ARGV[1] the client's own channel

@@ -1,24 +1,25 @@
--- What scripts tell clients. Put before the others where the server lets scripts publish; otherwise silent.lua is.
+-- Functions that notify clients; prepended to the scripts if scripts may publish, otherwise silent.lua is.
 --
--- Put before this: CHANNELS, what the channels of clients begin with; TAGGED, whether the tag of the lock's slot
--- follows then, as in a cluster; GRANT, the command that sends a grant; and RELEASES, pairs of the command that tells
--- Redisson of a release and the subcommand of PUBSUB that counts the listeners.
+-- Prepended to this: CHANNELS, the prefix of clients' channels; TAGGED, whether the tag of the lock's slot follows the
+-- prefix, as in a cluster; GRANT, the command that sends a grant; and RELEASES, pairs of the command that announces a
+-- release to Redisson and the subcommand of PUBSUB that counts the listeners.
 
 local pushes = true
 
--- The channel of the client of a holder id. In a cluster it is in the lock's slot, as the counter's key is.
+-- Returns the channel of the client of a holder id. In a cluster it is in the lock's slot, as the counter's key is.
 local function channelOf(id)
   local client = string.match(id, '^(.*):') or id
   return CHANNELS .. (TAGGED and string.match(KEYS[3], '{[^}]*}$') .. ':' or '') .. client
 end
 
--- The channel on which Redisson announces the release of a lock.
+-- Returns the channel on which Redisson announces the release of a lock.
 local function releasesOf(lock)
   return 'redisson_lock__channel:' .. (string.find(lock, '{', 1, true) and lock or '{' .. lock .. '}')
 end
 
--- Whether the client of a holder id listens at this server: true, false, or 'unsure' where that may not be asked. True
--- proves nothing. A client may hear a message without being counted, through another node of a cluster or a replica.
+-- Returns whether the client of a holder id listens at this server: true, false, or 'unsure' if the server refuses the
+-- question. True proves nothing. A client may receive a message without being counted, through another node of a
+-- cluster or a replica.
 local function hears(id)
   local listeners = redis.pcall('PUBSUB', GRANT == 'SPUBLISH' and 'SHARDNUMSUB' or 'NUMSUB', channelOf(id))
   return listeners.err and 'unsure' or listeners[2] ~= 0
@@ -48,7 +49,7 @@ local function rivals(channels)
   return counts
 end
 
--- Tells Redisson's clients that the lock is free. Returns how many heard it.
+-- Tells Redisson's clients that the lock is free. Returns how many received it.
 local function announce(channel)
   local heard = 0
   for _, release in ipairs(RELEASES) do
@@ -57,7 +58,7 @@ local function announce(channel)
   return heard
 end
 
--- Whether this user's scripts may publish.
+-- Returns whether this user's scripts may publish.
 local function mayTell(channel)
   return type(redis.pcall('PUBLISH', channel, 'probe')) == 'number'
 end

@@ -1,4 +1,5 @@
--- What the scripts of a quorum's member share. Put before each of them when it is loaded.
+-- The functions that the scripts about one lock at a quorum's member share; prepended to each, after clock.lua and
+-- holders.lua.
 --
 -- KEYS[1] lock      string: the id that holds, with an expiry. No key: free. Another program's SET NX lock counts, too.
 -- KEYS[2] register  string: "token id", the largest token accepted for this lock; kept for a day.
@@ -6,13 +7,11 @@
 -- KEYS[4] sequence  string: "number id": how many exact settings the hold has seen; only after one.
 -- KEYS[5] birth     string: "uuid:run id:from", for all locks: the life of this server's data, and the time from which
 --                   it may vote, in ms of server time. Has no expiry. No key: the data were lost, or never there.
--- ARGV[1] the beginning of clients' channels; the rest is the client id, which is a holder id up to its last colon
+-- ARGV[1] the prefix of clients' channels. The client id follows it: a holder id up to its last colon
 -- ARGV[2] the id, or the client id, that the call is about
 --
 -- Every result begins with the birth, and the number of ms for which the server must not vote yet.
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local birth = redis.call('GET', KEYS[5]) or ''
 local quarantine = math.max(0, (tonumber(string.match(birth, ':(%d+)$')) or 0) - now)
 
@@ -64,7 +63,7 @@ local function write(token, id)
   return 0, has
 end
 
--- Returns the other clients that wait, the longest waiting first. Removes those that have not asked for too long.
+-- Returns the other waiting clients, the longest waiting first. Removes those that have not asked for too long.
 local function waiting(client)
   local ids, since = {}, {}
   if redis.call('EXISTS', KEYS[3]) == 0 then
@@ -86,7 +85,7 @@ local function waiting(client)
   return ids
 end
 
--- Sends "<kind> <detail> <lock>" to a client. Returns how many heard it; where the server refuses that, 1.
+-- Sends "<kind> <detail> <lock>" to a client. Returns how many received it; 1 if the server refuses PUBLISH.
 local function tell(client, kind, detail)
   local heard = redis.pcall('PUBLISH', ARGV[1] .. client, kind .. ' ' .. detail .. ' ' .. KEYS[1])
   return type(heard) == 'number' and heard or 1

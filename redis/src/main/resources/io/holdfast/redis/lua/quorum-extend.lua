@@ -1,4 +1,4 @@
--- Renews holds at a quorum's member. Takes no lock. Loaded without quorum-common.lua, which is about one lock.
+-- Renews holds at a quorum's member. Takes no lock. Loaded with clock.lua alone: quorum-common.lua is about one lock.
 --
 -- KEYS    birth; then lock, waiting and sequence of each hold
 -- ARGV    for each hold: id, lease in ms, sequence, exact (0 or 1)
@@ -9,8 +9,6 @@
 -- An ordinary renewal only ever lengthens. An exact one sets, even to less, and only if its sequence is new. An
 -- ordinary renewal that was sent after a setting uses up that setting's sequence.
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local birth = redis.call('GET', KEYS[1]) or ''
 local result = {birth, math.max(0, (tonumber(string.match(birth, ':(%d+)$')) or 0) - now)}
 

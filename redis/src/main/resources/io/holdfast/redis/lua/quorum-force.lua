@@ -1,6 +1,6 @@
 -- Ends any hold. Deletes nothing but a lock.
 --
--- Result  {birth, quarantine, holder, 1 if it was ended}; an empty holder: the lock was free
+-- Result  {birth, quarantine, holder, 1 if the hold was ended}; an empty holder: the lock was free
 
 local kind = redis.call('TYPE', KEYS[1]).ok
 if kind == 'none' then

@@ -1,4 +1,4 @@
--- Says who holds the lock and how many clients wait.
+-- Returns who holds the lock and how many clients wait.
 --
 -- Result  {birth, quarantine, remaining, token, its id, waiting, holder}; an empty holder: free
 

@@ -1,4 +1,4 @@
--- Takes note that a client (ARGV[2]) no longer waits.
+-- Removes a client (ARGV[2]) from the waiting clients.
 --
 -- Result  {birth, quarantine, 1 if it waited}
 

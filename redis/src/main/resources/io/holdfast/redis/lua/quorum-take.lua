@@ -1,5 +1,5 @@
--- Takes the lock for an id, and writes the proposed token. If the lock is busy, notes that the client waits if it wants
--- that.
+-- Takes the lock for an id, and writes the proposed token. If the lock is busy, records the client as waiting if
+-- ARGV[6] says so.
 --
 -- ARGV[3] lease in ms
 -- ARGV[4] the number of exact settings that the hold has seen
@@ -21,7 +21,7 @@ if held ~= '' and held ~= id then
     redis.call('HSET', KEYS[3], client, (since or string.format('%.0f', now)) .. string.format(':%.0f', now + 3 * wait))
     local ends = redis.pcall('PEXPIRE', KEYS[3], math.max(3 * wait, redis.call('PTTL', KEYS[3])))
     if type(ends) == 'table' then
-      -- A right was taken away: the client's entry must not stay for ever.
+      -- A right was taken away: the client's entry must not stay forever.
       redis.call('HDEL', KEYS[3], client)
       error(ends.err, 0)
     end

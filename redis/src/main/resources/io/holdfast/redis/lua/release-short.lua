@@ -1,6 +1,6 @@
--- The short path of a release: the id held the lock, nothing else is in the hash, and nobody is in the queue. It comes
--- before the functions of the other texts, so that they are not even built. What it does not finish it leaves to the
--- rest.
+-- The short path of a release: the id held the lock, the hash has no other field, and the queue is empty. It precedes
+-- the functions of the other texts, so that the server does not build them. All other cases go to the rest of the
+-- script.
 -- KEYS, ARGV and Result: see release.lua.
 
 local deleted = redis.pcall('HDEL', KEYS[1], ARGV[1])

@@ -1,5 +1,5 @@
--- Ends the hold of a holder id and passes the lock on. Puts the caller back into the queue under a new id, if it wants
--- that.
+-- Ends the hold of a holder id and passes the lock on. If ARGV[2] is there, also puts the caller into the queue again,
+-- under that id.
 --
 -- KEYS    lock, queue, counter
 -- ARGV[1] holder id
@@ -8,15 +8,15 @@
 -- ARGV[4] its poll in ms
 -- ARGV[5] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
 -- Result  {0}                                        the id did not hold the lock; nothing done
---         {1, whom, heard}                           released; whom the caller should tell, or empty; how many clients
---                                                    of Redisson heard it
---         {2, now, base, waiting}                    released, and the new id holds: nobody else waits
+--         {1, whom, heard}                           released; the id that the caller should notify, or empty; how many
+--                                                    Redisson clients received the release
+--         {2, now, base, waiting}                    released, and the new id holds: no other client waits
 --         {3, now, remaining, ahead, kind, holder}   released, and the new id is in the queue
 --         {4, whom, heard}                           released, but too late to queue
 -- The new id is queued only if this very run released the old one.
 
 if type(deleted) == 'table' then
-  -- A key of another type is somebody else's. A hash that refuses is not.
+  -- A key of another type is another program's. A hash that refuses is not.
   if redis.call('TYPE', KEYS[1]).ok == 'hash' then
     return deleted
   end
@@ -47,7 +47,7 @@ if not free then
 end
 local next = pushes and '' or head()
 if next ~= '' then
-  -- Nobody holds it; time enough for the client that the caller tells.
+  -- The lock is free. The time is enough for the client that the caller notifies.
   return queue(50, 0, next)
 elseif not yields(queued() + 1) then
   local heir, remaining = passOn(nil, 1)
@@ -60,5 +60,5 @@ elseif not yields(queued() + 1) then
   end
 end
 leaveFree()
--- Nobody holds it. The new id asks at the end of Redisson's turn if it is the first.
+-- The lock is free. The new id asks at the end of Redisson's turn if it is the first.
 return queue(turn, 2, '(left free for Redisson)')

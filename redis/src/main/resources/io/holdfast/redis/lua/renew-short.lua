@@ -1,6 +1,6 @@
--- Renews holds, all in the same way. Nearly all renewals end here and count nobody, before the functions of the other
--- texts are built. Loaded without common.lua: it grants nothing. For one hold in a command, redis.call, KEYS[1] and
--- KEYS[2] are written out when it is loaded, for services that check that.
+-- Renews holds, all in the same way. Nearly all renewals end here, without a count of waiting clients, before the
+-- server builds the functions of the other texts. Loaded without common.lua: it grants nothing. For one hold in a
+-- command, redis.call, KEYS[1] and KEYS[2] are written out when it is loaded, for services that check that.
 --
 -- KEYS    lock of each hold; then, if the waiting clients are counted, the queue of each
 -- ARGV[1] lease in ms; 0: a look, which promises and changes nothing
@@ -11,9 +11,9 @@
 --         lease. Code 0: it does not hold the lock; 2: it does, but a later setting was executed before, and nothing
 --         changed. "waiting" is there only if it is counted
 --
--- A plain renewal only ever lengthens. An exact one sets, also to less, and only if its number is new: a repetition,
--- now or late, changes nothing. A plain renewal that was sent after a setting also uses up that setting's number: the
--- setting, if it comes later, would shorten what was promised meanwhile.
+-- A plain renewal only ever lengthens. An exact one sets, even to less, and only if its number is new: a repetition,
+-- now or late, changes nothing. A plain renewal that was sent after a setting also uses up that setting's number: if
+-- the setting were executed later, it would shorten what was promised in the meantime.
 
 -- Locals, because looking up a global costs a good part of a call.
 local keys, args, call, pcall, type = KEYS, ARGV, redis.call, redis.pcall, type
@@ -22,14 +22,14 @@ local lease, sequence, exact = tonumber(args[1]), tonumber(args[2]), args[3] == 
 local holds = #args - 3
 local others = {}
 
--- One text for all holds: the server prints a number anew in each call, and turns the length of PEXPIRE into this.
+-- One text for all holds: the server prints a number again in each call, and turns the length of PEXPIRE into this.
 local ends = string.format('%.0f', now + lease)
 
 -- The longest value of a hold without settings: 'b' and a base of 49 bits. The value after a setting is longer. So the
 -- length, which costs less than the value, shows whether there was a setting.
 local PLAIN = 16
 
--- Returns what a setting leaves as the value.
+-- Returns the value after a setting.
 local function settled(value)
   local base = string.match(value, '%d+$') or '0'
   return 's' .. args[2] .. ':' .. string.rep('0', PLAIN - #base) .. base
@@ -68,7 +68,7 @@ for i = 1, holds do
   if size == 0 then
     code = 0
   elseif type(size) == 'table' then
-    -- A key of another type is somebody else's; so is one that lacks the field.
+    -- A key of another type is another program's; so is one that lacks the field.
     if not string.find(size.err, 'WRONGTYPE', 1, true) then
       return size
     end

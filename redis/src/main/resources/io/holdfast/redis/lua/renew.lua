@@ -4,7 +4,7 @@ local waiting, channels = {}, {}
 for i = 1, holds do
   channels[i] = releasesOf(keys[i])
 end
--- Those who wait at Redisson are not in the queue.
+-- The clients that wait at Redisson are not in the queue.
 local listeners = rivals(channels)
 for i = 1, holds do
   -- A key of another type is no queue. It must not fail the other renewals.

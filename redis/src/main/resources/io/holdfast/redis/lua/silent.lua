@@ -1,5 +1,5 @@
--- Takes the place of push.lua where a service does not let scripts publish. The scripts send no messages then, so they
--- grant nothing to waiting clients. The client that released sends them a hint afterwards, if it may publish.
+-- Replaces push.lua if the service does not let scripts publish. Scripts then send no messages, and so grant nothing to
+-- waiting clients. The client that released sends them a hint afterwards, if it may publish.
 
 local pushes = false
 

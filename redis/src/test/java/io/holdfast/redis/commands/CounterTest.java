@@ -223,7 +223,8 @@ class CounterTest {
     }
 
     /**
-     * The clock is not behind by more than the outage: then a lost or an older counter goes on above all earlier bases.
+     * The clock is not behind by more than the outage: then a lost or an older counter continues above all earlier
+     * bases.
      */
     @Test
     void a_counter_that_is_lost_or_older_goes_on_above_all_bases() throws Exception {
@@ -327,7 +328,7 @@ class CounterTest {
         }
     }
 
-    /** Clients of both modes at once: a script runs between each two steps of a client without scripts. */
+    /** Clients of both modes at once: a script runs between each two steps of a client in mode {@code commands}. */
     @Test
     void a_fleet_of_both_modes_at_once_sees_growing_bases() throws Exception {
         Master master = master();

@@ -104,7 +104,7 @@ public class WatchWayTest {
         assertThat(dedicated.size()).isZero();
     }
 
-    /** Its rights may have been changed meanwhile: DEL alone would delete theirs. */
+    /** This user's rights may have been changed in the meantime: DEL alone would delete the other holder's key. */
     @Test
     void aServerThatRefusesMultiDeletesNothing() throws Exception {
         var deleting = way.delete("n", "mine").toCompletableFuture();

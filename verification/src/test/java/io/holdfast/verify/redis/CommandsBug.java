@@ -3,7 +3,7 @@ package io.holdfast.verify.redis;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What could be wrong with locks by plain commands. Switched on one at a time, to see that it is found. */
+/** Possible bugs of mode {@code commands}. A test switches on one at a time, and must find it. */
 public enum CommandsBug {
     NONE,
 

@@ -8,7 +8,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model of what a Redis server keeps, with exactly the commands that the mode without scripts sends about keys.
+ * A model of what a Redis server keeps, with exactly the commands that mode {@code commands} sends about keys.
  * Whatever else is asked is not answered as a server would, but fails the test: what is not modelled is not verified.
  */
 final class KeySpace {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * One Redis server that runs no scripts, a replica behind it, and the real store of the mode without Lua at each
+ * One Redis server that runs no scripts, a replica behind it, and the real store of mode {@code commands} at each
  * process.
  */
 public final class SimCommandsSite implements SimSite {
