@@ -118,7 +118,7 @@ final class Acquisition {
 
     /** Commits the token, with larger numbers if the members refuse it. The lock is held only after that. */
     private void settle(Claim claim, long sentNanos, Taken.Won won, TokenRound round, int number) {
-        if (isTooLate(sentNanos)) {
+        if (members.time().nanoTime() - sentNanos >= members.settings().validityNanos(request.leaseMillis())) {
             giveUp(
                     claim,
                     new StoreException(
@@ -146,10 +146,6 @@ final class Acquisition {
                 }
             });
         }
-    }
-
-    private boolean isTooLate(long sentNanos) {
-        return members.time().nanoTime() - sentNanos >= members.settings().validityNanos(request.leaseMillis());
     }
 
     private void tryAgain(Taken.Split split, int number) {

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * longest lease must be over. This is the "delayed restart" of the Redlock specification, kept by the clients.
  *
  * <p>The exception is a set in which every member is new. A client can then hold a majority only from before
- * <em>all</em> members were restarted or lost their data. That is excluded if each member has kept its data for longer
- * than the longest lease. Otherwise only the user can exclude it, by the option {@code bootstrap}.
+ * <em>all</em> members that granted it were restarted or lost their data. That is excluded if each member has kept its
+ * data for longer than the longest lease. Otherwise only the user can exclude it, by the option {@code bootstrap}.
  */
 final class Quarantine {
 

@@ -18,6 +18,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -262,9 +263,28 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
                 members, seat -> seat.send(member -> member.forceRelease(name)), reply -> null, Verdicts::forced);
     }
 
+    /** Waits for all members, and tells how many answer and how many of those have a vote. */
     @Override
     public CompletionStage<StoreHealth> health(String name) {
-        return QuorumHealth.ask(members, name);
+        return Round.<Seen, StoreHealth>run(
+                members,
+                seat -> seat.send(member -> member.inspect(name)),
+                Seen::standing,
+                replies -> replies.pending() > 0 ? null : health(replies));
+    }
+
+    private static StoreHealth health(Replies<Seen> replies) {
+        int voting = replies.members() - replies.withoutVote();
+        Map<String, Object> details = new LinkedHashMap<>();
+        details.put("members", replies.members());
+        details.put("needed", replies.majority());
+        details.put("reachable", replies.answers().size());
+        details.put("voting", voting);
+        List<String> reasons = replies.reasons();
+        if (!reasons.isEmpty()) {
+            details.put("withoutVote", reasons);
+        }
+        return new StoreHealth(voting >= replies.majority(), details);
     }
 
     @Override

@@ -31,6 +31,9 @@ final class QuorumOpening {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.quorum");
 
+    /** How long to wait for a majority of the members, and for each answer. */
+    private static final long PATIENCE_MILLIS = 30_000;
+
     /** How long to wait for the other members once a majority has answered. */
     private static final long GRACE_MILLIS = 1_000;
 
@@ -75,7 +78,8 @@ final class QuorumOpening {
             awaitMajority(opening);
             List<@Nullable Identity> identities = identify();
             refuseTwins(identities);
-            for (int look = 1; look < LOOKS && hopesForBootstrap(identities); look++) {
+            int looks = settings.bootstrap ? LOOKS : 1;
+            for (int look = 1; look < looks && Quarantine.mayBeEndingElsewhere(identities); look++) {
                 LockSupport.parkNanos(BETWEEN_LOOKS_NANOS);
                 identities = identify();
             }
@@ -98,10 +102,6 @@ final class QuorumOpening {
             }
         }
         return new QuorumLockStore(members, examinations, wakeups);
-    }
-
-    private boolean hopesForBootstrap(List<@Nullable Identity> identities) {
-        return settings.bootstrap && Quarantine.mayBeEndingElsewhere(identities);
     }
 
     // --- connections ---
@@ -135,10 +135,10 @@ final class QuorumOpening {
         }
         CompletableFuture<Void> all = CompletableFuture.allOf(opening.toArray(new CompletableFuture<?>[0]));
         CompletableFuture<?> first = CompletableFuture.anyOf(all, enough);
-        await(first, settings.connectPatience.toMillis());
+        await(first, PATIENCE_MILLIS);
         if (first.isDone()) {
             // Only a set of which all members were seen can be found new.
-            await(all, settings.bootstrap ? settings.connectPatience.toMillis() : GRACE_MILLIS);
+            await(all, settings.bootstrap ? PATIENCE_MILLIS : GRACE_MILLIS);
         }
         int opened = 0;
         for (Seat seat : seats) {
@@ -210,7 +210,7 @@ final class QuorumOpening {
         }
         List<@Nullable Identity> identities = new ArrayList<>();
         for (CompletionStage<Identity> answer : asked) {
-            identities.add(answer == null ? null : await(answer, settings.connectPatience.toMillis()));
+            identities.add(answer == null ? null : await(answer, PATIENCE_MILLIS));
         }
         return identities;
     }
@@ -241,7 +241,7 @@ final class QuorumOpening {
             if (identity != null) {
                 examinations.logDoubts(seat, identity);
                 CompletionStage<?> admitted = examinations.admit(seat, identity, doubts[seat.index], quarantine);
-                await(admitted, settings.connectPatience.toMillis());
+                await(admitted, PATIENCE_MILLIS);
             }
         }
     }

@@ -14,7 +14,6 @@ final class QuorumSettings {
 
     Duration memberTimeout = Duration.ofMillis(100);
     Duration longestLease = Duration.ofSeconds(60);
-    Duration connectPatience = Duration.ofSeconds(30);
     double clockDrift = DRIFT_OF_THE_ENGINE;
     boolean bootstrap;
 
@@ -25,7 +24,6 @@ final class QuorumSettings {
         QuorumSettings copy = new QuorumSettings();
         copy.memberTimeout = memberTimeout;
         copy.longestLease = longestLease;
-        copy.connectPatience = connectPatience;
         copy.clockDrift = clockDrift;
         copy.bootstrap = bootstrap;
         copy.random = random;

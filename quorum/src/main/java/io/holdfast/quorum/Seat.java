@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -50,8 +50,7 @@ final class Seat {
      */
     private record Known(String serverId, String birth, int doubts) {}
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private volatile Known known = new Known("", "", 0); // written by lock
+    private final AtomicReference<Known> known = new AtomicReference<>(new Known("", "", 0));
 
     /** For how long the member has no vote, as its last answer said; for messages. */
     private volatile long quarantineMillis;
@@ -78,41 +77,34 @@ final class Seat {
      * @param doubtsBefore the {@link #doubts} when the examination began
      */
     void examined(String serverId, String birth, int doubtsBefore) {
-        lock.lock();
-        try {
-            if (known.doubts() == doubtsBefore) {
-                known = new Known(serverId, birth, doubtsBefore);
-                if (hangs.get()) {
-                    unanswered = new AtomicInteger();
-                    hangs.set(false);
-                }
-            }
-        } finally {
-            lock.unlock();
+        Known found = new Known(serverId, birth, doubtsBefore);
+        Known now = known.updateAndGet(before -> before.doubts() == doubtsBefore ? found : before);
+        if (now.doubts() == doubtsBefore && hangs.get()) {
+            unanswered = new AtomicInteger();
+            hangs.set(false);
         }
     }
 
     void mustBeExamined() {
-        lock.lock();
-        try {
-            known = new Known(known.serverId(), "", known.doubts() + 1);
-        } finally {
-            lock.unlock();
-        }
+        known.updateAndGet(before -> new Known(before.serverId(), "", before.doubts() + 1));
+    }
+
+    private Known known() {
+        return requireNonNull(known.get());
     }
 
     /** Returns a number that grows whenever the member may have become another server. */
     int doubts() {
-        return known.doubts();
+        return known().doubts();
     }
 
     String serverId() {
-        return known.serverId();
+        return known().serverId();
     }
 
     /** Returns whether an answer with this standing counts. */
     boolean counts(Standing standing) {
-        String birth = known.birth();
+        String birth = known().birth();
         quarantineMillis = standing.quarantineMillis();
         if (birth.isEmpty()) {
             return false;
@@ -127,7 +119,7 @@ final class Seat {
 
     /** Returns why the last answer did not count. */
     String whyNoVote() {
-        return known.birth().isEmpty()
+        return known().birth().isEmpty()
                 ? description + " is being examined"
                 : description + " was restarted or is new and does not vote for another "
                         + (quarantineMillis + 999) / 1_000 + " s";

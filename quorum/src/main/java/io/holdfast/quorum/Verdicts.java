@@ -85,9 +85,9 @@ final class Verdicts {
     /**
      * Returns the round of tokens after the answers to a commit: committed or refused.
      *
-     * <p>Only members that granted the lock count: they have written the token before any of them grants the lock to
-     * the next id. Another member may have granted the lock to the next id already, and accepted a smaller token for
-     * it.
+     * <p>Only members that granted the lock count: as long as locks exclude, they write the token before they grant the
+     * lock to the next id. Another member may have granted the lock to the next id already, and accepted a smaller
+     * token for it.
      *
      * @param voters as in {@link Taken.Won}
      */

@@ -56,14 +56,18 @@ public interface LockTemplate {
     }
 
     /** Runs the work under the lock, with the default options, and returns its result. */
-    <T extends @Nullable Object, E extends Exception> T execute(String name, LeaseCall<T, E> work) throws E;
+    default <T extends @Nullable Object, E extends Exception> T execute(String name, LeaseCall<T, E> work) throws E {
+        return execute(name, LockOptions.defaults(), work);
+    }
 
     /** Runs the work under the lock and returns its result. */
     <T extends @Nullable Object, E extends Exception> T execute(String name, LockOptions options, LeaseCall<T, E> work)
             throws E;
 
     /** Runs the work under the lock, with the default options. */
-    <E extends Exception> void executeWithoutResult(String name, LeaseTask<E> work) throws E;
+    default <E extends Exception> void executeWithoutResult(String name, LeaseTask<E> work) throws E {
+        executeWithoutResult(name, LockOptions.defaults(), work);
+    }
 
     /** Runs the work under the lock. */
     <E extends Exception> void executeWithoutResult(String name, LockOptions options, LeaseTask<E> work) throws E;
@@ -73,7 +77,9 @@ public interface LockTemplate {
      *
      * @return whether the work ran
      */
-    <E extends Exception> boolean tryExecute(String name, LeaseTask<E> work) throws E;
+    default <E extends Exception> boolean tryExecute(String name, LeaseTask<E> work) throws E {
+        return tryExecute(name, Duration.ZERO, work);
+    }
 
     /**
      * Runs the work under the lock if that is possible within this time.
@@ -89,8 +95,10 @@ public interface LockTemplate {
      *
      * @throws IllegalArgumentException if there are no names
      */
-    <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
-            throws E;
+    default <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
+            throws E {
+        return executeAll(names, LockOptions.defaults(), work);
+    }
 
     /** Runs the work as {@link #executeAll(Collection, AllCall)} does, with options. */
     <T extends @Nullable Object, E extends Exception> T executeAll(

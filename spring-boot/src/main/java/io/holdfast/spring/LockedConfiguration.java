@@ -34,9 +34,6 @@ import org.springframework.core.env.Environment;
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public final class LockedConfiguration {
 
-    /** For Spring. */
-    public LockedConfiguration() {}
-
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedBeanPostProcessor holdfastLockedBeanPostProcessor(

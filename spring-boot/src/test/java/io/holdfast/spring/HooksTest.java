@@ -83,6 +83,11 @@ class HooksTest {
             return "ran";
         }
 
+        @Locked(name = "busy", waitTime = "0", fallback = "@hidden.instead")
+        public String ofHidden(String argument) {
+            return "ran";
+        }
+
         @Locked(name = "busy", waitTime = "0")
         public CompletableFuture<String> stage() {
             return CompletableFuture.completedFuture("ran");
@@ -115,6 +120,13 @@ class HooksTest {
         @Locked("fallback")
         public String instead(String argument) {
             return "instead of " + argument;
+        }
+    }
+
+    static class Hidden {
+
+        String instead(String argument) {
+            return "quietly instead of " + argument;
         }
     }
 
@@ -161,6 +173,17 @@ class HooksTest {
                 assertThat(result).isNotDone();
                 locked.release();
                 assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("instead of b");
+                assertThat(held.isValid()).isTrue();
+            }
+        });
+    }
+
+    @Test
+    void neither_a_fallback_nor_its_class_needs_to_be_public() {
+        runner("hidden").run(context -> {
+            try (LockClient other = LockClient.connect("memory:hooks-hidden");
+                    Lease held = other.acquire("busy")) {
+                assertThat(context.getBean(Work.class).ofHidden("b")).isEqualTo("quietly instead of b");
                 assertThat(held.isValid()).isTrue();
             }
         });
@@ -276,6 +299,7 @@ class HooksTest {
     private static ApplicationContextRunner runner(String store) {
         return Contexts.memory("hooks-" + store)
                 .withBean("fallbacks", Fallbacks.class)
+                .withBean("hidden", Hidden.class)
                 .withBean("work", Work.class);
     }
 }

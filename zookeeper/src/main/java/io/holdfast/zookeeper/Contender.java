@@ -62,7 +62,7 @@ final class Contender {
         this.hold = new HoldState(
                 store, folder, holderId, work, () -> work.addEvent(this::endIfOver), this::deletedByOthers);
         this.node = new OwnNode(store, folder, holderId, work, hold::nodeGone, this::predecessorDeleted);
-        this.pause = new RetryPause(store.time());
+        this.pause = new RetryPause(store, holderId);
     }
 
     // --- commands ---
@@ -148,17 +148,8 @@ final class Contender {
             hold.lifetime().rearm();
             return completed(true);
         }
-        if (node.place() == Place.NONE) {
-            finish();
-            return completed(true);
-        }
-        CompletableFuture<Boolean> ended;
-        try {
-            ended = isFirst();
-        } catch (StoreException e) {
-            ended = CompletableFuture.failedFuture(e);
-        }
-        return ended.handle((first, error) -> {
+        // In a stage, as isFirst throws while there is no connection: then too the timer must be set again.
+        return completed(true).thenCompose(due -> isFirst()).handle((first, error) -> {
             if (error == null && !node.isMade()) {
                 finish();
             } else {
@@ -179,7 +170,7 @@ final class Contender {
         wanted = request;
         if (node.isMade() && hold.lifetime().isOver()) {
             // A withdrawal runs after this work, and would not end the pauses of the new contender.
-            return delete().thenCompose(deleted -> pause.isEnded() ? withdrawn() : acquireAgain(request));
+            return delete().thenCompose(deleted -> pause.unlessEnded(() -> acquireAgain(request)));
         }
         hold.waiting(request);
         boolean known = node.place() != Place.NONE;
@@ -399,14 +390,7 @@ final class Contender {
      * Fails if the id is withdrawn in the meantime.
      */
     private <T> CompletableFuture<T> later(Session now, Supplier<CompletableFuture<T>> next) {
-        return pause.then(now.timeoutMillis() * 1_000_000L / 16, () -> pause.isEnded() ? withdrawn() : next.get());
-    }
-
-    private <T> CompletableFuture<T> withdrawn() {
-        return CompletableFuture.failedFuture(new StoreException(
-                StoreException.Outcome.UNKNOWN,
-                store.describe() + ": " + holderId + " was withdrawn in the meantime",
-                null));
+        return pause.then(now.timeoutMillis() * 1_000_000L / 16, next);
     }
 
     private static <T> CompletableFuture<T> completed(T value) {

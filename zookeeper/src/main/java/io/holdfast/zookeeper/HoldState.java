@@ -32,8 +32,6 @@ final class HoldState {
     private volatile long heldIn = NOT_HELD;
 
     /**
-     * Creates the state of a contender that holds nothing.
-     *
      * @param onDue runs when the node's time may be over
      * @param onDeleted runs as work of the queue when another client has deleted the node
      */
@@ -110,7 +108,6 @@ final class HoldState {
         return made != null && made.isFresh(store.time()) ? made.asOfNow(store.time()) : null;
     }
 
-    /** Forgets the hold, as the node is gone. */
     void nodeGone() {
         sequence = 0;
         confirmed = false;

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -11,25 +12,27 @@ import org.jspecify.annotations.Nullable;
  */
 final class RetryPause {
 
-    private final TimeSource time;
+    private final StoreAccess store;
+    private final String holderId;
     private volatile boolean ended;
     private volatile @Nullable CompletableFuture<Boolean> present;
 
-    RetryPause(TimeSource time) {
-        this.time = time;
+    RetryPause(StoreAccess store, String holderId) {
+        this.store = store;
+        this.holderId = holderId;
     }
 
-    /** Continues after that time, or at once when the pauses are ended. */
+    /** Continues after that time, or fails as soon as the pauses are ended. */
     <T> CompletableFuture<T> then(long nanos, Supplier<CompletableFuture<T>> next) {
         CompletableFuture<Boolean> over = new CompletableFuture<>();
         present = over;
-        TimeSource.Timer timer = time.schedule(nanos, () -> over.complete(true));
+        TimeSource.Timer timer = store.time().schedule(nanos, () -> over.complete(true));
         if (ended) {
             over.complete(true);
         }
         return over.thenCompose(then -> {
             timer.cancel();
-            return next.get();
+            return unlessEnded(next);
         });
     }
 
@@ -42,7 +45,13 @@ final class RetryPause {
         }
     }
 
-    boolean isEnded() {
-        return ended;
+    /** Continues, or fails if the pauses are ended: the id was withdrawn. */
+    <T> CompletableFuture<T> unlessEnded(Supplier<CompletableFuture<T>> next) {
+        return ended
+                ? CompletableFuture.failedFuture(new StoreException(
+                        StoreException.Outcome.UNKNOWN,
+                        store.describe() + ": " + holderId + " was withdrawn in the meantime",
+                        null))
+                : next.get();
     }
 }

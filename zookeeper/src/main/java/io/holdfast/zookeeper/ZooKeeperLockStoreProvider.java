@@ -36,9 +36,6 @@ import java.util.Set;
  */
 public final class ZooKeeperLockStoreProvider implements LockStoreProvider {
 
-    /** For the service loader. */
-    public ZooKeeperLockStoreProvider() {}
-
     @Override
     public Set<String> schemes() {
         return Set.of("zookeeper");

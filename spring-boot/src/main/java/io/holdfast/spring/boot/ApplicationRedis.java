@@ -8,8 +8,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import java.lang.reflect.Field;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -86,11 +85,9 @@ final class ApplicationRedis {
             return RedisStores.sentinel(sentinels(sentinel));
         }
         if (configuration instanceof RedisClusterConfiguration cluster) {
-            List<RedisURI> nodes = new ArrayList<>();
-            for (RedisNode node : cluster.getClusterNodes()) {
-                nodes.add(server(host(node), port(node), 0));
-            }
-            return RedisStores.cluster(nodes);
+            return RedisStores.cluster(cluster.getClusterNodes().stream()
+                    .map(node -> server(host(node), port(node), 0))
+                    .toList());
         }
         if (configuration instanceof RedisStandaloneConfiguration server) {
             return RedisStores.standalone(server(server.getHostName(), server.getPort(), server.getDatabase()));
@@ -149,22 +146,17 @@ final class ApplicationRedis {
     }
 
     private Optional<Duration> timeout(HoldfastProperties properties) {
-        if (properties.commandTimeout() != null) {
-            return Optional.of(properties.commandTimeout());
-        }
-        Duration applications = client.getCommandTimeout();
-        if (applications.equals(UNSET_TIMEOUT) || applications.isZero()) {
-            return Optional.empty();
-        }
-        return Optional.of(bounded(applications));
+        Optional<Duration> applications = Optional.of(client.getCommandTimeout())
+                .filter(timeout -> !timeout.equals(UNSET_TIMEOUT) && !timeout.isZero())
+                .map(ApplicationRedis::bounded);
+        return Optional.ofNullable(properties.commandTimeout()).or(() -> applications);
     }
 
     /** Returns the setting {@code spring.data.redis.connect-timeout}; empty if it is the driver's default. */
     static Optional<Duration> connectTimeout(ClientOptions options) {
-        Duration applications = options.getSocketOptions().getConnectTimeout();
-        return applications.equals(SocketOptions.DEFAULT_CONNECT_TIMEOUT_DURATION)
-                ? Optional.empty()
-                : Optional.of(bounded(applications));
+        return Optional.of(options.getSocketOptions().getConnectTimeout())
+                .filter(timeout -> !timeout.equals(SocketOptions.DEFAULT_CONNECT_TIMEOUT_DURATION))
+                .map(ApplicationRedis::bounded);
     }
 
     private static Duration bounded(Duration timeout) {
@@ -190,11 +182,10 @@ final class ApplicationRedis {
     }
 
     private static String host(RedisNode node) {
-        return java.util.Objects.requireNonNull(node.getHost(), "a Redis node without a host");
+        return Objects.requireNonNull(node.getHost(), "a Redis node without a host");
     }
 
     private static int port(RedisNode node) {
-        Integer port = node.getPort();
-        return port == null ? RedisURI.DEFAULT_REDIS_PORT : port;
+        return Objects.requireNonNullElse(node.getPort(), RedisURI.DEFAULT_REDIS_PORT);
     }
 }

@@ -48,16 +48,11 @@ final class Boot3HealthIndicator implements FactoryBean<Object> {
         }
         return switch (method.getName()) {
             case "health" -> answer(health.get());
-            case "equals" -> isSame(proxy, Objects.requireNonNull(args)[0]);
+            case "equals" -> proxy == Objects.requireNonNull(args)[0];
             case "hashCode" -> System.identityHashCode(proxy);
             case "toString" -> "health of locks";
             default -> throw new UnsupportedOperationException(method.toString());
         };
-    }
-
-    @SuppressWarnings("ReferenceEquality") // a proxy is equal to itself alone
-    private static boolean isSame(Object proxy, @Nullable Object other) {
-        return proxy == other;
     }
 
     private Object answer(LockHealth locks) {

@@ -85,15 +85,12 @@ final class ConsoleEndpoint implements ApplicationListener<ContextClosedEvent> {
 
     /** Returns the origin as the browser knows it, even behind a proxy if the application trusts its headers. */
     private static String origin(HttpServletRequest request) {
+        int port = request.getServerPort();
         return UriComponentsBuilder.newInstance()
                 .scheme(request.getScheme())
                 .host(request.getServerName())
-                .port(isDefaultPort(request) ? -1 : request.getServerPort())
+                .port(port == (request.isSecure() ? 443 : 80) ? -1 : port)
                 .toUriString();
-    }
-
-    private static boolean isDefaultPort(HttpServletRequest request) {
-        return request.getServerPort() == (request.isSecure() ? 443 : 80);
     }
 
     /** Sends events on a thread of its own, because those of the application have other work. */

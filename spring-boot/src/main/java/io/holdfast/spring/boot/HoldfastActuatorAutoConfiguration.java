@@ -42,9 +42,6 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter
 @ConditionalOnBean(LockClient.class)
 public final class HoldfastActuatorAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastActuatorAutoConfiguration() {}
-
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(endpoint = LocksEndpoint.class)

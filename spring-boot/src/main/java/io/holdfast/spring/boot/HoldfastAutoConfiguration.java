@@ -42,9 +42,6 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 @ImportRuntimeHints(HoldfastAutoConfiguration.Hints.class)
 public final class HoldfastAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastAutoConfiguration() {}
-
     @Bean
     @ConditionalOnMissingBean
     LockedDefaults holdfastLockedDefaults(HoldfastProperties properties) {

@@ -27,9 +27,6 @@ import org.springframework.context.annotation.Role;
 @EnableConfigurationProperties(HoldfastGuardProperties.class)
 public final class HoldfastGuardAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastGuardAutoConfiguration() {}
-
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(JdbcGuard.class)
     static class Guard {

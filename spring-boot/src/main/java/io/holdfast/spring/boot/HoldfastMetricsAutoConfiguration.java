@@ -30,9 +30,6 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(MeterRegistry.class)
 public final class HoldfastMetricsAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastMetricsAutoConfiguration() {}
-
     /** Bound here, so that the events of the start are counted; Boot binds it a second time, which changes nothing. */
     @Bean
     @ConditionalOnMissingBean

@@ -18,9 +18,6 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnClass({OpenTelemetry.class, HoldfastTracing.class})
 public final class HoldfastTracingAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastTracingAutoConfiguration() {}
-
     /** The first of all, so that the application's own customizer may set another tracer. */
     @Bean
     @Order(Ordered.HIGHEST_PRECEDENCE)

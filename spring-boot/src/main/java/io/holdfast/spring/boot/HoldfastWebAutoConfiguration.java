@@ -22,9 +22,6 @@ import org.springframework.web.ErrorResponse;
 @EnableConfigurationProperties(HoldfastWebProperties.class)
 public final class HoldfastWebAutoConfiguration {
 
-    /** For Spring. */
-    public HoldfastWebAutoConfiguration() {}
-
     @Bean
     @ConditionalOnMissingBean
     LockExceptionAdvice holdfastLockExceptionAdvice(HoldfastWebProperties properties) {

@@ -7,14 +7,9 @@ import io.holdfast.spring.OnLost;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.ClassUtils;
 
 /** A call whose work ends when it returns. The calling thread waits for the lock. */
 final class BlockingCall {
-
-    private static final boolean TRANSACTIONS = ClassUtils.isPresent(
-            "org.springframework.transaction.support.TransactionSynchronizationManager",
-            BlockingCall.class.getClassLoader());
 
     private final BlockingWork call;
     private final ObservedCall observed;
@@ -134,7 +129,7 @@ final class BlockingCall {
     }
 
     private static void awaitTransaction(HeldLeases.Entry held) {
-        if (TRANSACTIONS) {
+        if (HeldLeases.TRANSACTIONS) {
             TransactionEnd.await(held);
         }
     }

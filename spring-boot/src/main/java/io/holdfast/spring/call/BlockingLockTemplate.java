@@ -13,6 +13,7 @@ import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.OnLost;
 import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.declaration.OperationReader;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Collection;
@@ -55,11 +56,6 @@ public final class BlockingLockTemplate implements LockTemplate {
     }
 
     @Override
-    public <T extends @Nullable Object, E extends Exception> T execute(String name, LeaseCall<T, E> work) throws E {
-        return execute(name, LockOptions.defaults(), work);
-    }
-
-    @Override
     public <T extends @Nullable Object, E extends Exception> T execute(
             String name, LockOptions options, LeaseCall<T, E> work) throws E {
         requireNonNull(work, "work");
@@ -68,19 +64,9 @@ public final class BlockingLockTemplate implements LockTemplate {
     }
 
     @Override
-    public <E extends Exception> void executeWithoutResult(String name, LeaseTask<E> work) throws E {
-        executeWithoutResult(name, LockOptions.defaults(), work);
-    }
-
-    @Override
     public <E extends Exception> void executeWithoutResult(String name, LockOptions options, LeaseTask<E> work)
             throws E {
         boolean unused = this.<Boolean, E>run(new Call(List.of(name), options, ran(work), null));
-    }
-
-    @Override
-    public <E extends Exception> boolean tryExecute(String name, LeaseTask<E> work) throws E {
-        return tryExecute(name, Duration.ZERO, work);
     }
 
     @Override
@@ -95,12 +81,6 @@ public final class BlockingLockTemplate implements LockTemplate {
             work.run(only(leases));
             return true;
         };
-    }
-
-    @Override
-    public <T extends @Nullable Object, E extends Exception> T executeAll(Collection<String> names, AllCall<T, E> work)
-            throws E {
-        return executeAll(names, LockOptions.defaults(), work);
     }
 
     @Override
@@ -143,21 +123,14 @@ public final class BlockingLockTemplate implements LockTemplate {
             if (names.isEmpty()) {
                 throw new IllegalArgumentException("lock names: none (expected: at least one)");
             }
-            this.options = completed(options);
+            LockedDefaults standard = defaults.get();
+            LockOptions limited = options.waitAtMost()
+                    .or(standard::waitTime)
+                    .map(options::waitAtMost)
+                    .orElse(options);
+            this.options = OperationReader.completed(limited, standard.options());
             this.work = work;
             this.resultIfBusy = resultIfBusy;
-        }
-
-        private LockOptions completed(LockOptions own) {
-            LockedDefaults standard = defaults.get();
-            LockOptions all = own;
-            if (own.waitAtMost().isEmpty() && standard.waitTime().isPresent()) {
-                all = all.waitAtMost(standard.waitTime().get());
-            }
-            if (own.tenure().isEmpty() && standard.options().tenure().isPresent()) {
-                all = all.tenure(standard.options().tenure().get());
-            }
-            return standard.options().isFair() ? all.fair() : all;
         }
 
         @Override
@@ -173,16 +146,6 @@ public final class BlockingLockTemplate implements LockTemplate {
         @Override
         public LockOptions options() {
             return options;
-        }
-
-        @Override
-        public Duration holdAtLeast() {
-            return Duration.ZERO;
-        }
-
-        @Override
-        public OnLost onLost() {
-            return OnLost.THROW;
         }
 
         @Override
@@ -208,20 +171,12 @@ public final class BlockingLockTemplate implements LockTemplate {
         }
 
         @Override
-        public void checkIsDone(@Nullable Object result) {}
-
-        @Override
         public @Nullable Object alternative(LockTimeoutException busy, ObservedCall observed) {
             observed.ended(resultIfBusy == null ? "timeout" : "skipped", resultIfBusy == null ? busy : null);
             if (resultIfBusy == null) {
                 throw busy;
             }
             return resultIfBusy;
-        }
-
-        @Override
-        public Exception interrupted(InterruptedException e) {
-            return LockedCall.cancelled(names.keySet(), e);
         }
 
         @Override

@@ -21,9 +21,13 @@ interface BlockingWork {
 
     LockOptions options();
 
-    Duration holdAtLeast();
+    default Duration holdAtLeast() {
+        return Duration.ZERO;
+    }
 
-    OnLost onLost();
+    default OnLost onLost() {
+        return OnLost.THROW;
+    }
 
     /** Begins the observation. The caller must end it, whatever happens. */
     ObservedCall begin();
@@ -43,14 +47,16 @@ interface BlockingWork {
     Object proceed() throws Throwable;
 
     /** Refuses a result whose work continues after the release of the locks. */
-    void checkIsDone(@Nullable Object result);
+    default void checkIsDone(@Nullable Object result) {}
 
     /** Returns or throws the outcome of a call that found a lock busy, and ends the observation. */
     @Nullable
     Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable;
 
     /** Returns the exception for a caller that was interrupted during the wait. */
-    Exception interrupted(InterruptedException e);
+    default Exception interrupted(InterruptedException e) {
+        return LockedCall.cancelled(names(), e);
+    }
 
     /** Watches the leases, if a loss is to be published as an event. */
     Losses watchLosses(MultiLease leases);

@@ -17,7 +17,6 @@ import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.SingletonBeanRegistry;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
-import org.springframework.util.ClassUtils;
 
 /**
  * Makes every transaction of a data source that a locked method surrounds begin with the check of {@link JdbcGuard}.
@@ -28,10 +27,6 @@ import org.springframework.util.ClassUtils;
  * be extended.
  */
 public final class DataSourceGuard implements BeanPostProcessor, SmartInitializingSingleton {
-
-    private static final boolean TRANSACTIONS = ClassUtils.isPresent(
-            "org.springframework.transaction.support.TransactionSynchronizationManager",
-            DataSourceGuard.class.getClassLoader());
 
     private final Supplier<JdbcGuard> guard;
     private final ListableBeanFactory beans;
@@ -66,7 +61,7 @@ public final class DataSourceGuard implements BeanPostProcessor, SmartInitializi
 
     private static List<Lease> leases() {
         // Not every driver and pool passes the mark on to the connection.
-        boolean readOnly = TRANSACTIONS && TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+        boolean readOnly = HeldLeases.TRANSACTIONS && TransactionSynchronizationManager.isCurrentTransactionReadOnly();
         return readOnly ? List.of() : HeldLeases.all();
     }
 

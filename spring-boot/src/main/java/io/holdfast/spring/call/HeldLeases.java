@@ -9,6 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
 
 /**
  * The leases under which the calling thread runs, for nested calls and for {@link CommitGuard}. Only the proxies use
@@ -19,6 +20,11 @@ import org.jspecify.annotations.Nullable;
  * of their own, and on a thread only while it runs their code.
  */
 final class HeldLeases {
+
+    /** Whether there is spring-tx, which is optional. */
+    static final boolean TRANSACTIONS = ClassUtils.isPresent(
+            "org.springframework.transaction.support.TransactionSynchronizationManager",
+            HeldLeases.class.getClassLoader());
 
     private static final ThreadLocal<@Nullable List<Entry>> CURRENT = new ThreadLocal<>();
 

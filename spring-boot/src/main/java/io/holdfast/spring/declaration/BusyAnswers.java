@@ -3,7 +3,6 @@ package io.holdfast.spring.declaration;
 import io.holdfast.spring.LockFailureHandler;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.OnBusy;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.function.Predicate;
@@ -68,7 +67,6 @@ final class BusyAnswers {
                             + "\" is locked itself, and it is called past the proxy, so it would run without its lock",
                     "a method that is not locked");
         }
-        found.trySetAccessible();
         return (target, arguments, busy) -> invoke(found, target, arguments);
     }
 
@@ -113,16 +111,9 @@ final class BusyAnswers {
 
     private static @Nullable Object invoke(Method found, Object target, @Nullable Object[] arguments) throws Throwable {
         int count = found.getParameterCount();
-        if (KotlinDetector.isSuspendingFunction(found)) {
-            int from = arguments.length - count;
-            return AopUtils.invokeJoinpointUsingReflection(
-                    target, found, Arrays.copyOfRange(arguments, from, arguments.length));
-        }
-        try {
-            return found.invoke(target, Arrays.copyOf(arguments, count));
-        } catch (InvocationTargetException e) {
-            throw e.getTargetException();
-        }
+        int from = KotlinDetector.isSuspendingFunction(found) ? arguments.length - count : 0;
+        return AopUtils.invokeJoinpointUsingReflection(
+                target, found, Arrays.copyOfRange(arguments, from, from + count));
     }
 
     private BusyAnswer handler(Method method, Class<? extends LockFailureHandler> type) {
@@ -133,7 +124,8 @@ final class BusyAnswers {
         return (target, arguments, busy) -> {
             Object result = handler.get().handle(method, arguments, busy);
             Class<?> returns = Returns.resultType(method);
-            if (result == null ? returns.isPrimitive() && returns != void.class : !fits(returns, result)) {
+            // The result for a method without one is dropped.
+            if (returns != void.class && !ClassUtils.isAssignableValue(returns, result)) {
                 throw new IllegalStateException("The LockFailureHandler returned "
                         + (result == null ? "null" : "a " + result.getClass().getName()) + " for "
                         + LockedDefinitionException.describe(method) + " (expected: a "
@@ -141,10 +133,5 @@ final class BusyAnswers {
             }
             return result;
         };
-    }
-
-    /** The result for a method without one is dropped. */
-    private static boolean fits(Class<?> returns, Object result) {
-        return returns == void.class || ClassUtils.isAssignableValue(returns, result);
     }
 }

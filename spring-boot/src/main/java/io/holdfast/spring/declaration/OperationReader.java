@@ -246,10 +246,7 @@ public final class OperationReader {
 
     private LockOptions options(Method method, Locked annotation) {
         LockedDefaults defaults = beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
-        // The times of the defaults' options are not used.
-        LockOptions options = LockOptions.defaults();
-        options = defaults.options().tenure().map(options::tenure).orElse(options);
-        options = defaults.options().isFair() ? options.fair() : options;
+        LockOptions options = completed(LockOptions.defaults(), defaults.options());
         String wait = resolve(method, "waitTime", annotation.waitTime());
         Optional<Duration> waitTime = wait.isBlank()
                 ? defaults.waitTime()
@@ -263,6 +260,12 @@ public final class OperationReader {
         } catch (IllegalArgumentException e) {
             throw new LockedDefinitionException(method, String.valueOf(e.getMessage()), "other times");
         }
+    }
+
+    /** Returns the options with the tenure and the fairness of the defaults, whose times are not used. */
+    public static LockOptions completed(LockOptions own, LockOptions defaults) {
+        LockOptions all = own.tenure().or(defaults::tenure).map(own::tenure).orElse(own);
+        return defaults.isFair() ? all.fair() : all;
     }
 
     private Optional<Duration> duration(Method method, String what, String text) {
@@ -285,9 +288,7 @@ public final class OperationReader {
     }
 
     private static boolean isScheduled(Method method) {
-        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).stream(Scheduled.class)
-                .findAny()
-                .isPresent();
+        return MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY).isPresent(Scheduled.class);
     }
 
     private static int leaseParameter(Method method, List<LockedName> names) {

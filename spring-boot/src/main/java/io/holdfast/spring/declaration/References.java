@@ -72,7 +72,7 @@ final class References {
     }
 
     private void checkVariable(String name) {
-        if (name.equals("root") || name.equals("this") || isIndex(method, name)) {
+        if (isKnown(method, name, discoverer)) {
             return;
         }
         @Nullable String @Nullable [] known = discoverer.getParameterNames(method);
@@ -82,10 +82,8 @@ final class References {
                     what + ": the class file has no names of parameters",
                     "compile with -parameters, or write #p0, or mark the parameter with @LockKey");
         }
-        if (!Arrays.asList(known).contains(name)) {
-            throw new LockedDefinitionException(
-                    method, what + ": there is no parameter \"" + name + "\"", "one of " + Arrays.toString(known));
-        }
+        throw new LockedDefinitionException(
+                method, what + ": there is no parameter \"" + name + "\"", "one of " + Arrays.toString(known));
     }
 
     private void checkProperty(String name) {
@@ -110,16 +108,13 @@ final class References {
         }
     }
 
-    /** Returns whether the variable is a parameter by its index, for example p0 or a0. */
-    static boolean isIndex(Method method, String variable) {
-        return variable.matches("[pa]\\d{1,3}") && Integer.parseInt(variable.substring(1)) < method.getParameterCount();
-    }
-
     /** Returns whether a variable of this name has a value in expressions of the method. */
     static boolean isKnown(Method method, String variable, ParameterNameDiscoverer discoverer) {
         @Nullable String @Nullable [] known = discoverer.getParameterNames(method);
         return List.of("root", "this").contains(variable)
-                || isIndex(method, variable)
+                // A parameter by its index, for example p0 or a0.
+                || (variable.matches("[pa]\\d{1,3}")
+                        && Integer.parseInt(variable.substring(1)) < method.getParameterCount())
                 || (known != null && Arrays.asList(known).contains(variable));
     }
 }

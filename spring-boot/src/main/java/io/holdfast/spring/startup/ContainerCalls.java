@@ -4,7 +4,6 @@ import io.holdfast.spring.declaration.LockedDefinitionException;
 import io.holdfast.spring.declaration.OperationReader;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.InitializingBean;
@@ -12,6 +11,7 @@ import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -53,8 +53,8 @@ final class ContainerCalls {
                 || (name.equals("afterPropertiesSet") && InitializingBean.class.isAssignableFrom(type))
                 || (name.equals("destroy") && DisposableBean.class.isAssignableFrom(type))
                 || (definition instanceof AbstractBeanDefinition known
-                        && (contains(known.getInitMethodNames(), name)
-                                || contains(known.getDestroyMethodNames(), name)
+                        && (ObjectUtils.containsElement(known.getInitMethodNames(), name)
+                                || ObjectUtils.containsElement(known.getDestroyMethodNames(), name)
                                 || isInferred(method, type, known)));
     }
 
@@ -64,7 +64,7 @@ final class ContainerCalls {
      */
     private static boolean isInferred(Method method, Class<?> type, AbstractBeanDefinition known) {
         boolean closeable = AutoCloseable.class.isAssignableFrom(type);
-        boolean infers = contains(known.getDestroyMethodNames(), AbstractBeanDefinition.INFER_METHOD)
+        boolean infers = ObjectUtils.containsElement(known.getDestroyMethodNames(), AbstractBeanDefinition.INFER_METHOD)
                 || (closeable && known.getDestroyMethodNames() == null);
         if (!infers
                 || !Modifier.isPublic(method.getModifiers())
@@ -80,9 +80,5 @@ final class ContainerCalls {
         MergedAnnotations annotations = MergedAnnotations.from(method);
         // Spring Framework 6 knows the older names, too.
         return annotations.isPresent("jakarta.annotation." + what) || annotations.isPresent("javax.annotation." + what);
-    }
-
-    private static boolean contains(String @Nullable [] names, String name) {
-        return names != null && Arrays.asList(names).contains(name);
     }
 }
