@@ -33,7 +33,8 @@ final class RedisInstallations {
 
     /**
      * Returns the bundled server, those in HOLDFAST_SERVERS and those on the PATH, each version once, in this order.
-     * With {@code -Dholdfast.quick=true} the PATH counts only where HOLDFAST_SERVERS names none.
+     * With {@code -Dholdfast.quick=true} the PATH counts only where there is no other: the quick tests run on the same
+     * server on every machine.
      */
     static List<Installation> all() {
         return FOUND;
@@ -90,9 +91,8 @@ final class RedisInstallations {
     private static List<Installation> find() {
         List<Path> candidates = new ArrayList<>();
         bundled().ifPresent(candidates::add);
-        List<String> named = env("HOLDFAST_SERVERS");
-        named.forEach(path -> candidates.add(Path.of(path)));
-        if (named.isEmpty() || !Boolean.getBoolean("holdfast.quick")) {
+        env("HOLDFAST_SERVERS").forEach(path -> candidates.add(Path.of(path)));
+        if (candidates.isEmpty() || !Boolean.getBoolean("holdfast.quick")) {
             onPath("redis-server").ifPresent(candidates::add);
             onPath("valkey-server").ifPresent(candidates::add);
         }
