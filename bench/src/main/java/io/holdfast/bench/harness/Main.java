@@ -22,7 +22,11 @@ import java.util.Map;
 public final class Main {
 
     private static final String USAGE =
-            "usage: bench/run [--profile short|full] [--rounds n] [--only case,…] [--peers a,b] [--out folder] [--jmh file]";
+            "usage: bench/run [--profile short|full] [--rounds n] [--only case,…] [--peers a,b] [--out folder] [--jmh file]"
+                    + " [--apart yes|no]";
+
+    /** Those of the machine: read before this process keeps to some of them. */
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
     private Main() {}
 
@@ -35,12 +39,17 @@ public final class Main {
         Path out = Path.of(options.getOrDefault("out", "docs"));
         Path scratch = Files.createTempDirectory("holdfast-bench");
         List<String> only = list(options.getOrDefault("only", ""));
+        boolean apart = isApart(options);
         if (ZooKeeperBench.isAsked(only)) {
+            if (apart) {
+                throw new IllegalArgumentException("--apart yes: not for ZooKeeper, whose three servers share the"
+                        + " processors with the clients");
+            }
             String fact =
                     "`bench/run " + String.join(" ", args) + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile "
                             + profile.name() + ", " + profile.rounds() + " rounds, windows of "
                             + profile.window().toMillis() + " ms; "
-                            + Runtime.getRuntime().availableProcessors() + " processors, Java " + Runtime.version()
+                            + PROCESSORS + " processors, Java " + Runtime.version()
                             + ", load average before " + load() + ".";
             if (ZooKeeperBench.run(profile, only, out, scratch, fact).violations() > 0) {
                 System.err.println("FAILED: two holders at once");
@@ -54,8 +63,11 @@ public final class Main {
         Results results;
         List<String> facts;
         try (RedisServer server = server()) {
+            if (apart) {
+                placeApart(server);
+            }
             results = runner.run(server);
-            facts = facts(profile, server, String.join(" ", args), loadBefore);
+            facts = facts(profile, server, String.join(" ", args), loadBefore, apart);
         }
         Path jmh = options.containsKey("jmh") ? Path.of(options.get("jmh")) : null;
         write(out, results, facts, jmh == null || !Files.exists(jmh) ? "" : Files.readString(jmh));
@@ -114,17 +126,52 @@ public final class Main {
         return RedisServer.builder().installation(best).start();
     }
 
-    private static List<String> facts(Profile profile, RedisServer server, String args, String loadBefore) {
+    private static boolean isApart(Map<String, String> options) {
+        String apart = options.getOrDefault("apart", "no");
+        if (!apart.equals("yes") && !apart.equals("no")) {
+            throw new IllegalArgumentException("--apart " + apart + " (expected: yes or no)");
+        }
+        return apart.equals("yes");
+    }
+
+    /**
+     * Gives the server the first processor, and the others to this process and the children that it starts. So neither
+     * side empties the other's caches or takes its time, as with a server on a machine of its own.
+     */
+    private static void placeApart(RedisServer server) throws IOException, InterruptedException {
+        if (PROCESSORS < 2) {
+            throw new IllegalArgumentException("--apart yes: this machine has one processor (expected: at least 2)");
+        }
+        place(ProcessHandle.current().pid(), "1-" + (PROCESSORS - 1));
+        place(server.pid(), "0");
+    }
+
+    private static void place(long pid, String processors) throws IOException, InterruptedException {
+        Process taskset = new ProcessBuilder(
+                        "taskset", "--all-tasks", "--cpu-list", "--pid", processors, Long.toString(pid))
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        if (taskset.waitFor() != 0) {
+            throw new IOException("taskset could not move process " + pid + " to the processors " + processors);
+        }
+    }
+
+    private static List<String> facts(
+            Profile profile, RedisServer server, String args, String loadBefore, boolean apart) {
         return List.of(
                 "`bench/run " + args + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile " + profile.name() + ", "
                         + profile.rounds() + " rounds, windows of "
                         + profile.window().toMillis() + " ms after "
                         + profile.warmUp().toMillis() + " ms of warm-up ("
                         + profile.firstWarmUp().toMillis() + " ms and more the first time).",
-                "The machine had " + Runtime.getRuntime().availableProcessors() + " processors, "
+                "The machine had " + PROCESSORS + " processors, "
                         + System.getProperty("os.name") + " " + System.getProperty("os.arch") + ", Java "
                         + Runtime.version() + ", and " + server.installation()
-                        + " on the loopback interface without persistence.",
+                        + " on the loopback interface without persistence. "
+                        + (apart
+                                ? "The server had one processor for itself, and the clients had the rest."
+                                : "Server and clients shared the processors."),
                 "The load average was " + loadBefore + " before, and " + load() + " after (which includes this run).");
     }
 
@@ -138,7 +185,7 @@ public final class Main {
     private static Map<String, String> options(String[] args) {
         Map<String, String> options = new LinkedHashMap<>();
         for (int i = 0; i < args.length; i += 2) {
-            if (!List.of("--profile", "--rounds", "--only", "--peers", "--out", "--jmh")
+            if (!List.of("--profile", "--rounds", "--only", "--peers", "--out", "--jmh", "--apart")
                             .contains(args[i])
                     || i + 1 == args.length) {
                 throw new IllegalArgumentException(args[i] + "\n" + USAGE);

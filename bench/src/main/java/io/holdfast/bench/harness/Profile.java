@@ -40,7 +40,7 @@ public record Profile(
     public static final Profile FULL = new Profile(
             "full",
             5,
-            Duration.ofMillis(6_000),
+            Duration.ofMillis(9_000),
             Duration.ofMillis(1_500),
             Duration.ofMillis(2_500),
             List.of(2, 4, 8, 16),

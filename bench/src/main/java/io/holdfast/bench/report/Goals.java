@@ -55,6 +55,9 @@ final class Goals {
     private void pairs(String question, String id, int size, double ofSetNx, double ofRedisson) {
         atLeast(question + ": pairs/s, × plain Lettuce with SET NX", ofSetNx, ratio(id, size, "lettuce"));
         atLeast(question + ": pairs/s, × Redisson", ofRedisson, ratio(id, size, "redisson"));
+        inform(
+                question + ": limit: pairs/s of plain Lettuce with SET NX, × Redisson",
+                results.ratio(id, size, "rate", "lettuce", "redisson"));
         atMost(
                 question + ": server CPU per pair, × the lean pair",
                 1.25,
@@ -144,6 +147,9 @@ final class Goals {
                     held + " held: server CPU, × Redisson",
                     1,
                     results.ratio("held", held, "serverCpuPercent", US, "redisson"));
+            inform(
+                    held + " held: limit: server CPU of plain Lettuce with the same scripts, × Redisson",
+                    results.ratio("held", held, "serverCpuPercent", "lettuce-scripts", "redisson"));
             atMost(held + " held: heap per held lock, bytes", 473, results.median("held", held, US, "heapPerLock"));
             atMost(
                     held + " held: server memory per held lock, bytes",
@@ -163,6 +169,9 @@ final class Goals {
                 10,
                 results.median("killed", 10, US, "lateP50Ms"));
         atMost("cold JVM: time to the first pair, × Redisson", 1, results.ratio("cold", 1, "firstMs", US, "redisson"));
+        inform(
+                "cold JVM: limit: time to the first pair of plain Lettuce, × Redisson",
+                results.ratio("cold", 1, "firstMs", "lettuce", "redisson"));
         atLeast("cold JVM: pairs in the first second, × Redisson", 1, results.ratio("cold", 1, "in1s", US, "redisson"));
         inform(
                 "cold JVM: pairs in the first three seconds, × Redisson",
