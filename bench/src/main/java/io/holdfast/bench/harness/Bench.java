@@ -3,6 +3,7 @@ package io.holdfast.bench.harness;
 import io.holdfast.bench.agent.Clock;
 import io.holdfast.bench.agent.Message;
 import io.holdfast.bench.peer.Peer;
+import io.holdfast.testkit.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -26,7 +27,8 @@ final class Bench {
     /** The number of processes whose code is compiled in the first warm-up; more processes have more time. */
     private static final int WARMED = 4;
 
-    private final String uri;
+    private final RedisServer server;
+    private final Processors processors;
     private final ServerMeter meter;
     private final Agents agents;
     private final Profile profile;
@@ -34,8 +36,9 @@ final class Bench {
     private final Set<String> warm = new HashSet<>();
     private int names;
 
-    Bench(String uri, ServerMeter meter, Agents agents, Profile profile, Path scratch) {
-        this.uri = uri;
+    Bench(RedisServer server, Processors processors, ServerMeter meter, Agents agents, Profile profile, Path scratch) {
+        this.server = server;
+        this.processors = processors;
         this.meter = meter;
         this.agents = agents;
         this.profile = profile;
@@ -60,7 +63,20 @@ final class Bench {
     }
 
     List<AgentProcess> open(String peer, int count, Duration lease) throws IOException, InterruptedException {
-        return agents.open(peer, count, uri, lease);
+        return agents.open(peer, count, server.uri(), lease);
+    }
+
+    /** Starts another server like the one of this run, for a case whose peers need one each. The caller closes it. */
+    RedisServer startServer() throws IOException, InterruptedException {
+        RedisServer started =
+                RedisServer.builder().installation(server.installation()).start();
+        processors.place(started);
+        return started;
+    }
+
+    /** Opens a child with a client of another server. */
+    AgentProcess open(String peer, RedisServer other, Duration lease) throws IOException, InterruptedException {
+        return agents.open(peer, 1, other.uri(), lease).get(0);
     }
 
     void close(List<AgentProcess> used) throws InterruptedException {

@@ -25,9 +25,6 @@ public final class Main {
             "usage: bench/run [--profile short|full] [--rounds n] [--only case,…] [--peers a,b] [--out folder] [--jmh file]"
                     + " [--apart yes|no]";
 
-    /** Those of the machine: read before this process keeps to some of them. */
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-
     private Main() {}
 
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -39,9 +36,9 @@ public final class Main {
         Path out = Path.of(options.getOrDefault("out", "docs"));
         Path scratch = Files.createTempDirectory("holdfast-bench");
         List<String> only = list(options.getOrDefault("only", ""));
-        boolean apart = isApart(options);
+        Processors processors = Processors.of(options.getOrDefault("apart", "no"));
         if (ZooKeeperBench.isAsked(only)) {
-            if (apart) {
+            if (processors == Processors.APART) {
                 throw new IllegalArgumentException("--apart yes: not for ZooKeeper, whose three servers share the"
                         + " processors with the clients");
             }
@@ -49,7 +46,7 @@ public final class Main {
                     "`bench/run " + String.join(" ", args) + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile "
                             + profile.name() + ", " + profile.rounds() + " rounds, windows of "
                             + profile.window().toMillis() + " ms; "
-                            + PROCESSORS + " processors, Java " + Runtime.version()
+                            + Processors.COUNT + " processors, Java " + Runtime.version()
                             + ", load average before " + load() + ".";
             if (ZooKeeperBench.run(profile, only, out, scratch, fact).violations() > 0) {
                 System.err.println("FAILED: two holders at once");
@@ -63,11 +60,10 @@ public final class Main {
         Results results;
         List<String> facts;
         try (RedisServer server = server()) {
-            if (apart) {
-                placeApart(server);
-            }
-            results = runner.run(server);
-            facts = facts(profile, server, String.join(" ", args), loadBefore, apart);
+            processors.placeClients();
+            processors.place(server);
+            results = runner.run(server, processors);
+            facts = facts(profile, server, String.join(" ", args), loadBefore, processors);
         }
         Path jmh = options.containsKey("jmh") ? Path.of(options.get("jmh")) : null;
         write(out, results, facts, jmh == null || !Files.exists(jmh) ? "" : Files.readString(jmh));
@@ -126,50 +122,19 @@ public final class Main {
         return RedisServer.builder().installation(best).start();
     }
 
-    private static boolean isApart(Map<String, String> options) {
-        String apart = options.getOrDefault("apart", "no");
-        if (!apart.equals("yes") && !apart.equals("no")) {
-            throw new IllegalArgumentException("--apart " + apart + " (expected: yes or no)");
-        }
-        return apart.equals("yes");
-    }
-
-    /**
-     * Gives the server the first processor, and the others to this process and the children that it starts. So neither
-     * side empties the other's caches or takes its time, as with a server on a machine of its own.
-     */
-    private static void placeApart(RedisServer server) throws IOException, InterruptedException {
-        if (PROCESSORS < 2) {
-            throw new IllegalArgumentException("--apart yes: this machine has one processor (expected: at least 2)");
-        }
-        place(ProcessHandle.current().pid(), "1-" + (PROCESSORS - 1));
-        place(server.pid(), "0");
-    }
-
-    private static void place(long pid, String processors) throws IOException, InterruptedException {
-        Process taskset = new ProcessBuilder(
-                        "taskset", "--all-tasks", "--cpu-list", "--pid", processors, Long.toString(pid))
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .start();
-        if (taskset.waitFor() != 0) {
-            throw new IOException("taskset could not move process " + pid + " to the processors " + processors);
-        }
-    }
-
     private static List<String> facts(
-            Profile profile, RedisServer server, String args, String loadBefore, boolean apart) {
+            Profile profile, RedisServer server, String args, String loadBefore, Processors processors) {
         return List.of(
                 "`bench/run " + args + "` on " + LocalDate.now(ZoneOffset.UTC) + ": profile " + profile.name() + ", "
                         + profile.rounds() + " rounds, windows of "
                         + profile.window().toMillis() + " ms after "
                         + profile.warmUp().toMillis() + " ms of warm-up ("
                         + profile.firstWarmUp().toMillis() + " ms and more the first time).",
-                "The machine had " + PROCESSORS + " processors, "
+                "The machine had " + Processors.COUNT + " processors, "
                         + System.getProperty("os.name") + " " + System.getProperty("os.arch") + ", Java "
                         + Runtime.version() + ", and " + server.installation()
                         + " on the loopback interface without persistence. "
-                        + (apart
+                        + (processors == Processors.APART
                                 ? "The server had one processor for itself, and the clients had the rest."
                                 : "Server and clients shared the processors."),
                 "The load average was " + loadBefore + " before, and " + load() + " after (which includes this run).");

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 
 /** Runs cases against one server: round by round, in each round size by size, and for each size peer by peer. */
 public final class Runner {
@@ -21,7 +20,7 @@ public final class Runner {
             new PairCases.OneName(),
             ProcessesCase.ONE_THREAD,
             ProcessesCase.FOUR_THREADS,
-            new TimeCases.Held(),
+            new HeldCase(),
             new TimeCases.Churn(),
             new TimeCases.Killed(),
             new TimeCases.Cold(),
@@ -51,7 +50,7 @@ public final class Runner {
         }
     }
 
-    public Results run(RedisServer server) throws IOException, InterruptedException {
+    public Results run(RedisServer server, Processors processors) throws IOException, InterruptedException {
         Files.createDirectories(scratch);
         List<Case> left = new ArrayList<>(CASES);
         left.removeIf(question -> !only.isEmpty() && !only.contains(question.id()));
@@ -61,14 +60,15 @@ public final class Runner {
             List<String> jvmArgs = left.get(0).jvmArgs();
             try (Agents agents = new Agents(jvmArgs, scratch.resolve("agents.log"))) {
                 while (!left.isEmpty() && left.get(0).jvmArgs().equals(jvmArgs)) {
-                    run(left.remove(0), server, agents);
+                    run(left.remove(0), server, processors, agents);
                 }
             }
         }
         return results;
     }
 
-    private void run(Case question, RedisServer server, Agents agents) throws IOException, InterruptedException {
+    private void run(Case question, RedisServer server, Processors processors, Agents agents)
+            throws IOException, InterruptedException {
         List<String> asked = question.peers(profile).stream()
                 .filter(peer -> peers.isEmpty() || peers.contains(peer))
                 .toList();
@@ -77,11 +77,15 @@ public final class Runner {
         }
         long before = System.nanoTime();
         try (ServerMeter meter = new ServerMeter(server)) {
-            Bench bench = new Bench(server.uri(), meter, agents, profile, scratch);
+            Bench bench = new Bench(server, processors, meter, agents, profile, scratch);
             for (int round = 0; round < question.rounds(profile); round++) {
                 for (int size : question.sizes(profile)) {
-                    for (String peer : asked) {
-                        measure(question, bench, peer, size);
+                    if (question.isTogether()) {
+                        measure(question, bench, asked, size);
+                    } else {
+                        for (String peer : asked) {
+                            measure(question, bench, List.of(peer), size);
+                        }
                     }
                 }
             }
@@ -90,20 +94,20 @@ public final class Runner {
                 + Duration.ofNanos(System.nanoTime() - before).toSeconds() + " s");
     }
 
-    private void measure(Case question, Bench bench, String peer, int size) throws InterruptedException {
-        Results.Cell cell = new Results.Cell(question.id(), size, peer);
+    private void measure(Case question, Bench bench, List<String> some, int size) throws InterruptedException {
         try {
-            Map<String, Double> figures = question.measure(bench, peer, size);
-            results.add(cell, figures);
-            progress(question.id() + " " + size + " " + peer + " " + figures);
+            question.measureTogether(bench, some, size).forEach((peer, figures) -> {
+                results.add(new Results.Cell(question.id(), size, peer), figures);
+                progress(question.id() + " " + size + " " + peer + " " + figures);
+            });
         } catch (InterruptedException e) {
             throw e;
         } catch (Exception e) {
             String said = String.valueOf(e.getMessage());
-            results.note(question.id() + " " + size + " " + peer + " failed: "
-                    + said.lines().findFirst().orElse(""));
-            progress(question.id() + " " + size + " " + peer + " FAILED: " + said);
-            bench.forget(peer);
+            String what = question.id() + " " + size + " " + String.join(",", some);
+            results.note(what + " failed: " + said.lines().findFirst().orElse(""));
+            progress(what + " FAILED: " + said);
+            some.forEach(bench::forget);
         }
     }
 

@@ -11,86 +11,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Cases about time: renewal of held locks, traffic after the last release, expiry after a crash, and very many threads.
+ * Cases about time: traffic after the last release, expiry after a crash, and very many threads.
  */
 final class TimeCases {
 
     private TimeCases() {}
-
-    /** Many names held with a short lease; the size is their number. */
-    static final class Held implements Case {
-
-        private static final Duration LEASE = Duration.ofSeconds(3);
-
-        @Override
-        public String id() {
-            return "held";
-        }
-
-        @Override
-        public List<String> peers(Profile profile) {
-            return profile.isShort()
-                    ? List.of("holdfast", "lettuce-scripts", "redisson")
-                    : List.of("holdfast", "lettuce-scripts", "redisson", "spring-renewing");
-        }
-
-        @Override
-        public List<Integer> sizes(Profile profile) {
-            return List.of(profile.held());
-        }
-
-        @Override
-        public int rounds(Profile profile) {
-            return Math.min(3, Math.max(1, profile.rounds() - 1));
-        }
-
-        @Override
-        public Map<String, Double> measure(Bench bench, String peer, int size) throws Exception {
-            List<AgentProcess> used = bench.open(peer, 1, LEASE);
-            Message order = Message.of("hold")
-                    .with("names", size)
-                    .with("name", bench.freshName())
-                    .with("lease", LEASE.toNanos());
-            double before = bench.meter().usedMemory();
-            used.get(0).send(order.with("phase", "take"));
-            Message taken = bench.await(used).get(0);
-            double serverBytes = bench.meter().usedMemory() - before;
-            // Locks are held for long, so the figure is the cost of renewals by warm code. Some peers' code is compiled
-            // for most of a minute, at five times the cost.
-            int periods = bench.profile().isShort() ? 4 : 12;
-            Duration warmUp = LEASE.multipliedBy(bench.profile().isShort() ? 1 : 20);
-            Duration window = LEASE.multipliedBy(periods).dividedBy(3);
-            long from = System.nanoTime() + warmUp.toNanos();
-            long to = from + window.toNanos();
-            used.get(0).send(order.with("phase", "watch").with("from", from).with("to", to));
-            Clock.sleepUntil(from);
-            bench.meter().start();
-            long started = System.nanoTime();
-            Clock.sleepUntil(to);
-            ServerMeter.Load load = bench.meter().stop();
-            // The real length, because a busy machine wakes this thread late.
-            double renewals = 3.0 * (System.nanoTime() - started) / LEASE.toNanos();
-            Message watched = bench.await(used).get(0);
-            used.get(0).send(order.with("phase", "give"));
-            Message given = bench.await(used).get(0);
-            bench.forget(peer);
-            return Map.of(
-                    "heapPerLock",
-                    Double.valueOf(taken.text("heapPerLock")),
-                    "commandsPerPeriod",
-                    Peer.of(peer).onTheWire(load.commands()) / renewals,
-                    "bytesInPerPeriod",
-                    (double) load.bytesIn() / renewals,
-                    "clientCpuPercent",
-                    100 * Double.parseDouble(watched.text("cpuNs")) / window.toNanos(),
-                    "serverCpuPercent",
-                    100 * load.cpuMicros() * 1e3 / (renewals * LEASE.toNanos() / 3),
-                    "serverBytesPerLock",
-                    serverBytes / size,
-                    "lost",
-                    Double.valueOf(given.text("lost")));
-        }
-    }
 
     /** 2,000 pairs a second on 100 names, and then none; the size is the rate. */
     static final class Churn implements Case {

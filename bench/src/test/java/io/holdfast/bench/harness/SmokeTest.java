@@ -20,12 +20,12 @@ class SmokeTest {
     void measuresTwoPeers(@TempDir Path scratch) throws Exception {
         Runner runner = new Runner(
                 Profile.SMOKE,
-                List.of("counted", "processes-x1"),
+                List.of("counted", "processes-x1", "held"),
                 List.of("holdfast", "lettuce", "lettuce-lean", "lettuce-scripts"),
                 scratch);
         Results results;
         try (RedisServer server = RedisServer.start()) {
-            results = runner.run(server);
+            results = runner.run(server, Processors.SHARED);
         }
         assertThat(results.notes()).isEmpty();
         assertThat(results.violations()).isZero();
@@ -36,6 +36,9 @@ class SmokeTest {
         assertThat(results.median("counted", 1, "lettuce-lean", "commands")).isEqualTo(2);
         assertThat(results.median("counted", 1, "lettuce-scripts", "commands")).isEqualTo(2);
         assertThat(results.median("processes-x1", 2, "holdfast", "rate")).isPositive();
+
+        assertThat(results.median("held", 20, "holdfast", "commandsPerPeriod")).isPositive();
+        assertThat(results.median("held", 20, "lettuce-scripts", "lost")).isZero();
 
         String page = Report.of(results, List.of("A test."), Map.of(), "");
         assertThat(page).contains("| 2 | holdfast |").contains("Overlaps found: 0");
