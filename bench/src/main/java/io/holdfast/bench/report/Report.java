@@ -48,6 +48,8 @@ public final class Report {
                 - Each peer runs in child JVMs of its own, with its defaults. These stay up and warm over the cases. Peers take turns
                   within each round. A cell is the median of the rounds (least–most); a ratio is the median of the ratios within a
                   round.
+                - In *held*, the peers hold at the same time, each at a server of its own that was just started. So the bytes at the
+                  server include the growth of its tables.
                 - *lettuce* and *jedis* are a lock written by hand, and the limit of the rates: `SET NX PX` and a
                   compare-and-delete script, retried each millisecond. *lettuce-lean* is the limit of the server's cost: the least
                   that two scripts can do for a lease, a fencing token, a look at a queue and a message. *lettuce-scripts* measures
