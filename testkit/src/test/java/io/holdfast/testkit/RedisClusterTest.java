@@ -41,6 +41,22 @@ class RedisClusterTest {
     }
 
     @Test
+    void aNodeThatMissesASlotIsWaitedForEvenIfItNeedsNoFullCoverage() {
+        try (RedisCluster partial = RedisCluster.builder()
+                .replicasEach(0)
+                .args("--cluster-require-full-coverage", "no")
+                .start()) {
+            RedisServer viewer = partial.nodes().get(0);
+            RedisServer owner = partial.nodes().get(1);
+            int slot = partial.aSlotOf(owner);
+            // The owner's next messages tell the viewer again.
+            viewer.command("CLUSTER", "DELSLOTS", String.valueOf(slot));
+            partial.awaitOk();
+            assertThat(partial.nodeOf(slot)).isSameAs(owner);
+        }
+    }
+
+    @Test
     void aSlotMigratesStepByStep() {
         RedisServer from = cluster.nodeOf("{m}1");
         RedisServer to =
