@@ -85,6 +85,19 @@ class ArchiveTest {
         }
     }
 
+    /** The signal that some images stop a container with. Java answers it by a thread dump, and cannot do otherwise. */
+    @Test
+    void quitLeavesTheOutputOfTheCommandAlone() throws Exception {
+        String command = "kill -QUIT $PPID; i=0; until grep -q 'Full thread dump' /proc/$PPID/fd/2 || [ $i = 300 ];"
+                + " do i=$((i + 1)); sleep 0.1; done; echo ran";
+        try (RedisServer redis = RedisServer.start()) {
+            Result result = exec(redis, "sh", "-c", command);
+            assertThat(result.out()).isEqualTo("ran\n");
+            assertThat(result.err()).contains("Full thread dump");
+            assertThat(result.exitCode()).isZero();
+        }
+    }
+
     @Test
     void theCompletionKnowsTheCommands() throws Exception {
         Path completion = home.resolve("completion/holdfast");

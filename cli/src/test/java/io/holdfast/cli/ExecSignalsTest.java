@@ -9,20 +9,28 @@ import io.holdfast.cli.process.Kill;
 import io.holdfast.cli.process.ProcessTree;
 import io.holdfast.testkit.RedisServer;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 /** Signals that {@code exec} gets while it waits and while its command runs. */
+@EnabledOnOs(OS.LINUX) // numbers of signals
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ExecSignalsTest {
+
+    /** ABRT, USR1, USR2, ALRM, STKFLT, XCPU, XFSZ, VTALRM, PROF, IO, PWR. */
+    private static final List<Integer> RARE_SIGNALS = List.of(6, 10, 12, 14, 16, 24, 25, 26, 27, 29, 30);
 
     private RedisServer redis;
     private LockClient locks;
@@ -75,6 +83,45 @@ class ExecSignalsTest {
             assertThat(exec.isAlive()).isTrue();
             exec.type("end\n");
             assertThat(exec.exitCode()).isZero();
+        }
+    }
+
+    /** All signals of Linux that would end Java, but those that Java cannot receive. */
+    @Test
+    void passesRareSignalsOnToTheCommandAlone() throws Exception {
+        List<String> numbers = RARE_SIGNALS.stream()
+                .filter(number -> !ignores(number))
+                .map(String::valueOf)
+                .toList();
+        String traps = numbers.stream()
+                .map(number -> "trap 'echo got " + number + "' " + number + "; ")
+                .collect(Collectors.joining());
+        // A trapped signal ends "read" at once; a shell that waits for "sleep" runs the trap later.
+        try (CliProcess exec =
+                exec("rare", traps + "echo running; while ! read -r line; do :; done; echo $line; exit 5")) {
+            exec.awaitOut("running");
+            for (String number : numbers) {
+                signal(number, exec);
+                exec.awaitOut("got " + number + "\n");
+                assertThat(exec.isAlive()).isTrue();
+            }
+            assertThat(locks.tryAcquire("rare")).isEmpty();
+            exec.type("end\n");
+            assertThat(exec.exitCode()).isEqualTo(5);
+            assertThat(exec.err()).isEmpty();
+        }
+        assertReleased("rare");
+    }
+
+    @Test
+    void endsWithACommandThatDiesOfARareSignal() throws Exception {
+        for (int number : List.of(10, 24)) {
+            try (CliProcess exec = exec("rarely", "echo running; exec sleep 60")) {
+                exec.awaitOut("running");
+                signal(Integer.toString(number), exec);
+                assertThat(exec.exitCode()).isEqualTo(128 + number);
+            }
+            assertReleased("rarely");
         }
     }
 
@@ -133,11 +180,17 @@ class ExecSignalsTest {
     @Test
     void stopsWaitingAndLeavesNothing() throws Exception {
         try (Lease held = locks.tryAcquire("waiting").orElseThrow()) {
-            for (String signal : ignoresInt() ? List.of("TERM") : List.of("TERM", "INT")) {
+            for (String signal : ignoresInt() ? List.of("TERM", "USR1") : List.of("TERM", "USR1", "INT")) {
                 try (CliProcess exec = exec("waiting", "echo ran")) {
                     awaitWaiters("waiting", 1);
                     signal(signal, exec);
-                    assertThat(exec.exitCode()).isEqualTo(signal.equals("TERM") ? 143 : 130);
+                    assertThat(exec.exitCode())
+                            .isEqualTo(
+                                    switch (signal) {
+                                        case "TERM" -> 143;
+                                        case "USR1" -> 138;
+                                        default -> 130;
+                                    });
                     assertThat(exec.out()).isEmpty();
                     awaitWaiters("waiting", 0);
                 }
@@ -165,16 +218,18 @@ class ExecSignalsTest {
     }
 
     /** A plain shell starts its background jobs like that, and children inherit it. */
-    private static boolean ignoresInt() throws IOException {
+    private static boolean ignoresInt() {
         return ignores(2);
     }
 
-    private static boolean ignores(int signal) throws IOException {
-        Path status = Path.of("/proc/self/status");
-        if (!Files.exists(status)) {
-            return false;
+    private static boolean ignores(int signal) {
+        List<String> lines;
+        try {
+            lines = Files.readAllLines(Path.of("/proc/self/status"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
-        return Files.readAllLines(status).stream()
+        return lines.stream()
                 .filter(line -> line.startsWith("SigIgn:"))
                 .mapToLong(line -> Long.parseUnsignedLong(line.substring(7).strip(), 16))
                 .anyMatch(mask -> (mask & (1L << (signal - 1))) != 0);

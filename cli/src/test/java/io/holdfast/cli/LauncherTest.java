@@ -36,6 +36,14 @@ class LauncherTest {
         assertThat(standardInput("<in")).isEqualTo(in.toRealPath().toString());
     }
 
+    /** {@code ArchiveTest} shows the effect, with the launcher of the archive. */
+    @Test
+    void javasThreadDumpsStayOutOfTheOutput() throws Exception {
+        checkout();
+        shell("exec ./holdfast --version", 0);
+        assertThat(Files.readAllLines(root.resolve("options"))).contains("-XX:+DisplayVMOutputToStderr");
+    }
+
     @Test
     void testPrintsTheNumbersOnly() throws Exception {
         checkout();
@@ -120,6 +128,7 @@ class LauncherTest {
                 #!/bin/sh
                 stdin=$(readlink /proc/$$/fd/0)
                 echo "$stdin" >told
+                printf '%s\\n' "$@" >options
                 """);
         executable(bin.resolve("javac"), "#!/bin/sh\n");
         Files.createDirectories(root.resolve("demo/target/holdfast"));

@@ -36,7 +36,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Exits with the command's exit code. The lock is renewed while the command runs and released when it ends."
                     + " The command finds the name in HOLDFAST_LOCK and the fencing token in HOLDFAST_TOKEN, but not HOLDFAST_STORE, which may have a"
-                    + " password in it. SIGINT, SIGTERM and SIGHUP are passed on.",
+                    + " password in it. Signals are passed on, except SIGQUIT and real-time signals, which Java cannot"
+                    + " receive: use STOPSIGNAL SIGTERM in an image.",
             "",
             "TIME is a number of seconds, or a number with a unit: 500ms, 10s, 2m, 1h, 1d.",
             ""

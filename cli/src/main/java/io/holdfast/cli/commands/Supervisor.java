@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  *   CONNECTING: a signal ends this process at once: it holds nothing
  *   WAITING:    the first signal interrupts the main thread, which withdraws from the queue
- *   RUNNING:    a signal is passed on; a stop also starts the countdown to SIGKILL
+ *   RUNNING:    a signal is passed on; INT and TERM also start the countdown to SIGKILL
  *   ENDED:      signals are ignored: the lock is being released, which takes a bounded time
  * </pre>
  */
@@ -30,6 +30,13 @@ final class Supervisor implements AutoCloseable {
         RUNNING,
         ENDED
     }
+
+    /**
+     * The signals that would end this process while its command runs on, beside INT, TERM and HUP. Java leaves QUIT,
+     * ILL, FPE, SEGV, KILL and STOP to nobody, and does not know the real-time signals.
+     */
+    private static final List<String> RARE_SIGNALS =
+            List.of("USR1", "USR2", "ALRM", "VTALRM", "PROF", "XCPU", "XFSZ", "IO", "PWR", "STKFLT", "ABRT");
 
     /** How long the system may take to end a process after SIGKILL. */
     private static final Duration DYING = Duration.ofSeconds(1);
@@ -47,7 +54,7 @@ final class Supervisor implements AutoCloseable {
     /** Made by the main thread. */
     Supervisor(Duration killAfter) {
         this.killAfter = killAfter;
-        this.signals = Signals.receive(List.of("INT", "TERM", "HUP"), this::received);
+        this.signals = Signals.receive(List.of("INT", "TERM", "HUP"), RARE_SIGNALS, this::received);
     }
 
     @Override
@@ -115,8 +122,10 @@ final class Supervisor implements AutoCloseable {
                     stop(signal.name());
                 }
             }
-            case "HUP" -> passOn(signal.name()); // to many programs it means: read the configuration again
-            default -> stop(signal.name());
+            case "TERM" -> stop(signal.name());
+            // No stop: what they mean is for the command to say. HUP often means to read the configuration again, and
+            // USR1 to open the log again.
+            default -> passOn(signal.number());
         }
     }
 
@@ -154,17 +163,17 @@ final class Supervisor implements AutoCloseable {
         }
     }
 
-    private void passOn(String signal) {
+    private void passOn(int signal) {
         Process process;
         synchronized (this) {
             process = child;
         }
         try {
             if (process != null && process.isAlive()) {
-                Kill.send(signal, List.of(process.pid()));
+                Kill.send(Integer.toString(signal), List.of(process.pid()));
             }
         } catch (IOException | InterruptedException e) {
-            throw new IllegalStateException("SIG" + signal + " could not be sent", e);
+            throw new IllegalStateException("Signal " + signal + " could not be sent", e);
         }
     }
 }

@@ -12,7 +12,7 @@ public final class Kill {
     /**
      * Sends the signal to each process, in this order; a process that is gone is skipped.
      *
-     * @param signal its name without SIG
+     * @param signal its name without SIG, or its number, because a shell may not know the name of a rare one
      */
     public static void send(String signal, List<Long> pids) throws IOException, InterruptedException {
         // The shell's own kill: small images have no /bin/kill.

@@ -31,16 +31,19 @@ public final class Signals implements AutoCloseable {
      * Hands these signals to the receiver, each on a thread of its own, in place of what the JVM would do, until
      * closed. A signal that this process was started to ignore ({@code nohup}, a background job of a plain shell) stays
      * ignored.
+     *
+     * @param needed names without SIG
+     * @param others names of signals that a system may lack, and that a JVM may keep for its own use; those are left
+     *     as they are
      */
-    public static Signals receive(List<String> names, Consumer<Received> receiver) {
+    public static Signals receive(List<String> needed, List<String> others, Consumer<Received> receiver) {
         Signals signals = new Signals();
-        for (String name : names) {
-            signals.handle(name, receiver);
-        }
+        needed.forEach(name -> signals.handle(name, true, receiver));
+        others.forEach(name -> signals.handle(name, false, receiver));
         return signals;
     }
 
-    private void handle(String name, Consumer<Received> receiver) {
+    private void handle(String name, boolean needed, Consumer<Received> receiver) {
         try {
             Object signal = signalClass().getConstructor(String.class).newInstance(name);
             int number = (int) signalClass().getMethod("getNumber").invoke(signal);
@@ -51,6 +54,9 @@ public final class Signals implements AutoCloseable {
                 handled.add(new Handled(signal, before));
             }
         } catch (ReflectiveOperationException e) {
+            if (!needed && e.getCause() instanceof IllegalArgumentException) { // unknown here, or used by the JVM
+                return;
+            }
             close();
             throw new IllegalStateException("This Java cannot receive the signal " + name + ": " + e, e);
         }
