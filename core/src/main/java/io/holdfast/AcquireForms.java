@@ -181,7 +181,7 @@ abstract sealed class AcquireForms permits LockClient {
      */
     public boolean tryRun(String name, Consumer<? super Lease> task) {
         requireNonNull(task, "task");
-        return run(tryOnce(name, LockOptions.defaults().releasedByThread()), task);
+        return run(tryOnce(name, underTask(LockOptions.defaults())), task);
     }
 
     /**
@@ -203,7 +203,11 @@ abstract sealed class AcquireForms permits LockClient {
      */
     public boolean tryRun(String name, LockOptions options, Consumer<? super Lease> task) throws InterruptedException {
         requireNonNull(task, "task");
-        return run(tryAcquire(name, options.releasedByThread()), task);
+        return run(tryAcquire(name, underTask(options)), task);
+    }
+
+    private static LockOptions underTask(LockOptions options) {
+        return options.releasedByThread().leftAtClose();
     }
 
     private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {
@@ -219,7 +223,7 @@ abstract sealed class AcquireForms permits LockClient {
     public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
             throws E, InterruptedException {
         requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options.releasedByThread())) {
+        try (Lease lease = acquire(name, underTask(options))) {
             task.run(lease);
         }
     }
@@ -228,7 +232,7 @@ abstract sealed class AcquireForms permits LockClient {
     public <T extends @Nullable Object, E extends Exception> T callChecked(
             String name, LockOptions options, LeaseCall<T, E> task) throws E, InterruptedException {
         requireNonNull(task, "task");
-        try (Lease lease = acquire(name, options.releasedByThread())) {
+        try (Lease lease = acquire(name, underTask(options))) {
             return task.call(lease);
         }
     }
@@ -252,7 +256,7 @@ abstract sealed class AcquireForms permits LockClient {
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
         requireNonNull(task, "task");
-        CompletableFuture<Lease> acquired = acquireAsync(name, options).toCompletableFuture();
+        CompletableFuture<Lease> acquired = acquireAsync(name, options.leftAtClose()).toCompletableFuture();
         CompletableFuture<T> outcome = acquired.newIncompleteFuture();
         CompletionStage<T> ended = outcome;
         ended.whenComplete((value, why) -> acquired.cancel(false));

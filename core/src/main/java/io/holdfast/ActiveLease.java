@@ -45,13 +45,28 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      */
     private record Released(CompletableFuture<Boolean> answer) implements End {}
 
-    private record Lost(String why) implements End {}
+    private static final class Lost implements End {
+        private final String why;
+
+        /** Whether the user has ended the lost lease. */
+        private volatile boolean isGivenBack;
+
+        Lost(String why) {
+            this.why = why;
+        }
+    }
 
     /** What an owner thread has taken. Not in the lease, so that a lost lease does not keep its thread reachable. */
     static final class Holds {
         int count = 1; // by the owner thread
         volatile String lostWhy = "";
+
+        /** Whether the thread has unlocked the lost lock as often as it had taken it. */
+        volatile boolean isGivenBack;
     }
+
+    /** A bit of {@link #handOff}: a close of the client leaves the lease, because its work may go on. */
+    private static final int LEFT_AT_CLOSE = 1 << 15;
 
     static final long NO_LIMIT = Long.MAX_VALUE;
 
@@ -89,7 +104,10 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
      */
     private volatile @Nullable Holds holds; // made once
 
-    /** The number of the lease on its hold. A char, as in {@link Hold}: an int would make each lease larger. */
+    /**
+     * The number of the lease on its hold, which has 14 bits, and {@link #LEFT_AT_CLOSE}. A char, as in {@link Hold}:
+     * an int or one field more would make each lease larger.
+     */
     private final char handOff;
 
     /** Null unless the client was asked to remember anything of it. */
@@ -106,7 +124,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         super(handle);
         LockOptions options = waiter.options;
         this.hold = hold;
-        this.handOff = (char) hold.nextHandOff();
+        this.handOff = (char) (hold.nextHandOff() | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0));
         this.grantedNanos = grantedNanos;
         this.limitNanos =
                 options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(NO_LIMIT);
@@ -147,6 +165,28 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return takenBy < 0 ? null : releaser;
     }
 
+    /**
+     * Returns whether work under it may go on when the client is closed.
+     *
+     * @param closer the thread that closes the client; null if no thread of a user does
+     */
+    boolean isUsedAfterCloseBy(@Nullable Thread closer) {
+        boolean inCall = (handOff & LEFT_AT_CLOSE) != 0;
+        return !hasEnded() && (inCall || (releaser != null && releaser != closer)) && mayBeGivenBack();
+    }
+
+    /** Returns whether the work under a lost lease may still run: its user has not ended it, and still can. */
+    boolean isInUse() {
+        boolean isGivenBack =
+                owner() != null ? holds().isGivenBack : end instanceof Lost lost && lost.isGivenBack;
+        return !isGivenBack && !isReleased() && mayBeGivenBack();
+    }
+
+    /** Returns whether the thread that alone releases it is alive; without one, whether a user still refers to it. */
+    private boolean mayBeGivenBack() {
+        return releaser != null ? releaser.isAlive() : !refersTo(null);
+    }
+
     /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
     boolean blocksForEver(Thread thread) {
         return thread.equals(releaser) && renewed && !hasLimit() && isValid();
@@ -165,7 +205,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     @Override
     public long fencingToken() {
-        return Hold.token(hold.base, handOff);
+        return Hold.token(hold.base, handOffNumber());
     }
 
     @Override
@@ -173,9 +213,13 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return hold.holderId();
     }
 
+    private int handOffNumber() {
+        return handOff & ~LEFT_AT_CLOSE;
+    }
+
     /** Returns whether it was handed out on a hold that had a lease before. */
     boolean isHandedOn() {
-        return handOff > 0;
+        return handOffNumber() > 0;
     }
 
     /** Only for a lease that a thread owns. */
@@ -384,6 +428,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** Returns the engine's answer; null if the lease had ended before. */
     private @Nullable CompletableFuture<Boolean> tryRelease(long holdAtLeastNanos) {
         if (!isValid()) {
+            if (end instanceof Lost lost) {
+                lost.isGivenBack = true;
+                if (owner() != null) {
+                    holds().isGivenBack = true;
+                }
+            }
             return null;
         }
         CompletableFuture<Boolean> answer = new CompletableFuture<>();

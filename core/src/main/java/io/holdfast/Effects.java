@@ -33,6 +33,9 @@ interface Effects {
     /** Ends a hold, and then the lease, if there is one. The receiver compensates a failure. */
     void sendRelease(Hold hold, @Nullable ActiveLease lease);
 
+    /** Leaves a hold at the store until its lease has run out, because the work under this lost lease may go on. */
+    void leave(Hold hold, ActiveLease lease);
+
     /** Leaves a hold at the store until this time, without renewing it; then ends the lease. */
     void sendRetain(Hold hold, ActiveLease lease, long endNanos);
 

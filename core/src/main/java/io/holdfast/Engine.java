@@ -116,7 +116,8 @@ final class Engine {
     /** Closes a name that close() may have passed over before the name was there. */
     private void closeIfClosing(String name) {
         if (isClosed()) {
-            handle(name, state -> state.onClosed(closed()));
+            // The calling thread may have been granted the lock, and goes on to work under it.
+            handle(name, state -> state.onClosed(closed(), null));
         }
     }
 
@@ -232,13 +233,17 @@ final class Engine {
         whenClosed.thenRun(end);
     }
 
-    /** Ends everything; completes when the store has confirmed all releases. */
+    /**
+     * Ends everything; completes when the store has confirmed all releases. The holds of work that may go on are not
+     * released: see {@link ActiveLease#isUsedAfterCloseBy}.
+     */
     CompletionStage<Void> closeAsync() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         if (!closing.compareAndSet(null, done)) {
             return requireNonNull(closing.get());
         }
-        names.values().forEach(name -> name.handle(state -> state.onClosed(closed())));
+        Thread closer = Thread.currentThread();
+        names.values().forEach(name -> name.handle(state -> state.onClosed(closed(), closer)));
         retention.close();
         longWaits.close();
         foreignHolders.close();

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +130,11 @@ final class GuardedStore implements LockStore {
     @Override
     public String describe() {
         return store.describe();
+    }
+
+    @Override
+    public void leave(String name, String holderId, BooleanSupplier inUse) {
+        store.leave(name, holderId, inUse);
     }
 
     @Override

@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -279,6 +280,14 @@ final class LateStore implements LockStore {
     public String describe() {
         LockStore store = opened;
         return store != null ? store.describe() : "a store that could not be opened yet";
+    }
+
+    @Override
+    public void leave(String name, String holderId, BooleanSupplier inUse) {
+        LockStore store = opened;
+        if (store != null) {
+            store.leave(name, holderId, inUse);
+        }
     }
 
     @Override

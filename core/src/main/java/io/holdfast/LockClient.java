@@ -296,8 +296,13 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Releases all holds, fails all waiters with {@link LockClientClosedException}, waits for a bounded time for the
-     * store to confirm, and closes the store. Leases still in use are lost. Idempotent.
+     * Fails all waiters with {@link LockClientClosedException}, ends all leases, waits at most 2 seconds for the store
+     * to confirm, and closes the store. Idempotent. Leases still in use are lost, and their callbacks run.
+     *
+     * <p>The locks are released, except those under which work may go on: in a lambda form, under {@link #getLock} or
+     * {@link LockOptions#releasedByThread} of another thread that lives, and under {@link LockOptions#leftAtClose}.
+     * These stay locked, and are not renewed, until their leases have run out. So end such work before the close, or
+     * the next client waits for one lease.
      */
     @Override
     public void close() {

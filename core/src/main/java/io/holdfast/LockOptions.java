@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false, false);
+    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false, false, false);
 
     private final @Nullable Duration waitAtMost;
     private final @Nullable Duration leaseFor;
@@ -30,6 +30,7 @@ public final class LockOptions {
     private final boolean fair;
     private final boolean releasedByThread;
     private final boolean ignoresDeadlocks;
+    private final boolean leftAtClose;
 
     private LockOptions(
             @Nullable Duration waitAtMost,
@@ -38,7 +39,8 @@ public final class LockOptions {
             @Nullable Duration tenure,
             boolean fair,
             boolean releasedByThread,
-            boolean ignoresDeadlocks) {
+            boolean ignoresDeadlocks,
+            boolean leftAtClose) {
         this.waitAtMost = waitAtMost;
         this.leaseFor = leaseFor;
         this.holdAtMost = holdAtMost;
@@ -46,6 +48,7 @@ public final class LockOptions {
         this.fair = fair;
         this.releasedByThread = releasedByThread;
         this.ignoresDeadlocks = ignoresDeadlocks;
+        this.leftAtClose = leftAtClose;
     }
 
     /** Returns the defaults: wait as long as needed ({@code try} methods do not wait), renew while held. */
@@ -60,7 +63,7 @@ public final class LockOptions {
      */
     public LockOptions waitAtMost(Duration wait) {
         Limits.checkWait("waitAtMost", wait);
-        return new LockOptions(wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
+        return new LockOptions(wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -76,7 +79,7 @@ public final class LockOptions {
                             + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
                             + " limit)");
         }
-        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks);
+        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -92,7 +95,7 @@ public final class LockOptions {
                             + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
                             + " limit)");
         }
-        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks);
+        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     public Optional<Duration> waitAtMost() {
@@ -113,7 +116,7 @@ public final class LockOptions {
      * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -125,17 +128,18 @@ public final class LockOptions {
      */
     public LockOptions tenure(Duration tenure) {
         Limits.checkTenure(tenure);
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
      * Declares that the calling thread itself releases the lease, as a {@code try} block does. When that thread then
      * waits without limit for the same name, it would wait for itself; with this option, {@code acquire} and {@code
-     * lock} throw {@link IllegalStateException} instead. The lambda forms of {@link LockClient} that run
-     * on the calling thread set it.
+     * lock} throw {@link IllegalStateException} instead. While that thread lives, its lease is {@link #leftAtClose}
+     * when another thread closes the client. The lambda forms of {@link LockClient} that run on the calling thread set
+     * this option.
      */
     public LockOptions releasedByThread() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true, ignoresDeadlocks);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true, ignoresDeadlocks, leftAtClose);
     }
 
     public boolean isReleasedByThread() {
@@ -148,11 +152,25 @@ public final class LockOptions {
      * DeadlockException}. A {@link DistributedLock} is always checked.
      */
     public LockOptions ignoreDeadlocks() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, true);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, true, leftAtClose);
     }
 
     public boolean ignoresDeadlocks() {
         return ignoresDeadlocks;
+    }
+
+    /**
+     * Declares that the work under the lease may go on after the client was closed, because it runs in a call that the
+     * close does not end. The close tells such a lease its loss, as every other, but does not release it: the name
+     * stays locked until the lease has run out. The lambda forms of {@link LockClient} set this option.
+     */
+    public LockOptions leftAtClose() {
+        return new LockOptions(
+                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, true);
+    }
+
+    public boolean isLeftAtClose() {
+        return leftAtClose;
     }
 
     public boolean isFair() {
@@ -172,12 +190,14 @@ public final class LockOptions {
                 && Objects.equals(tenure, that.tenure)
                 && fair == that.fair
                 && releasedByThread == that.releasedByThread
-                && ignoresDeadlocks == that.ignoresDeadlocks;
+                && ignoresDeadlocks == that.ignoresDeadlocks
+                && leftAtClose == that.leftAtClose;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks);
+        return Objects.hash(
+                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     @Override
@@ -185,6 +205,7 @@ public final class LockOptions {
         return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost
                 + ", tenure=" + tenure + ", fair=" + fair
                 + (releasedByThread ? ", releasedByThread=true" : "")
-                + (ignoresDeadlocks ? ", ignoresDeadlocks=true]" : "]");
+                + (ignoresDeadlocks ? ", ignoresDeadlocks=true" : "")
+                + (leftAtClose ? ", leftAtClose=true]" : "]");
     }
 }

@@ -34,6 +34,7 @@ final class LostHolds {
         String unlock() {
             if (latest.count > 0) {
                 latest.count--;
+                latest.isGivenBack = latest.count == 0;
                 return latest.lostWhy;
             }
             if (before > 0) {

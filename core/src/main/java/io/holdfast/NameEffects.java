@@ -83,6 +83,12 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     }
 
     @Override
+    public final void leave(Hold hold, ActiveLease lease) {
+        engine.compensation.retain(hold.holderId());
+        engine.store.leave(name, hold.holderId(), lease::isInUse);
+    }
+
+    @Override
     public final void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         engine.retention
                 .keep(hold, endNanos)

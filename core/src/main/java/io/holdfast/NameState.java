@@ -209,10 +209,14 @@ final class NameState {
         contention().onForced();
     }
 
-    /** The client is closed: everything ends. */
-    void onClosed(LockClientClosedException why) {
+    /**
+     * The client is closed: everything ends.
+     *
+     * @param closer the thread that closes the client, unless it is not known
+     */
+    void onClosed(LockClientClosedException why, @Nullable Thread closer) {
         failAll(why);
-        tenure.onClosed();
+        tenure.onClosed(closer);
     }
 
     // --- events from the store ---

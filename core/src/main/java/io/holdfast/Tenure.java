@@ -132,9 +132,20 @@ final class Tenure {
         }
     }
 
-    void onClosed() {
+    /** @param closer see {@link ActiveLease#isUsedAfterCloseBy} */
+    void onClosed(@Nullable Thread closer) {
         Hold held = hold;
-        if (held != null) {
+        if (held == null) {
+            return;
+        }
+        ActiveLease out = lease;
+        if (out != null && out.isUsedAfterCloseBy(closer)) {
+            loseLease(
+                    "the client was closed while work under it ran; the lock stays locked until the lease has run out",
+                    false);
+            drop(held);
+            state.effects.leave(held, out);
+        } else {
             loseLease("the client was closed", false);
             drop(held);
             state.effects.sendRelease(held, null);

@@ -12,6 +12,7 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 
 /** Passes everything on; a test overrides what it is about. */
 class ForwardingStore implements LockStore {
@@ -60,6 +61,11 @@ class ForwardingStore implements LockStore {
     @Override
     public CompletionStage<Boolean> forceRelease(String name) {
         return store.forceRelease(name);
+    }
+
+    @Override
+    public void leave(String name, String holderId, BooleanSupplier inUse) {
+        store.leave(name, holderId, inUse);
     }
 
     @Override

@@ -254,7 +254,7 @@ class NameStateTest {
     void a_closed_client_fails_its_waiters_and_releases_its_hold() {
         hold();
         arrive(DEFAULTS);
-        state.onClosed(new LockClientClosedException("closed"));
+        state.onClosed(new LockClientClosedException("closed"), null);
         asks("no lease: FAILED", "lost: the client was closed", "release 1");
     }
 

@@ -108,6 +108,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public void leave(Hold hold, ActiveLease lease) {
+        ask("leave " + number(hold.holderId()));
+    }
+
+    @Override
     public void sendRetain(Hold hold, ActiveLease lease, long endNanos) {
         ask("retain " + number(hold.holderId()));
     }

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
 
 /**
  * The remote authority on lock names: which holder id holds each of them.
@@ -153,7 +154,18 @@ public interface LockStore extends AutoCloseable {
     /** Returns one short phrase for messages and logs, without secrets, for example {@code redis://10.0.0.7:6379/0}. */
     String describe();
 
-    /** Closes the connections. The engine has released the holds before. Does not throw. */
+    /**
+     * Leaves a hold: the client is about to close and renews it no more, but the work under it may go on. The store
+     * keeps the hold until its lease has run out, also after {@link #close}. Does not throw.
+     *
+     * <p>A store whose holds end with its connections overrides this method: it keeps the connection, and with it the
+     * hold, for as long as {@code inUse} returns true, and lets the hold end then.
+     *
+     * @param inUse returns whether the work may still run; for any thread, at intervals
+     */
+    default void leave(String name, String holderId, BooleanSupplier inUse) {}
+
+    /** Closes the connections. The engine has released or {@linkplain #leave left} the holds before. Does not throw. */
     @Override
     void close();
 }

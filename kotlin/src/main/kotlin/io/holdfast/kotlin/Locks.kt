@@ -49,7 +49,7 @@ public suspend fun <T> LockClient.withLock(
     options: LockOptions = LockOptions.defaults(),
     block: suspend CoroutineScope.(Lease) -> T,
 ): T {
-    val held = findHeld(name) ?: hold(acquireAsync(name, options).awaitOrWithdraw { it })
+    val held = findHeld(name) ?: hold(acquireAsync(name, options.leftAtClose()).awaitOrWithdraw { it })
     return held.run(block)
 }
 
@@ -72,7 +72,7 @@ public suspend fun <T : Any> LockClient.tryWithLock(
     block: suspend CoroutineScope.(Lease) -> T,
 ): T? {
     val held = findHeld(name)
-        ?: tryAcquireAsync(name, options).awaitOrWithdraw { it.orElse(null) }?.let { hold(it) }
+        ?: tryAcquireAsync(name, options.leftAtClose()).awaitOrWithdraw { it.orElse(null) }?.let { hold(it) }
     return held?.run(block)
 }
 

@@ -69,7 +69,7 @@ final class BlockingCall {
         }
         MultiLease leases;
         try {
-            leases = call.client().acquireAll(missing, call.options().releasedByThread());
+            leases = call.client().acquireAll(missing, call.options().releasedByThread().leftAtClose());
         } catch (LockTimeoutException e) {
             return call.alternative(e, observed);
         } catch (InterruptedException e) {

@@ -246,7 +246,7 @@ public final class OperationReader {
 
     private LockOptions options(Method method, Locked annotation) {
         LockedDefaults defaults = beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard);
-        LockOptions options = completed(LockOptions.defaults(), defaults.options());
+        LockOptions options = completed(LockOptions.defaults().leftAtClose(), defaults.options());
         String wait = resolve(method, "waitTime", annotation.waitTime());
         Optional<Duration> waitTime = wait.isBlank()
                 ? defaults.waitTime()
