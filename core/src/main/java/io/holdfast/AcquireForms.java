@@ -115,10 +115,32 @@ abstract sealed class AcquireForms permits LockClient {
         return acquireAll(names, LockOptions.defaults());
     }
 
+    /**
+     * Acquires several locks together and waits for at most this time for all of them; zero means one attempt.
+     *
+     * @throws LockTimeoutException if the wait time passed
+     * @throws IllegalArgumentException if the wait is negative or longer than 100 years
+     */
+    @CheckReturnValue
+    public MultiLease acquireAll(Collection<String> names, Duration wait) throws InterruptedException {
+        return acquireAll(names, LockOptions.defaults().waitAtMost(wait));
+    }
+
     /** Acquires several locks together if all are free now, with the default options. */
     @CheckReturnValue
     public Optional<MultiLease> tryAcquireAll(Collection<String> names) throws InterruptedException {
         return tryAcquireAll(names, LockOptions.defaults());
+    }
+
+    /**
+     * Acquires several locks together if that is possible within this time; zero means one attempt.
+     *
+     * @return empty if they were not free together
+     * @throws IllegalArgumentException if the wait is negative or longer than 100 years
+     */
+    @CheckReturnValue
+    public Optional<MultiLease> tryAcquireAll(Collection<String> names, Duration wait) throws InterruptedException {
+        return tryAcquireAll(names, LockOptions.defaults().waitAtMost(wait));
     }
 
     /** Acquires several locks together without a thread that waits, with the default options. */
@@ -127,10 +149,22 @@ abstract sealed class AcquireForms permits LockClient {
         return acquireAllAsync(names, LockOptions.defaults());
     }
 
+    /** Acquires several locks as {@link #acquireAll(Collection, Duration)} does, without a thread that waits. */
+    @CheckReturnValue
+    public CompletionStage<MultiLease> acquireAllAsync(Collection<String> names, Duration wait) {
+        return acquireAllAsync(names, LockOptions.defaults().waitAtMost(wait));
+    }
+
     /** Acquires several locks as {@link #tryAcquireAll(Collection)} does, without a thread that waits. */
     @CheckReturnValue
     public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names) {
         return tryAcquireAllAsync(names, LockOptions.defaults());
+    }
+
+    /** Acquires several locks as {@link #tryAcquireAll(Collection, Duration)} does, without a thread that waits. */
+    @CheckReturnValue
+    public CompletionStage<Optional<MultiLease>> tryAcquireAllAsync(Collection<String> names, Duration wait) {
+        return tryAcquireAllAsync(names, LockOptions.defaults().waitAtMost(wait));
     }
 
     // --- under a lambda: the lease is always released ---
@@ -256,7 +290,8 @@ abstract sealed class AcquireForms permits LockClient {
     public <T extends @Nullable Object> CompletionStage<T> callAsync(
             String name, LockOptions options, Function<? super Lease, ? extends CompletionStage<T>> task) {
         requireNonNull(task, "task");
-        CompletableFuture<Lease> acquired = acquireAsync(name, options.leftAtClose()).toCompletableFuture();
+        CompletableFuture<Lease> acquired =
+                acquireAsync(name, options.leftAtClose()).toCompletableFuture();
         CompletableFuture<T> outcome = acquired.newIncompleteFuture();
         CompletionStage<T> ended = outcome;
         ended.whenComplete((value, why) -> acquired.cancel(false));

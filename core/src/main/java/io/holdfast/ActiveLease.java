@@ -177,8 +177,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Returns whether the work under a lost lease may still run: its user has not ended it, and still can. */
     boolean isInUse() {
-        boolean isGivenBack =
-                owner() != null ? holds().isGivenBack : end instanceof Lost lost && lost.isGivenBack;
+        boolean isGivenBack = owner() != null ? holds().isGivenBack : end instanceof Lost lost && lost.isGivenBack;
         return !isGivenBack && !isReleased() && mayBeGivenBack();
     }
 

@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>waits</td><td>{@code acquire(name [, wait | options])}</td><td>{@code acquireAsync}, the same</td></tr>
  *   <tr><td>may return empty</td><td>{@code tryAcquire(name [, wait | options])}</td>
  *       <td>{@code tryAcquireAsync}, the same</td></tr>
- *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, options])}</td>
+ *   <tr><td>several names, all or none</td><td>{@code acquireAll}, {@code tryAcquireAll(names [, wait | options])}</td>
  *       <td>{@code acquireAllAsync}, {@code tryAcquireAllAsync}, the same</td></tr>
  *   <tr><td>under a lambda, always released</td><td>{@code run}, {@code call(name [, options], task)},
  *       {@code tryRun(name [, wait | options], task)}; for checked exceptions {@code runChecked}, {@code

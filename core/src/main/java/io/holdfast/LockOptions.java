@@ -63,7 +63,8 @@ public final class LockOptions {
      */
     public LockOptions waitAtMost(Duration wait) {
         Limits.checkWait("waitAtMost", wait);
-        return new LockOptions(wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(
+                wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -116,7 +117,8 @@ public final class LockOptions {
      * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(
+                waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -128,7 +130,8 @@ public final class LockOptions {
      */
     public LockOptions tenure(Duration tenure) {
         Limits.checkTenure(tenure);
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(
+                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
     }
 
     /**

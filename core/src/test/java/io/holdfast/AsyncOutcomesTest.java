@@ -41,8 +41,9 @@ class AsyncOutcomesTest extends EngineFixture {
             assertThatIllegalArgumentException().isThrownBy(() -> client.tryAcquireAllAsync(List.of(" "), DEFAULTS));
             assertThatNullPointerException().isThrownBy(() -> client.acquireAsync("a", (LockOptions) null));
             assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAsync("a", (LockOptions) null));
-            assertThatNullPointerException().isThrownBy(() -> client.acquireAllAsync(List.of("a"), null));
-            assertThatNullPointerException().isThrownBy(() -> client.tryAcquireAllAsync(List.of("a"), null));
+            assertThatNullPointerException().isThrownBy(() -> client.acquireAllAsync(List.of("a"), (LockOptions) null));
+            assertThatNullPointerException()
+                    .isThrownBy(() -> client.tryAcquireAllAsync(List.of("a"), (LockOptions) null));
             client.close();
         }
     }

@@ -136,8 +136,8 @@ class CloseUnderWorkTest {
     @Test
     void several_names_are_left() throws Exception {
         assertLeft(start(holds -> {
-            try (MultiLease leases = client.acquireAll(
-                    List.of("a", "b"), LockOptions.defaults().leftAtClose())) {
+            try (MultiLease leases =
+                    client.acquireAll(List.of("a", "b"), LockOptions.defaults().leftAtClose())) {
                 work(holds);
             }
         }));

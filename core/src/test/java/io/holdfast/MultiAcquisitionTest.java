@@ -40,6 +40,31 @@ class MultiAcquisitionTest extends EngineFixture {
         now(acquire(other, "c")).release();
     }
 
+    /** The short forms with a wait alone: zero is one attempt, and a bad wait is refused. */
+    @Test
+    void takes_a_wait_without_options() throws InterruptedException {
+        List<String> names = List.of("a", "b");
+        client.acquireAll(names, Duration.ZERO).release();
+        client.tryAcquireAll(names, Duration.ZERO).orElseThrow().release();
+        Lease held = now(acquire(other, "b"));
+
+        assertThatThrownBy(() -> client.acquireAll(names, Duration.ZERO)).isInstanceOf(LockTimeoutException.class);
+        assertThat(client.tryAcquireAll(names, Duration.ZERO)).isEmpty();
+        CompletableFuture<MultiLease> all =
+                client.acquireAllAsync(names, Duration.ofSeconds(2)).toCompletableFuture();
+        CompletableFuture<Optional<MultiLease>> perhaps =
+                client.tryAcquireAllAsync(names, Duration.ofSeconds(2)).toCompletableFuture();
+        advance(1_900);
+        assertThat(all).isNotDone();
+        assertThat(perhaps).isNotDone();
+        advance(200);
+        assertThat(all).isCompletedExceptionally();
+        assertThat(perhaps.join()).isEmpty();
+        assertThatThrownBy(() -> client.tryAcquireAll(names, Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class);
+        held.release();
+    }
+
     @Test
     void two_groups_in_opposite_order_do_not_wait_for_each_other_in_a_circle() {
         CompletableFuture<MultiLease> first = all(client, DEFAULTS, "a", "b");

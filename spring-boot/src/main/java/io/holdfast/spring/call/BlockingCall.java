@@ -69,7 +69,8 @@ final class BlockingCall {
         }
         MultiLease leases;
         try {
-            leases = call.client().acquireAll(missing, call.options().releasedByThread().leftAtClose());
+            leases = call.client()
+                    .acquireAll(missing, call.options().releasedByThread().leftAtClose());
         } catch (LockTimeoutException e) {
             return call.alternative(e, observed);
         } catch (InterruptedException e) {
