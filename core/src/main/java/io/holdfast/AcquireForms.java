@@ -77,7 +77,8 @@ abstract sealed class AcquireForms permits LockClient {
     /**
      * Acquires the lock if that is possible within this time; zero means one attempt.
      *
-     * @return empty if others held the lock for all of that time, or the store did not answer within it
+     * @return empty if others held the lock for all of that time
+     * @throws LockStoreException if the store failed, or answered nothing during the whole wait
      * @throws IllegalArgumentException if the wait is negative or longer than 100 years
      */
     @CheckReturnValue

@@ -33,6 +33,9 @@ final class Contention {
     private static final long RETRY_FIRST_NANOS = 50_000_000;
     private static final long RETRY_MAX_NANOS = 1_000_000_000;
 
+    /** Time for the store's first answer to a waiter, however short the wait: design rule 7 allows a round trip. */
+    private static final long FIRST_ANSWER_NANOS = 100_000_000;
+
     private final NameState state;
     private @Nullable Attempt attempt;
 
@@ -56,6 +59,60 @@ final class Contention {
 
     boolean wasBusyFor(Waiter waiter) {
         return attempt != null && attempt.wasBusyFor(waiter);
+    }
+
+    /** Returns the sending of the command that is under way; null if none is. */
+    @Nullable
+    ClockReading commandUnderWay() {
+        return attempt != null && attempt.inFlight ? attempt.sent : null;
+    }
+
+    private boolean isUnanswered(Waiter waiter) {
+        return waiter.command != null && waiter.command == commandUnderWay();
+    }
+
+    private long sinceSending() {
+        ClockReading sent = commandUnderWay();
+        return sent == null ? 0 : now() - sent.nanos();
+    }
+
+    /** Returns for how long the waiter, whose time has passed, still waits for the first answer; zero if not at all. */
+    long firstAnswerDueIn(Waiter waiter) {
+        return isUnanswered(waiter) ? Math.max(0, FIRST_ANSWER_NANOS - sinceSending()) : 0;
+    }
+
+    /**
+     * Returns whether the waiter, whose time has passed, knows nothing of the name: no answer has come while it waited.
+     * An attempt without a wait asks nothing if others contend here, so it goes by what they know.
+     */
+    boolean isSilentFor(Waiter waiter) {
+        if (attempt == null) {
+            return false;
+        }
+        return waiter.waitNanos == 0
+                ? !attempt.wasBusyFor(waiter) && sinceSending() >= FIRST_ANSWER_NANOS
+                : isUnanswered(waiter) || !attempt.wasBusyFor(waiter);
+    }
+
+    /** Returns the failure of such a wait. */
+    LockStoreException silence(Waiter waiter) {
+        long nanos = waiter.waitNanos == 0 ? sinceSending() : now() - waiter.arrivedNanos;
+        return new LockStoreException(
+                "The store did not answer within " + DurationText.rounded(Duration.ofNanos(nanos))
+                        + " whether the lock " + Quoted.name(state.effects.name())
+                        + " is free (expected: a store that answers in much less than the wait; see whether the server"
+                        + " hangs, or cannot be reached)",
+                state.effects.describeStore(),
+                null);
+    }
+
+    /** Returns for how long the store has not answered; zero unless a command has waited for long. */
+    long unheardNanos() {
+        return attempt != null && sinceSending() >= FIRST_ANSWER_NANOS ? now() - attempt.lastGoodNanos : 0;
+    }
+
+    private long now() {
+        return state.settings().time.nanoTime();
     }
 
     /** Returns the holder of the name in the last answer of the store; null if it is not known. */

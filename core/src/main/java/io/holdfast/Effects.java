@@ -59,6 +59,9 @@ interface Effects {
      */
     void watchForLate(Attempt attempt);
 
+    /** Requests the end of a wait by {@link NameState#onLeave} after this time. */
+    void scheduleTimeout(Waiter waiter, long delayNanos);
+
     /** Requests {@link Contention#onPoll} after this time; replaces an earlier request. */
     void schedulePoll(long delayNanos);
 

@@ -130,8 +130,8 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * Acquires the lock if that is possible within {@link LockOptions#waitAtMost}; without that option, if the lock is
      * free now.
      *
-     * @return empty if others held the lock for all of that time, or the store did not answer within it
-     * @throws LockStoreException if the store failed
+     * @return empty if others held the lock for all of that time
+     * @throws LockStoreException if the store failed, or answered nothing during the whole wait
      * @throws InterruptedException if the thread was interrupted while it waited; nothing is left behind
      */
     @Override

@@ -7,8 +7,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when a wait for a lock ended without it: others held it for all of that time, or the store did not answer in
- * time. The message says which. Nothing is left behind.
+ * Thrown when a wait for a lock ended without it, because others held the lock. If the store stopped answering during
+ * the wait, the message says for how long it had not answered. Nothing is left behind.
  *
  * <pre>{@code
  * try (Lease lease = locks.acquire("report", LockOptions.defaults().waitAtMost(ofSeconds(10)))) {

@@ -52,9 +52,6 @@ final class MultiAcquisition {
      */
     private @Nullable Throwable lastFailure;
 
-    /** Whether the store has said anything of any name. */
-    private boolean answered;
-
     /** A name that the store fails for, if its waits were cut short, and for how long. */
     private @Nullable String failing;
 
@@ -275,14 +272,9 @@ final class MultiAcquisition {
 
     private LockTimeoutException timeout() {
         String wait = DurationText.of(Duration.ofNanos(waitNanos));
-        String locks = names.size() == 1 ? "lock " : "locks ";
-        String be = names.size() == 1 ? " is" : " are";
-        String message = waitNanos > 0 && !answered
-                ? "The store did not answer within " + wait + " whether the " + locks + Quoted.names(names) + be
-                        + " free"
-                : "The " + locks + Quoted.names(names)
-                        + (names.size() == 1 ? " was not free" : " were not free together")
-                        + (waitNanos == 0 ? "" : " within " + wait);
+        String message = "The " + (names.size() == 1 ? "lock " : "locks ") + Quoted.names(names)
+                + (names.size() == 1 ? " was not free" : " were not free together")
+                + (waitNanos == 0 ? "" : " within " + wait);
         Duration waited = Duration.ofNanos(Math.max(0, time.nanoTime() - startNanos));
         return new LockTimeoutException(message, names, waited, null);
     }
@@ -292,7 +284,6 @@ final class MultiAcquisition {
             lastFailure = failure;
         } else if (ended.stream().anyMatch(Waiter::wasAnswered)) {
             lastFailure = null;
-            answered = true;
         }
     }
 

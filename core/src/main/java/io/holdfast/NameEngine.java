@@ -86,14 +86,21 @@ final class NameEngine extends NameEffects implements NameEvents {
             }
             waiter.onSubmitted(this);
             armDeadline(waiter);
-            return new Reservation(this, waiter, attempt, attempt.markSending(time()), request(attempt));
+            ClockReading sent = attempt.markSending(time());
+            waiter.command = sent;
+            return new Reservation(this, waiter, attempt, sent, request(attempt));
         });
     }
 
     private void armDeadline(Waiter waiter) {
         if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
-            waiter.timer = time().schedule(waiter.waitNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
+            scheduleTimeout(waiter, waiter.waitNanos);
         }
+    }
+
+    @Override
+    public void scheduleTimeout(Waiter waiter, long delayNanos) {
+        waiter.timer = time().schedule(delayNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
     }
 
     /** A command that removes whatever hold there is on the name, sent through this client. */

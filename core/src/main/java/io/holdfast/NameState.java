@@ -125,6 +125,12 @@ final class NameState {
         if (idle) {
             contention().begin();
         }
+        waiter.command = commandUnderWay();
+    }
+
+    /** Returns the sending of the command for the name that is under way; null if none is. */
+    private @Nullable ClockReading commandUnderWay() {
+        return contender == null ? null : contender.commandUnderWay();
     }
 
     /**
@@ -150,6 +156,7 @@ final class NameState {
             effects.failWaiter(waiter, Waiter.State.TIMED_OUT, null);
         }
         contention().endMulti(attempt);
+        endOverdue();
     }
 
     /**
@@ -168,10 +175,18 @@ final class NameState {
             effects.abandon(attempt.holderId, attempt.leaseNanos);
         }
         contention().endMulti(attempt);
+        endOverdue();
     }
 
-    /** A waiter gives up. Only called while it is pending. */
+    /** A waiter gives up, or its time has passed. Only called while it is pending. */
     void onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        long rest = outcome == Waiter.State.TIMED_OUT ? contention().firstAnswerDueIn(waiter) : 0;
+        if (rest > 0) {
+            waiter.overdue = true;
+            waiters().hasOverdue = true;
+            effects.scheduleTimeout(waiter, rest);
+            return;
+        }
         waiters().remove(waiter);
         if (outcome == Waiter.State.TIMED_OUT) {
             timeOut(waiter);
@@ -227,6 +242,7 @@ final class NameState {
         if (!tenure.isOf(attempt.holderId)) {
             contention().onAcquired(attempt, sent, reply, error);
         }
+        endOverdue();
     }
 
     void onRequeued(Attempt attempt, ClockReading sent, @Nullable ReleaseReply reply, @Nullable Throwable error) {
@@ -234,6 +250,7 @@ final class NameState {
         if (!tenure.isOf(attempt.holderId)) {
             contention().onRequeued(attempt, sent, reply, error);
         }
+        endOverdue();
     }
 
     private void watchForLate(Attempt attempt, @Nullable Throwable error) {
@@ -253,6 +270,7 @@ final class NameState {
     void onPushed(PushedGrant grant) {
         if (abandonUnlessAwaited(grant.holderId(), settings().leaseNanos)) {
             contention().onPushed(grant);
+            endOverdue();
         }
     }
 
@@ -287,15 +305,38 @@ final class NameState {
         effects.failWaiter(waiter, Waiter.State.FAILED, why);
     }
 
-    /** Ends a wait whose time has passed. The waiter is not in the queue (any more). */
+    /**
+     * Ends a wait whose time has passed. The waiter is not in the queue (any more). A store that failed for the last
+     * part of the wait, or was silent for all of it, does not make the name busy (design rule 11).
+     */
     void timeOut(Waiter waiter) {
         StoreException error = contention().lastError();
+        boolean held = tenure.isActive();
         if (error != null) {
-            // The store failed for the last part of the wait, so the name is not known to be busy (design rule 11).
             effects.failWaiter(waiter, Waiter.State.FAILED, new LockStoreException(error, effects.describeStore()));
+        } else if (!held && contention().isSilentFor(waiter)) {
+            effects.failWaiter(waiter, Waiter.State.FAILED, contention().silence(waiter));
         } else {
-            waiter.foundBusy = tenure.isActive() || contention().wasBusyFor(waiter);
+            waiter.foundBusy = held || contention().wasBusyFor(waiter);
+            waiter.unheardNanos = contention().unheardNanos();
             effects.failWaiter(waiter, Waiter.State.TIMED_OUT, null);
+        }
+    }
+
+    /** Ends the waits that are over and waited only for the answer that has come. */
+    private void endOverdue() {
+        if (queue == null || !queue.hasOverdue) {
+            return;
+        }
+        queue.hasOverdue = false;
+        Waiter next;
+        for (Waiter waiter = queue.first(); waiter != null; waiter = next) {
+            next = waiter.after;
+            if (waiter.overdue && waiter.command == commandUnderWay()) {
+                queue.hasOverdue = true;
+            } else if (waiter.overdue) {
+                onLeave(waiter, Waiter.State.TIMED_OUT, null);
+            }
         }
     }
 

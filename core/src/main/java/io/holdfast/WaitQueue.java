@@ -13,6 +13,9 @@ final class WaitQueue {
     private @Nullable Waiter first;
     private @Nullable Waiter last;
 
+    /** Whether there may be a waiter that is overdue: see {@link Waiter#overdue}. */
+    boolean hasOverdue;
+
     /** When a waiter was last woken to take the lock: the beginning of its turn. */
     long turnNanos;
 

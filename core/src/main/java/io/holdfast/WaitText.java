@@ -26,11 +26,11 @@ record WaitText(
         if (waiter.makesOneAttempt() && (waiter.foundBusy || waiter.waitNanos == 0)) {
             return timeout(lock + " is held by " + holder());
         }
-        String wait = waiter.options.waitAtMost().map(DurationText::of).orElse("the whole wait");
-        if (!waiter.foundBusy && waiter.state == Waiter.State.TIMED_OUT) {
-            return timeout(
-                    "The store did not answer within " + wait + " whether the lock " + Quoted.name(name) + " is free");
+        if (waiter.unheardNanos > 0) {
+            return timeout(lock + " was held by others" + last() + ", and the store has not answered for the last "
+                    + DurationText.rounded(Duration.ofNanos(waiter.unheardNanos)));
         }
+        String wait = waiter.options.waitAtMost().map(DurationText::of).orElse("the whole wait");
         return timeout(isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait + last());
     }
 

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
@@ -50,8 +51,21 @@ final class Waiter {
     /** Whether the listener is not notified if the wait fails, because the caller tries another way. */
     boolean failsQuietly; // by the engine's lock
 
-    /** Whether the wait ended because the name was busy, and not only because the store did not answer in time. */
+    /** Whether the name is known to have been busy when the wait ended without a lease. */
     boolean foundBusy; // by the engine's lock; published with the outcome
+
+    /**
+     * The sending of the command for the name that was under way when the wait began; null if none was. While that
+     * command is under way, the waiter knows nothing of the name.
+     */
+    @Nullable
+    ClockReading command; // by the engine's lock
+
+    /** Whether its time is over, and it waits only for the answer to {@link #command}, which has had little time. */
+    boolean overdue; // by the engine's lock
+
+    /** For how long the store had not answered at the end of the wait; zero if no command waited for long. */
+    long unheardNanos; // by the engine's lock
 
     /** Whether the log says that it has waited for long: then the log also says how the wait ends. */
     boolean logged; // by the engine's lock

@@ -189,7 +189,7 @@ class MultiAttemptTest extends EngineFixture {
             store.acquires = fate;
             CompletableFuture<MultiLease> all = all(DEFAULTS.waitAtMost(ofSeconds(1)));
             advance(1_001);
-            assertThatThrownBy(all::join).hasCauseInstanceOf(LockTimeoutException.class);
+            assertThatThrownBy(all::join).hasCauseInstanceOf(LockStoreException.class);
             assertThat(store.count("acquire")).isZero();
             store.acquires = Fate.PASS;
             store.deliverRequests();

@@ -123,7 +123,10 @@ class NameStateTest {
         Waiter waiter = arrive(DEFAULTS.waitAtMost(ofMillis(10)));
         effects.asked();
         state.onLeave(waiter, Waiter.State.TIMED_OUT, null);
-        asks("no lease: TIMED_OUT", "abandon 1");
+        asks("end the wait after 100 ms");
+        effects.time.advance(ofMillis(100));
+        state.onLeave(waiter, Waiter.State.TIMED_OUT, null);
+        asks("no lease: FAILED", "abandon 1");
         granted(1);
         asks("abandon 1");
     }

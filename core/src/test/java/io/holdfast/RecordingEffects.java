@@ -139,6 +139,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public void scheduleTimeout(Waiter waiter, long delayNanos) {
+        ask("end the wait after " + delayNanos / 1_000_000 + " ms");
+    }
+
+    @Override
     public void schedulePoll(long delayNanos) {
         ask("poll after " + delayNanos / 1_000_000 + " ms");
     }

@@ -378,48 +378,4 @@ class WaitingTest extends EngineFixture {
         Throwable thrown = org.assertj.core.api.Assertions.catchThrowable(call);
         return Optional.ofNullable(thrown == null ? null : thrown.getCause());
     }
-
-    @Test
-    void a_wait_that_ends_before_the_store_has_answered_does_not_say_that_others_held_the_lock() {
-        store.acquires = Fate.REQUEST_HELD;
-        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofMillis(500)));
-        advance(500);
-        assertTheStoreDidNotAnswer(waiting);
-    }
-
-    @Test
-    void a_wait_for_several_that_ends_before_the_store_has_answered_does_not_say_so_either() {
-        store.acquires = Fate.REQUEST_HELD;
-        CompletableFuture<?> waiting = client.acquireAllAsync(List.of("a", "b"), DEFAULTS.waitAtMost(ofMillis(500)))
-                .toCompletableFuture();
-        advance(500);
-        assertTheStoreDidNotAnswer(waiting);
-    }
-
-    @Test
-    void
-            a_wait_behind_a_hold_of_the_same_client_says_that_the_lock_was_held_though_the_last_question_is_not_answered() {
-        Lease held = now(acquire(client, "a"));
-        CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofMillis(500)));
-        advance(400);
-        store.acquires = Fate.REQUEST_HELD;
-        held.release(ofSeconds(1));
-        advance(100);
-        assertThat(waiting)
-                .failsWithin(ofMillis(0))
-                .withThrowableOfType(ExecutionException.class)
-                .havingCause()
-                .isInstanceOf(LockTimeoutException.class)
-                .withMessageContaining("was held by others for 500 ms");
-    }
-
-    private void assertTheStoreDidNotAnswer(CompletableFuture<?> waiting) {
-        assertThat(waiting)
-                .failsWithin(ofMillis(0))
-                .withThrowableOfType(ExecutionException.class)
-                .havingCause()
-                .isInstanceOf(LockTimeoutException.class)
-                .withMessageContaining("did not answer within 500 ms");
-        store.deliverRequests();
-    }
 }

@@ -113,6 +113,21 @@ class RedlockFaultTest {
     }
 
     @Test
+    void a_round_without_a_verdict_is_not_a_busy_lock() throws InterruptedException {
+        LockClient client = client();
+        client.acquire(NAME).release();
+        servers.get(0).pause();
+        servers.get(2).pause();
+        // The first ends within the members' timeout of 400 ms, the other one later.
+        for (Duration wait : List.of(Duration.ofMillis(200), Duration.ofMillis(900))) {
+            assertThatThrownBy(() -> client.tryAcquire(NAME, wait)).isInstanceOf(LockStoreException.class);
+        }
+        servers.get(0).resume();
+        servers.get(2).resume();
+        client.acquire(NAME).release();
+    }
+
+    @Test
     void threads_of_two_clients_never_overlap_while_members_are_stopped_one_after_the_other() throws Exception {
         List<Thread> threads = new ArrayList<>();
         List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();

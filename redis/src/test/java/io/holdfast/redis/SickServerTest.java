@@ -5,7 +5,11 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewReply;
@@ -14,6 +18,7 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RedisServer.Installation;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -45,6 +50,39 @@ class SickServerTest {
     @AfterEach
     void stop() {
         server.close();
+    }
+
+    /** A stopped process, or one that swaps: whether the lock is free is not known, so it is not "busy". */
+    @Test
+    void aServerThatHangsForAWholeWaitIsNotABusyLock() throws InterruptedException {
+        try (LockClient client = LockClient.connect(server.uri())) {
+            client.acquire("free").release();
+            server.pause();
+            for (Duration wait : List.of(Duration.ofMillis(500), Duration.ofMillis(5))) {
+                assertThatThrownBy(() -> client.tryAcquire("free", wait))
+                        .isInstanceOf(LockStoreException.class)
+                        .hasMessageStartingWith("The store did not answer within ")
+                        .hasMessageContaining(" whether the lock \"free\" is free");
+            }
+            server.resume();
+            client.acquire("free").release();
+        }
+    }
+
+    /** A store that is asked for several names by one command. */
+    @Test
+    void norIsOneThatHangsInACommandForSeveral() throws InterruptedException {
+        try (LockClient client = LockClient.connect(server.uri())) {
+            client.acquire("free").release();
+            var sleeping = CompletableFuture.runAsync(() -> server.command("DEBUG", "SLEEP", "1.5"));
+            Thread.sleep(200);
+            assertThatThrownBy(() -> client.tryAcquireAll(
+                            List.of("free", "also"), LockOptions.defaults().waitAtMost(Duration.ofMillis(400))))
+                    .isInstanceOf(LockStoreException.class)
+                    .hasMessageStartingWith("The store did not answer within ");
+            sleeping.join();
+            client.acquireAll(List.of("free", "also")).release();
+        }
     }
 
     /**
