@@ -51,7 +51,16 @@ final class CliProcess implements AutoCloseable {
     }
 
     static CliProcess start(Map<String, String> environment, String... args) {
-        ProcessBuilder builder = new ProcessBuilder(words(args));
+        return of(environment, words(args));
+    }
+
+    /** Starts a command that starts the command line. */
+    static CliProcess of(String... command) {
+        return of(Map.of(), List.of(command));
+    }
+
+    private static CliProcess of(Map<String, String> environment, List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().keySet().removeIf(variable -> variable.startsWith("HOLDFAST_"));
         builder.environment().putAll(environment);
         try {

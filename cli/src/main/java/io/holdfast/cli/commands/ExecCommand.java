@@ -11,6 +11,8 @@ import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.process.CommandPath;
 import io.holdfast.cli.process.Signals;
+import io.holdfast.cli.process.Terminal;
+import io.holdfast.spi.StoreException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -55,6 +57,14 @@ public final class ExecCommand implements Callable<Integer> {
     /** The longest name that a client may have. */
     private static final int CLIENT_NAME_MAX = 100;
 
+    /**
+     * For how long the opening of the store is tried again; as long as a waiting client tolerates a silent store. On a
+     * busy machine one try may not be answered in time.
+     */
+    private static final Duration OPENING = Duration.ofSeconds(9);
+
+    private static final Duration OPENING_PAUSE = Duration.ofMillis(500);
+
     private final Io io;
     private final List<String> args;
     private final AtomicBoolean lossTold = new AtomicBoolean();
@@ -73,6 +83,11 @@ public final class ExecCommand implements Callable<Integer> {
             names = {"-n", "--nonblock"},
             description = "Do not wait: the same as --wait 0.")
     private boolean noWait;
+
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "Do not say while waiting who holds the lock.")
+    private boolean quiet;
 
     @Option(
             names = "--lease",
@@ -141,9 +156,28 @@ public final class ExecCommand implements Callable<Integer> {
         }
     }
 
-    private LockClient connect() {
+    private LockClient connect() throws InterruptedException {
         LockClient.Builder builder = store.client().clientName(clientName());
-        return withOptionNames(() -> builder.leaseTime(lease)).build();
+        withOptionNames(() -> builder.leaseTime(lease));
+        long failedAt = 0;
+        while (true) {
+            try {
+                return builder.build();
+            } catch (LockStoreException e) {
+                boolean hopeless =
+                        e.getCause() instanceof StoreException cause && cause.outcome() == StoreException.Outcome.FATAL;
+                // From the first failure: what came before it may be the loading of classes.
+                boolean first = failedAt == 0;
+                failedAt = first ? System.nanoTime() : failedAt;
+                if (hopeless || System.nanoTime() - failedAt >= OPENING.toNanos()) {
+                    throw e;
+                }
+                if (first && !quiet && Terminal.isStandardError()) {
+                    io.complain(e.getMessage() + "; trying again for " + DurationConverter.format(OPENING));
+                }
+            }
+            Thread.sleep(OPENING_PAUSE.toMillis());
+        }
     }
 
     /** Tools show the command, which an operator knows, as the holder. */
@@ -155,10 +189,16 @@ public final class ExecCommand implements Callable<Integer> {
 
     private int acquireAndRun(Supervisor supervisor, LockClient client) throws IOException, InterruptedException {
         Optional<Lease> acquired;
+        WaitNotes notes = new WaitNotes(io, name, () -> holder(client));
+        if (!quiet) {
+            notes.start();
+        }
         try {
             acquired = acquire(client);
         } catch (InterruptedException e) {
             return stoppedBy(supervisor, e);
+        } finally {
+            notes.close();
         }
         if (acquired.isEmpty()) {
             String patience = wait == null || wait.isZero() ? "" : " within " + DurationConverter.format(wait);
@@ -198,7 +238,7 @@ public final class ExecCommand implements Callable<Integer> {
     private String holder(LockClient client) {
         try {
             return client.inspect(name)
-                    .holder()
+                    .holderTitle()
                     .map(holder -> "held by " + holder)
                     .orElse("free again by now");
         } catch (LockStoreException e) {

@@ -29,6 +29,23 @@ public final class Terminal {
         }
     }
 
+    /** Returns whether standard error is a terminal. */
+    public static boolean isStandardError() {
+        try {
+            // Java cannot tell: its console is standard input and output.
+            return new ProcessBuilder("/bin/sh", "-c", "test -t 2")
+                            .redirectError(ProcessBuilder.Redirect.INHERIT)
+                            .start()
+                            .waitFor()
+                    == 0;
+        } catch (IOException e) {
+            return false;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+    }
+
     /** Returns the line that a person types; null if there is no terminal or its end has come. */
     @SuppressWarnings("SystemConsoleNull") // asked for below
     public static @Nullable String readLine() {
