@@ -1,8 +1,11 @@
 package io.holdfast;
 
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +47,8 @@ final class Attempt {
     /** When the first of these late grants came. */
     long tooLateSinceNanos;
 
-    /** How many commands were sent before the last one. */
-    long repetition = -1;
+    /** That of the last command if it asked for a place in the queue; else {@link PushedGrant#NO_NONCE}. */
+    private long nonce = PushedGrant.NO_NONCE;
 
     /** When the last command for it was sent. */
     @Nullable
@@ -103,9 +106,24 @@ final class Attempt {
     }
 
     /** Notes that a command for it is about to be sent. */
-    ClockReading markSending(TimeSource time) {
-        repetition++;
+    ClockReading markSending(TimeSource time, LongSupplier freshBits) {
+        nonce = queue ? freshBits.getAsLong() >>> 2 : PushedGrant.NO_NONCE;
         sent = ClockReading.now(time);
         return sent;
+    }
+
+    /** Returns the last command for it, which {@link #markSending} noted. */
+    AcquireRequest request(String name, long pollNanos) {
+        long leaseMillis = leaseNanos / 1_000_000;
+        AcquireRequest request = AcquireRequest.queueing(name, holderId, leaseMillis, pollNanos / 1_000_000);
+        return queue ? request.withNonce(nonce) : request.unqueued();
+    }
+
+    /**
+     * Returns whether the store granted the attempt because of its last command. Others who may send messages to this
+     * client do not know its nonce.
+     */
+    boolean isAnsweredBy(PushedGrant grant) {
+        return nonce != PushedGrant.NO_NONCE && grant.nonce() == nonce;
     }
 }

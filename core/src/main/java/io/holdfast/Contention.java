@@ -207,7 +207,7 @@ final class Contention {
         if (isDoubtful(waiting)
                 || !state.effects.isCurrent(waiting)
                 || asked == null
-                || grant.repetition() != waiting.repetition
+                || !waiting.isAnsweredBy(grant)
                 || !grant.isOfOneClock(asked.nanos())
                 || !Hold.isBase(grant.base())) {
             onHint();

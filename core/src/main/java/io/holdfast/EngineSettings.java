@@ -78,6 +78,9 @@ final class EngineSettings implements Cloneable {
     /** Random bits that another process from the same image does not have. */
     LongSupplier freshBits = FreshBits::next;
 
+    /** Random bits that nobody else knows. */
+    LongSupplier nonces = FreshBits::buffered;
+
     StoreContext context() {
         return new StoreContext(clientId, time, clientName() + "@" + host + ":" + pid);
     }

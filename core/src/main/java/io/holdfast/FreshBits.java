@@ -5,19 +5,40 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Random bits that two processes restored from one image do not share. The kernel makes them at the call, because a
- * generator inside the process and its buffer are part of the image.
+ * Makes random bits. Those of {@link #next} and {@link #bytes} are not shared by two processes restored from one image:
+ * the kernel makes them at the call, because a generator inside the process and its buffer are part of the image.
  */
 final class FreshBits {
 
     private static final String KERNEL = "/dev/urandom";
 
+    private static final int BUFFERED = 128 * Long.BYTES;
+    private static final ReentrantLock LOCK = new ReentrantLock();
+    private static ByteBuffer buffer = ByteBuffer.allocate(0); // by LOCK
+
     private FreshBits() {}
 
     static long next() {
         return ByteBuffer.wrap(bytes(Long.BYTES)).getLong();
+    }
+
+    /**
+     * Returns random bits that another process cannot guess, but that a process from the same image may also return. A
+     * call of the kernel serves many calls of this method, because each request that queues needs such bits.
+     */
+    static long buffered() {
+        LOCK.lock();
+        try {
+            if (!buffer.hasRemaining()) {
+                buffer = ByteBuffer.wrap(bytes(BUFFERED));
+            }
+            return buffer.getLong();
+        } finally {
+            LOCK.unlock();
+        }
     }
 
     static byte[] bytes(int count) {

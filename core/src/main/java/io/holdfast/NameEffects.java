@@ -47,7 +47,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendAcquire(Attempt attempt) {
-        ClockReading sent = attempt.markSending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time, engine.settings.nonces);
         engine.store
                 .acquire(request(attempt))
                 .whenComplete((reply, error) -> handle(state -> state.onAcquired(attempt, sent, reply, error)));
@@ -103,18 +103,14 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
 
     @Override
     public final void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        ClockReading sent = attempt.markSending(engine.settings.time);
+        ClockReading sent = attempt.markSending(engine.settings.time, engine.settings.nonces);
         engine.compensation
                 .release(ReleaseRequest.requeueing(name, hold.holderId(), request(attempt)), hold.longestNanos())
                 .whenComplete((reply, error) -> handle(state -> state.onRequeued(attempt, sent, reply, error)));
     }
 
     final AcquireRequest request(Attempt attempt) {
-        long leaseMillis = attempt.leaseNanos / 1_000_000;
-        long pollMillis = engine.settings.pollNanos / 1_000_000;
-        AcquireRequest request = AcquireRequest.queueing(name, attempt.holderId, leaseMillis, pollMillis)
-                .repeated(attempt.repetition);
-        return attempt.queue ? request : request.unqueued();
+        return attempt.request(name, engine.settings.pollNanos);
     }
 
     @Override

@@ -86,7 +86,7 @@ final class NameEngine extends NameEffects implements NameEvents {
             }
             waiter.onSubmitted(this);
             armDeadline(waiter);
-            ClockReading sent = attempt.markSending(time());
+            ClockReading sent = attempt.markSending(time(), engine.settings.nonces);
             waiter.command = sent;
             return new Reservation(this, waiter, attempt, sent, request(attempt));
         });

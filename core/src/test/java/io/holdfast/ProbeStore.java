@@ -42,6 +42,10 @@ class ProbeStore implements LockStore {
     final LockStore server;
     final List<String> commands = new CopyOnWriteArrayList<>();
     final List<RenewRequest> renewals = new CopyOnWriteArrayList<>();
+
+    /** Acquires, also those of releases that queue again. */
+    final List<AcquireRequest> requests = new CopyOnWriteArrayList<>();
+
     volatile Fate acquires = Fate.PASS;
     volatile Fate renews = Fate.PASS;
     volatile Fate releases = Fate.PASS;
@@ -74,6 +78,7 @@ class ProbeStore implements LockStore {
     @Override
     public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
         lastHolderId = request.holderId();
+        requests.add(request);
         return command("acquire", acquires, () -> server.acquire(request));
     }
 
@@ -95,6 +100,9 @@ class ProbeStore implements LockStore {
 
     @Override
     public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        if (request.requeue() != null) {
+            requests.add(request.requeue());
+        }
         return command(request.requeue() == null ? "release" : "requeue", releases, () -> server.release(request));
     }
 

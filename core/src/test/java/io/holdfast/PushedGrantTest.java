@@ -4,8 +4,10 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.ProbeStore.Fate;
+import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.PushedGrant;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,85 @@ class PushedGrantTest extends EngineFixture {
         assertThat(now(waiting).isValid()).isTrue();
     }
 
+    /** Whoever may publish on the client's channel knows all else of a grant. */
+    @Test
+    void asks_when_it_does_not_repeat_the_nonce_of_the_last_asking() {
+        for (long nonce : new long[] {PushedGrant.NO_NONCE, 0, 1, 999_999_999_999_999L, Long.MAX_VALUE}) {
+            probe.commands.clear();
+            tell(forged(nonce));
+            assertThat(probe.commands).containsExactly("acquire");
+            assertThat(waiting).as("two holders").isNotDone();
+        }
+        long old = probe.requests.get(0).nonce();
+        tell(forged(old));
+        assertThat(waiting).as("two holders").isNotDone();
+        assertThat(now(held).isValid()).isTrue();
+    }
+
+    @Test
+    void has_62_fresh_random_bits_in_each_asking_that_queues() {
+        for (int i = 0; i < 200; i++) {
+            requireNonNull(probe.listener).reconnected();
+        }
+        List<Long> nonces =
+                probe.requests.stream().map(AcquireRequest::nonce).distinct().toList();
+        assertThat(nonces).hasSize(201).allMatch(nonce -> nonce >= 0 && nonce >>> 62 == 0);
+        assertThat(nonces.stream().reduce(0L, (a, b) -> a | b))
+                .as("bits that are used")
+                .isEqualTo((1L << 62) - 1);
+        assertThat(nonces.stream().reduce(-1L, (a, b) -> a & b))
+                .as("bits that are always set")
+                .isZero();
+    }
+
+    @Test
+    void has_fresh_random_bits_when_it_releases_and_queues_again() {
+        now(held).release();
+        advance(0);
+        Lease mine = now(waiting);
+        CompletableFuture<Lease> remote = acquire(other, "a");
+        CompletableFuture<Lease> local = acquire(patient, "a");
+        advance(20);
+        probe.requests.clear();
+        mine.release();
+        assertThat(probe.commands).contains("requeue");
+        assertThat(remote.isDone() && local.isDone()).isFalse();
+        assertThat(probe.requests)
+                .singleElement()
+                .extracting(AcquireRequest::nonce)
+                .isNotEqualTo(0L);
+    }
+
+    /** An asking without the queue cannot be granted by a message. */
+    @Test
+    void is_not_believed_for_an_asking_without_a_place_in_the_queue() {
+        probe.acquires = Fate.REQUEST_HELD;
+        CompletableFuture<Lease> once = acquire(patient, "b", DEFAULTS.waitAtMost(Duration.ZERO));
+        String id = probe.lastHolderId();
+        tell(new PushedGrant("b", id, 1, 0, 3_000, PushedGrant.NO_NONCE, 0, PushedGrant.ALWAYS));
+        tell(new PushedGrant("b", id, 1, 0, 3_000, 0, 0, PushedGrant.ALWAYS));
+        assertThat(once).isNotDone();
+        probe.acquires = Fate.PASS;
+        probe.deliverRequests();
+        assertThat(now(once).isValid()).isTrue();
+    }
+
+    @Test
+    void withdraws_no_hold_of_another_client() {
+        Lease elsewhere = now(acquire(other, "b"));
+        tell(new PushedGrant("b", "two:1", 1, 0, 3_000, 0, 0, PushedGrant.ALWAYS));
+        tell(new PushedGrant("b", "two:2", 1, 0, 3_000, 0, 0, PushedGrant.ALWAYS));
+        requireNonNull(probe.listener).granted("b", "two:2");
+        advance(0);
+        assertThat(probe.count("abandon")).isZero();
+        assertThat(acquire(patient, "b")).isNotDone();
+        assertThat(elsewhere.isValid()).isTrue();
+    }
+
+    private PushedGrant forged(long nonce) {
+        return new PushedGrant("a", probe.lastHolderId(), 1L << 40, 0, 3_000, nonce, 0, PushedGrant.ALWAYS);
+    }
+
     @Test
     void asks_when_the_store_counted_from_another_asking_than_the_last() {
         PushedGrant grant = grantWithoutMessage();
@@ -88,7 +169,7 @@ class PushedGrantTest extends EngineFixture {
                 grant.base(),
                 0,
                 grant.leaseMillis(),
-                grant.repetition() + 1,
+                grant.nonce() + 1,
                 grant.sinceAskingMillis(),
                 PushedGrant.ALWAYS));
         assertThat(waiting).isNotDone();
@@ -108,7 +189,7 @@ class PushedGrantTest extends EngineFixture {
                 grant.base(),
                 0,
                 grant.leaseMillis(),
-                grant.repetition(),
+                grant.nonce(),
                 grant.sinceAskingMillis(),
                 time.nanoTime()));
         assertThat(waiting).isNotDone();
@@ -127,7 +208,7 @@ class PushedGrantTest extends EngineFixture {
                 grant.base(),
                 0,
                 grant.leaseMillis(),
-                grant.repetition(),
+                grant.nonce(),
                 grant.sinceAskingMillis() + 3_600_000,
                 PushedGrant.ALWAYS));
         assertThat(now(waiting).remaining().toMillis()).isLessThan(3_000);

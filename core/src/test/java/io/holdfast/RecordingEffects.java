@@ -86,7 +86,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendAcquire(Attempt attempt) {
-        attempt.markSending(time);
+        attempt.markSending(time, () -> 0);
         ask("acquire " + attempt.acquisition + (attempt.queue ? " or queue" : ""));
     }
 
@@ -119,7 +119,7 @@ final class RecordingEffects implements Effects, NameEvents {
 
     @Override
     public void sendReleaseAndRequeue(Hold hold, Attempt attempt) {
-        attempt.markSending(time);
+        attempt.markSending(time, () -> 0);
         ask("release " + number(hold.holderId()) + " and queue " + attempt.acquisition);
     }
 

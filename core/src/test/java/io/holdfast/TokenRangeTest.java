@@ -82,7 +82,7 @@ class TokenRangeTest extends EngineFixture {
                         base,
                         said.waiting(),
                         said.leaseMillis(),
-                        said.repetition(),
+                        said.nonce(),
                         said.sinceAskingMillis(),
                         said.sameClockSinceNanos()));
         advance(2_000);

@@ -57,6 +57,7 @@ public final class VerifyEngine {
                     settings.clientId = clientId;
                     settings.random = random::nextLong;
                     settings.freshBits = random::nextLong;
+                    settings.nonces = random::nextLong;
                     settings.rules = rules.rules;
                     settings.isAlive = isAlive;
                     settings.pollNanos = pollNanos;

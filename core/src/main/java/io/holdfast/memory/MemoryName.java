@@ -164,7 +164,7 @@ final class MemoryName {
                         base,
                         queue.size(),
                         (expiresNanos - now) / 1_000_000,
-                        entry.request.repetition(),
+                        entry.request.nonce(),
                         (now - entry.stampNanos) / 1_000_000,
                         PushedGrant.ALWAYS);
                 server.send(id, client -> client.granted(grant));

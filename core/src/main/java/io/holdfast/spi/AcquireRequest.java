@@ -14,34 +14,35 @@ package io.holdfast.spi;
  *     behind when it fails
  * @param pollMillis the longest time after which a waiting client repeats the request; the store treats an entry as
  *     dead that was not repeated for three such intervals
- * @param repetition how often this holder id was sent before. A store that queues keeps the number with the entry and
- *     returns it in {@link PushedGrant}
+ * @param nonce random bits that nobody but this client and the store knows, new in each request that queues; from zero
+ *     to 2<sup>62</sup> − 1. A store that queues keeps the nonce of the last request with the entry and returns it in
+ *     {@link PushedGrant}: the client believes no other grant
  */
 public record AcquireRequest(
-        String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long repetition) {
+        String name, String holderId, long leaseMillis, boolean queue, long pollMillis, long nonce) {
 
     /** Returns a request that fails while the name is held, and leaves nothing behind. */
     public static AcquireRequest once(String name, String holderId, long leaseMillis) {
         return new AcquireRequest(name, holderId, leaseMillis, false, 0, 0);
     }
 
-    /** Returns the first request of a holder id that waits in the store's queue while the name is held. */
+    /** Returns a request that waits in the store's queue while the name is held. Its nonce is zero. */
     public static AcquireRequest queueing(String name, String holderId, long leaseMillis, long pollMillis) {
         return new AcquireRequest(name, holderId, leaseMillis, true, pollMillis, 0);
     }
 
     /** Returns this request as one that does not wait in the store's queue. */
     public AcquireRequest unqueued() {
-        return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, repetition);
+        return new AcquireRequest(name, holderId, leaseMillis, false, pollMillis, nonce);
     }
 
-    /** Returns this request as one of a holder id that was sent this often before. */
-    public AcquireRequest repeated(long times) {
-        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, times);
+    /** Returns this request with another nonce. */
+    public AcquireRequest withNonce(long other) {
+        return new AcquireRequest(name, holderId, leaseMillis, queue, pollMillis, other);
     }
 
     /** Returns this request for the name that another store uses. */
     public AcquireRequest named(String other) {
-        return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, repetition);
+        return new AcquireRequest(other, holderId, leaseMillis, queue, pollMillis, nonce);
     }
 }

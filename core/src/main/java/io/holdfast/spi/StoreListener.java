@@ -24,8 +24,8 @@ public interface StoreListener {
 
     /**
      * The store granted the name to a queued holder id, and says since when. The receiver may rely on the hold at once,
-     * for as long as that beginning allows. A receiver that does not override this method receives {@link
-     * #granted(String, String)}.
+     * for as long as that beginning allows, if the grant repeats the {@link AcquireRequest#nonce} of its last request. A
+     * receiver that does not override this method receives {@link #granted(String, String)}.
      */
     default void granted(PushedGrant grant) {
         granted(grant.name(), grant.holderId());

@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Test;
  */
 abstract class HandOffContract extends QueueContract {
 
+    /** The largest: all of its bits must come back. */
+    private static final long NONCE = (1L << 62) - 1;
+
     @QueueTest
     void whoReleasesAndQueuesAgainIsBehindTheOthers() {
         String holder = hold(a, name);
@@ -51,7 +54,7 @@ abstract class HandOffContract extends QueueContract {
         elapse(Duration.ofMillis(50));
         long asked = time().nanoTime();
         busy(get(
-                b.store().acquire(StoreClient.queueing(name, next, LONG, MEDIUM).repeated(7))));
+                b.store().acquire(StoreClient.queueing(name, next, LONG, MEDIUM).withNonce(NONCE))));
         elapse(Duration.ofMillis(100));
         a.releaseAndQueue(name, holder, StoreClient.queueing(name, a.newId(), LONG, MEDIUM));
         long released = time().nanoTime();
@@ -61,7 +64,7 @@ abstract class HandOffContract extends QueueContract {
         long lease = Math.min(LONG.toMillis(), 3 * MEDIUM.toMillis());
         assertThat(grant.name()).isEqualTo(name);
         assertThat(grant.holderId()).isEqualTo(next);
-        assertThat(grant.repetition()).isEqualTo(7);
+        assertThat(grant.nonce()).isEqualTo(NONCE);
         assertThat(grant.leaseMillis()).isEqualTo(lease);
         assertThat(grant.waiting()).isEqualTo(1);
         // Two roundings to whole milliseconds lie between the two clocks.
@@ -69,6 +72,34 @@ abstract class HandOffContract extends QueueContract {
         assertThat(grant.isOfOneClock(asked)).isTrue();
         assertThat(a.inspect(name).base()).isEqualTo(grant.base());
         assertThat(a.inspect(name).remainingMillis()).isBetween(1L, lease);
+    }
+
+    /** The receiver believes a grant only because of the nonce, so the store must not make one up. */
+    @QueueTest
+    void aGrantRepeatsTheNonceOfTheLastRequest() {
+        assumeTrue(timesGrants());
+        String holder = hold(a, name);
+        String second = queue(b, name);
+        String again = a.newId();
+        busy(a.releaseAndQueue(
+                        name,
+                        holder,
+                        StoreClient.queueing(name, again, LONG, MEDIUM).withNonce(NONCE - 1))
+                .requeued());
+        b.release(name, second);
+        awaitGranted(a, name, again);
+        assertThat(a.listener.grants())
+                .singleElement()
+                .satisfies(grant -> assertThat(grant.nonce()).isEqualTo(NONCE - 1));
+
+        String third = b.newId();
+        for (long nonce : new long[] {NONCE, 36, 1L << 61}) {
+            busy(get(b.store()
+                    .acquire(StoreClient.queueing(name, third, LONG, MEDIUM).withNonce(nonce))));
+        }
+        a.release(name, again);
+        awaitGranted(b, name, third);
+        assertThat(b.listener.grants().get(1).nonce()).isEqualTo(1L << 61);
     }
 
     @Test

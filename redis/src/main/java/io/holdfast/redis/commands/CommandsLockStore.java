@@ -163,7 +163,7 @@ public final class CommandsLockStore implements LockStore {
         }
         String holder = value.equals(ForeignKeys.HASH) ? value : Holders.inString(value, remaining >= 0);
         if (request.queue()) {
-            parts.messages().redisson().watch(request.name(), request.holderId());
+            parts.messages().redisson().watch(request.name(), request.holderId(), request.nonce());
             tellContended(request, holder);
         }
         // -2: the key expired between the two questions.
@@ -220,7 +220,7 @@ public final class CommandsLockStore implements LockStore {
         if (deletion.heard() <= 0) {
             return take(again, TRIES);
         }
-        parts.messages().redisson().watch(again.name(), again.holderId());
+        parts.messages().redisson().watch(again.name(), again.holderId(), again.nonce());
         return CompletableFuture.completedFuture(new Busy(LEFT_FREE_MILLIS, 0, "(left free for waiting clients)"));
     }
 

@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisMessages implements Subscriptions.Receiver {
 
+    /** Nonces are sent with each request that queues, so they are short. */
+    public static final int NONCE_RADIX = Character.MAX_RADIX;
+
     /** Longer than any turn that a script gives. */
     private static final int TURN_MAX_MILLIS = 1_000;
 
@@ -112,10 +115,10 @@ public final class RedisMessages implements Subscriptions.Receiver {
             if (grant == null) {
                 return;
             }
-            redisson().unwatch(grant.name(), grant.holderId());
             if (confirmsGrants) {
                 receiver.granted(grant.name(), grant.holderId());
             } else {
+                redisson().unwatch(grant.name(), grant.holderId(), grant.nonce());
                 receiver.granted(grant);
             }
         } else if (message.startsWith("c ")) {
@@ -173,7 +176,7 @@ public final class RedisMessages implements Subscriptions.Receiver {
                     Long.parseLong(parts[2]),
                     Integer.parseInt(parts[3]),
                     Long.parseLong(parts[4]),
-                    Long.parseLong(parts[5]),
+                    Long.parseLong(parts[5], NONCE_RADIX),
                     Long.parseLong(parts[6]),
                     sameClockSinceNanos);
         } catch (NumberFormatException e) {

@@ -2,10 +2,8 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.RedisKeys;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -33,7 +31,9 @@ public final class RedissonReleases {
 
     /** The subscription to one channel. Two lock names can share a channel: {@code x} and <code>{x}</code>. */
     private static final class Subscription {
-        final Map<String, Set<String>> idsByName = new HashMap<>();
+        /** By lock name: the ids that wait, and the nonce of the last request of each. */
+        final Map<String, Map<String, Long>> idsByName = new HashMap<>();
+
         boolean sent;
     }
 
@@ -51,14 +51,14 @@ public final class RedissonReleases {
         this.released = released;
     }
 
-    /** Records that the id waits for this name, which Redisson holds. */
-    public void watch(String name, String holderId) {
+    /** Records that the id waits for this name, which Redisson holds, since a request with this nonce. */
+    public void watch(String name, String holderId, long nonce) {
         String channel = RedisKeys.redissonChannel(name);
         CompletionStage<Void> subscribing = null;
         lock.lock();
         try {
             Subscription subscription = byChannel.computeIfAbsent(channel, c -> new Subscription());
-            subscription.idsByName.computeIfAbsent(name, n -> new HashSet<>()).add(holderId);
+            subscription.idsByName.computeIfAbsent(name, n -> new HashMap<>()).put(holderId, nonce);
             active = true;
             if (!subscription.sent) {
                 subscription.sent = true;
@@ -75,6 +75,14 @@ public final class RedissonReleases {
 
     /** Records that the id no longer waits for Redisson. */
     public void unwatch(String name, String holderId) {
+        unwatch(name, holderId, null);
+    }
+
+    /**
+     * Records that the id no longer waits for Redisson, as a message says. Anybody can send such a message: it has no
+     * effect unless it repeats the nonce.
+     */
+    void unwatch(String name, String holderId, @Nullable Long nonce) {
         if (!active) {
             return;
         }
@@ -82,8 +90,13 @@ public final class RedissonReleases {
         lock.lock();
         try {
             Subscription subscription = byChannel.get(channel);
-            Set<String> ids = subscription == null ? null : subscription.idsByName.get(name);
-            if (subscription == null || ids == null || !ids.remove(holderId) || !ids.isEmpty()) {
+            Map<String, Long> ids = subscription == null ? null : subscription.idsByName.get(name);
+            Long known = ids == null ? null : ids.get(holderId);
+            if (subscription == null || ids == null || known == null || (nonce != null && !nonce.equals(known))) {
+                return;
+            }
+            ids.remove(holderId);
+            if (!ids.isEmpty()) {
                 return;
             }
             subscription.idsByName.remove(name);

@@ -140,7 +140,7 @@ public final class LuaLockStore implements LockStore {
         args.add(request.holderId());
         args.add(Long.toString(request.leaseMillis()));
         args.add(notAfter(name));
-        args.add(request.queue() ? request.pollMillis() + ":" + request.repetition() : "");
+        args.add(request.queue() ? place(request) : "");
         if (replicated != null) {
             args.add(WRITE);
         } else if (redissonSeen.isRecent()) {
@@ -213,11 +213,7 @@ public final class LuaLockStore implements LockStore {
                             reply -> reply.wasHeld() ? acquireNext(requeue) : CompletableFuture.completedFuture(reply));
         }
         String[] args = {
-            request.holderId(),
-            requeue.holderId(),
-            Long.toString(requeue.leaseMillis()),
-            Long.toString(requeue.pollMillis()),
-            notAfter(name)
+            request.holderId(), requeue.holderId(), Long.toString(requeue.leaseMillis()), place(requeue), notAfter(name)
         };
         return scripts.run(LuaScript.RELEASE, keys.of(name), args, (reply, outcome) -> {
             messages.redisson().unwatch(name, request.holderId());
@@ -348,7 +344,7 @@ public final class LuaLockStore implements LockStore {
             }
         }
         if (request.queue() && kind == HELD_BY_REDISSON && ahead <= LISTENERS_AHEAD_MAX) {
-            messages.redisson().watch(name, request.holderId());
+            messages.redisson().watch(name, request.holderId(), request.nonce());
         } else {
             messages.redisson().unwatch(name, request.holderId());
         }
@@ -380,6 +376,11 @@ public final class LuaLockStore implements LockStore {
         if (!scripts.allowed().pushes()) {
             hints.released(name, firstWaiting);
         }
+    }
+
+    /** Returns the argument that asks for a place in the queue. */
+    private static String place(AcquireRequest request) {
+        return request.pollMillis() + ":" + Long.toString(request.nonce(), RedisMessages.NONCE_RADIX);
     }
 
     /** Returns the server time after which no caller waits for the answer, so the server refuses the command. */

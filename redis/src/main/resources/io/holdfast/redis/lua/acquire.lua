@@ -4,7 +4,7 @@
 -- ARGV[1] holder id
 -- ARGV[2] lease in ms
 -- ARGV[3] not after: do nothing if executed later than this, in ms of server time; 0: whenever
--- ARGV[4] "poll:repetition": wait in the queue when busy; poll in ms, and how often this id asked before. Or empty
+-- ARGV[4] "poll:nonce": wait in the queue when busy; poll in ms, and what a grant must repeat. Or empty
 -- ARGV[5] if present, the clients that wait at Redisson are counted. 'w': a repetition for an id that holds writes in
 --         any case, so that the caller can wait until replicas have the write
 -- Result  {1, now, base, waiting}                    the id holds the lock
@@ -14,7 +14,7 @@
 -- A repetition for an id that holds only ever lengthens, and answers the base that the hold has.
 
 local id, lease = ARGV[1], tonumber(ARGV[2])
-local poll, repetition = string.match(ARGV[4], '^(%d+):(%d+)$')
+local poll, nonce = string.match(ARGV[4], '^(%d+):(%w+)$')
 
 -- Returns the kind and the holder of a hash that another id holds.
 local function holderOf()
@@ -40,7 +40,7 @@ local function busy(kind, holder)
   local before = ahead(rank and rank / 2 or queued())
   if poll then
     local alone = queued() == 0
-    enqueue(id, lease, tonumber(poll), repetition, not rank)
+    enqueue(id, lease, tonumber(poll), nonce, not rank)
     if alone and string.sub(holder, 1, 3) == 'hf-' then
       tell('c', holder, '')
     end

@@ -7,8 +7,8 @@
 --                 counts down from each number in the hash, and the server would do nothing else for days.
 --                 No such key: free. Redisson's locks live under the same key, as fields "<uuid>:<thread id>".
 -- KEYS[2] queue   sorted set, two members for each waiting holder id: the id, by its ticket, and right after it, by its
---                 ticket and a half, the stamp "ticket:stamp:poll:lease:repetition", stamp, poll and lease in ms, the
---                 stamp of server time. Never contains the holder.
+--                 ticket and a half, the stamp "ticket:stamp:poll:lease:nonce", stamp, poll and lease in ms, the
+--                 stamp of server time; the nonce as its client sent it, or UNKNOWN. Never contains the holder.
 -- KEYS[3] counter integer: the last base of all locks that share it. In a cluster, of those of one slot.
 -- ARGV[1] the holder id that the call is about
 --
@@ -66,17 +66,17 @@ local function leave(id)
   end
 end
 
--- Stands for the repetition of a client that must ask before it uses a grant. No client ever asks this often.
-local UNKNOWN = '999999999999999'
+-- Stands for the nonce of a client that must ask before it uses a grant. No nonce is negative.
+local UNKNOWN = '-1'
 
--- Returns what is in the stamp of an entry: whether it is alive, poll, lease, repetition, ms since the stamp. An entry
--- whose client has missed three polls is dead.
+-- Returns what is in the stamp of an entry: whether it is alive, poll, lease, nonce, ms since the stamp. An entry whose
+-- client has missed three polls is dead.
 local function read(stamp)
-  local at, poll, lease, repetition = string.match(stamp or '', '^%d+:(%d+):(%d+):(%d+):(%d+)$')
+  local at, poll, lease, nonce = string.match(stamp or '', '^%d+:(%d+):(%d+):(%d+):([-%w]+)$')
   if not at then
     return false, 0, 0, UNKNOWN, 0
   end
-  return now - at <= 3 * poll, tonumber(poll), tonumber(lease), repetition, math.max(0, now - at)
+  return now - at <= 3 * poll, tonumber(poll), tonumber(lease), nonce, math.max(0, now - at)
 end
 
 -- Returns id, stamp and ticket of the first entry of the queue.
@@ -86,7 +86,7 @@ local function first()
 end
 
 -- Puts an id at the tail of the queue, or stamps its entry as alive. "absent": the id is known not to be in the queue.
-local function enqueue(id, lease, poll, repetition, absent)
+local function enqueue(id, lease, poll, nonce, absent)
   local fresh = queued() == 0
   local ticket = not fresh and not absent and redis.call('ZSCORE', KEYS[2], id)
   if ticket then
@@ -98,7 +98,7 @@ local function enqueue(id, lease, poll, repetition, absent)
     size = size + 1
   end
   -- A client listens at one server. If it listens here now and at the grant, stamp and grant have the same clock.
-  local asked = hears(id) == true and repetition or UNKNOWN
+  local asked = hears(id) == true and nonce or UNKNOWN
   redis.call('ZADD', KEYS[2], ticket, id, ticket + 0.5,
     string.format('%.0f:%.0f:%.0f:%.0f:%s', ticket, now, poll, lease, asked))
   -- Longer than any entry lives, and never shorter than another entry with a longer poll needs.
@@ -113,7 +113,7 @@ end
 -- Gives the free lock to the first live entry of the queue whose client listens. The first lease is short: if the
 -- client does not use it, the clients behind it do not wait for long. Stops at the asker, which needs no message: the
 -- reply serves it. Returns the id whose turn it is, and the length of its lease if a message was sent; or nil. The
--- message is "g <id> <base> <waiting> <lease> <repetition> <ms since the stamp> <lock>". "behind" is the number of
+-- message is "g <id> <base> <waiting> <lease> <nonce> <ms since the stamp> <lock>". "behind" is the number of
 -- clients that wait and are not in the queue yet. If no listening client is left, the lock stays free for the first
 -- that asks: a client that misses the message would notice its grant only at its next poll.
 local function passOn(asker, behind)
@@ -122,7 +122,7 @@ local function passOn(asker, behind)
     if not id or id == asker then
       return id
     end
-    local alive, poll, lease, repetition, since = read(stamp)
+    local alive, poll, lease, nonce, since = read(stamp)
     local there = alive and hears(id)
     local base = there and nextBase()
     if there and not base then
@@ -133,7 +133,7 @@ local function passOn(asker, behind)
     if base then
       local length = math.min(lease, 3 * poll)
       -- A client that may hear this through another server must ask.
-      local asked = there == 'unsure' and UNKNOWN or repetition
+      local asked = there == 'unsure' and UNKNOWN or nonce
       local text = string.format('%.0f %.0f %.0f %s %.0f ', base, waiting() + behind, length, asked, since)
       -- In this order: what the message says is relied on, and the write may fail while the slot moves.
       hold(id, length, base)

@@ -5,7 +5,7 @@
 -- ARGV[1] holder id
 -- ARGV[2] the id to queue again, if there is one; then also
 -- ARGV[3] its lease in ms
--- ARGV[4] its poll in ms
+-- ARGV[4] its "poll:nonce", as of an acquire
 -- ARGV[5] not after: release, but queue nobody, if executed later than this, in ms of server time; 0: whenever
 -- Result  {0}                                        the id did not hold the lock; nothing done
 --         {1, whom, heard}                           released; the id that the caller should notify, or empty; how many
@@ -33,12 +33,13 @@ if limit > 0 and now > limit then
   return {4, free and vacate() or '', heard}
 end
 
-local lease, poll = tonumber(ARGV[3]), tonumber(ARGV[4])
+local lease = tonumber(ARGV[3])
+local poll, nonce = string.match(ARGV[4], '^(%d+):(%w+)$')
 
 -- Puts the new id into the queue, behind a holder that may not be one.
 local function queue(remaining, kind, holder)
   local before = queued()
-  enqueue(requeue, lease, poll, '0')
+  enqueue(requeue, lease, tonumber(poll), nonce)
   return {3, now, remaining, before, kind, holder}
 end
 

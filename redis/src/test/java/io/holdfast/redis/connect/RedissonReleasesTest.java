@@ -30,9 +30,9 @@ public class RedissonReleasesTest {
 
     @Test
     void oneSubscriptionServesAllWhoWait() {
-        releases.watch("n", "a:1");
-        releases.watch("n", "a:2");
-        releases.watch("n", "a:1");
+        releases.watch("n", "a:1", 0);
+        releases.watch("n", "a:2", 0);
+        releases.watch("n", "a:1", 0);
         assertThat(sent).containsExactly("+redisson_lock__channel:{n}");
 
         releases.unwatch("n", "a:1");
@@ -44,10 +44,23 @@ public class RedissonReleasesTest {
         assertThat(releases.size()).isZero();
     }
 
+    /** Whoever may publish can send a grant, but cannot repeat the nonce of the last request. */
+    @Test
+    void aGrantEndsASubscriptionOnlyIfItRepeatsTheNonce() {
+        releases.watch("n", "a:1", 17);
+        releases.watch("n", "a:1", 18);
+        releases.unwatch("n", "a:1", 17L);
+        releases.unwatch("n", "a:1", -1L);
+        assertThat(sent).containsExactly("+redisson_lock__channel:{n}");
+
+        releases.unwatch("n", "a:1", 18L);
+        assertThat(sent).containsExactly("+redisson_lock__channel:{n}", "-redisson_lock__channel:{n}");
+    }
+
     /** The release may have come between the answer "busy" and the subscription. */
     @Test
     void theConfirmationCountsAsARelease() {
-        releases.watch("n", "a:1");
+        releases.watch("n", "a:1", 0);
         assertThat(released).isEmpty();
         subscription.complete(null);
         assertThat(released).containsExactly("n");
@@ -57,20 +70,20 @@ public class RedissonReleasesTest {
 
     @Test
     void aFailedSubscriptionIsTriedAgainWithTheNextPoll() {
-        releases.watch("n", "a:1");
+        releases.watch("n", "a:1", 0);
         subscription.completeExceptionally(new IllegalStateException("not connected"));
         assertThat(released).isEmpty();
 
         subscription = CompletableFuture.completedFuture(null);
-        releases.watch("n", "a:1");
+        releases.watch("n", "a:1", 0);
         assertThat(sent).hasSize(2);
         assertThat(released).containsExactly("n");
     }
 
     @Test
     void namesThatShareAChannelAreTold() {
-        releases.watch("x", "a:1");
-        releases.watch("{x}", "a:2");
+        releases.watch("x", "a:1", 0);
+        releases.watch("{x}", "a:2", 0);
         assertThat(sent).containsExactly("+redisson_lock__channel:{x}");
         releases.message("redisson_lock__channel:{x}");
         assertThat(released).containsExactlyInAnyOrder("x", "{x}");

@@ -86,7 +86,7 @@ class LeftSubscriptionFaultsTest {
                 long heard = System.nanoTime();
 
                 assertThat(grant).as("the subscription stayed at the first").isNotNull();
-                boolean used = grant.repetition() == 0 && grant.isOfOneClock(asked);
+                boolean used = grant.nonce() == 0 && grant.isOfOneClock(asked);
                 System.out.println(installation + ": " + grant + (used ? " is used" : " is confirmed first"));
                 if (used) {
                     assertThat(grant.sinceAskingMillis())

@@ -38,7 +38,7 @@ final class ScriptModel {
     }
 
     /** A waiting id, with the server time of its last poll. */
-    private record Entry(long stampNanos, long pollMillis, long leaseMillis, long repetition) {
+    private record Entry(long stampNanos, long pollMillis, long leaseMillis, long nonce) {
         boolean isAlive(long now) {
             return now - stampNanos <= 3 * pollMillis * 1_000_000;
         }
@@ -246,7 +246,7 @@ final class ScriptModel {
                     baseAt(now),
                     queue.size(),
                     first,
-                    entry.repetition(),
+                    entry.nonce(),
                     Math.max(0, (now - entry.stampNanos()) / 1_000_000),
                     PushedGrant.ALWAYS);
             if (alive && heard(grant, messages)) {
@@ -263,7 +263,7 @@ final class ScriptModel {
     }
 
     private void enqueue(AcquireRequest request, long now) {
-        Entry entry = new Entry(now, request.pollMillis(), request.leaseMillis(), request.repetition());
+        Entry entry = new Entry(now, request.pollMillis(), request.leaseMillis(), request.nonce());
         if (bug == ScriptBug.POLL_LOSES_ITS_PLACE) {
             queue.remove(request.holderId());
         }

@@ -199,7 +199,7 @@ class ScriptModelTest {
 
         private static String text(PushedGrant grant) {
             return "granted " + grant.holderId() + ", waiting " + grant.waiting() + ", lease " + grant.leaseMillis()
-                    + ", repetition " + grant.repetition() + ", since " + grant.sinceAskingMillis();
+                    + ", nonce " + grant.nonce() + ", since " + grant.sinceAskingMillis();
         }
 
         private long now() {

@@ -119,7 +119,7 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
                 grant.base(),
                 grant.waiting(),
                 grant.leaseMillis(),
-                grant.repetition(),
+                grant.nonce(),
                 grant.sinceAskingMillis(),
                 connectedSinceNanos)));
     }
