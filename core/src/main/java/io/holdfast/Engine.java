@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
@@ -169,16 +170,43 @@ final class Engine {
         return await(cards.read());
     }
 
-    boolean forceRelease(String name) {
-        return await(forceReleaseAsync(name));
+    /** @param holder the expected holder; null for whichever has the name */
+    ForcedRelease forceRelease(String name, @Nullable String holder) {
+        return await(forceReleaseAsync(name, holder));
     }
 
-    CompletionStage<Boolean> forceReleaseAsync(String name) {
+    CompletionStage<ForcedRelease> forceReleaseAsync(String name, @Nullable String holder) {
         ensureOpen();
-        NameEngine.Force force = engine(name).beginForce();
+        NameEngine.Force force = engine(name).beginForce(holder);
         return force == null
-                ? forceReleaseAsync(name)
-                : store.forceRelease(name).whenComplete((removed, error) -> force.onEnded(error == null && removed));
+                ? forceReleaseAsync(name, holder)
+                : store.forceRelease(name, holder)
+                        .whenComplete((reply, error) -> force.onEnded(error == null && reply.isEnded()))
+                        .thenCompose(reply -> described(name, reply));
+    }
+
+    private CompletionStage<ForcedRelease> described(String name, ForceReply reply) {
+        if (reply instanceof ForceReply.Ended ended) {
+            return described(name, ForcedRelease.Outcome.ENDED, ended.holder()).thenApply(release -> {
+                // The next holder may harm what the last one still works on, so the log says who that was.
+                Log.LOG.log(
+                        System.Logger.Level.INFO,
+                        "The lock " + Quoted.name(name) + " was released by force through this client; it was held by "
+                                + Quoted.holder(ended.holder())
+                                + release.holderCard()
+                                        .map(card -> ", " + card.title())
+                                        .orElse(""));
+                return release;
+            });
+        }
+        return reply instanceof ForceReply.HeldBy other
+                ? described(name, ForcedRelease.Outcome.HELD_BY_ANOTHER, other.holder())
+                : CompletableFuture.completedFuture(
+                        new ForcedRelease(name, ForcedRelease.Outcome.FREE, Optional.empty(), Optional.empty()));
+    }
+
+    private CompletionStage<ForcedRelease> described(String name, ForcedRelease.Outcome outcome, String holder) {
+        return cards.ofHolder(holder).thenApply(card -> new ForcedRelease(name, outcome, Optional.of(holder), card));
     }
 
     StoreHealth storeHealth() {

@@ -5,6 +5,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -98,8 +99,8 @@ final class GuardedStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return observed("force_release", name, () -> store.forceRelease(name));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return observed("force_release", name, () -> store.forceRelease(name, holder));
     }
 
     @Override

@@ -64,8 +64,8 @@ final class Hold {
     boolean looksOnly;
 
     /**
-     * A command that removes whatever hold there is was sent through this client. From then on no lease is handed out
-     * on this hold: it may be gone, and the next client may hold the name.
+     * A release by force was sent through this client that may end this hold. From then on no lease is handed out on
+     * it: it may be gone, and the next client may hold the name.
      */
     boolean forced;
 

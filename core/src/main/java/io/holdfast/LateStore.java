@@ -7,6 +7,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -207,8 +208,8 @@ final class LateStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return send(store -> store.forceRelease(name));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return send(store -> store.forceRelease(name, holder));
     }
 
     @Override

@@ -48,6 +48,14 @@ final class Limits {
         return name;
     }
 
+    static String checkHolder(String holder) {
+        if (requireNonNull(holder, "holder").isEmpty()) {
+            throw new IllegalArgumentException("holder: \"\" (expected: a holder as LockState shows it;"
+                    + " DistributedLock.forceUnlock releases whoever has the lock)");
+        }
+        return holder;
+    }
+
     static String checkClientName(String name) {
         requireNonNull(name, "name");
         if (name.isBlank() || name.length() > CLIENT_NAME_MAX) {

@@ -284,15 +284,35 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Ends the hold on a name, in this client or elsewhere, without asking its owner. When this method returns true, a
-     * lease of this client is lost; an owner elsewhere notices within a third of a lease. Waiters of this client ask
-     * the store again.
+     * Ends the hold of this holder on a name, in this client or elsewhere, without asking its owner. The store compares
+     * and ends in one step: a hold that somebody else has meanwhile stays. So this is the form for people who were
+     * shown a holder, and for tools.
+     *
+     * <p>The leases that one client hands on from caller to caller are one hold with one holder id, and so are the locks
+     * of one Redisson thread: a later lease of the same hold is ended, too.
+     *
+     * <p>After the end, a lease of this client is lost; an owner elsewhere notices within a third of a lease. Waiters of
+     * this client ask the store again.
+     *
+     * @param holder the holder to release, as {@link LockState#holder} shows it
+     * @throws IllegalArgumentException if the holder is empty
+     * @throws LockStoreException if the store failed, or if the key is not, or not only, a lock
+     */
+    @CheckReturnValue
+    public ForcedRelease forceRelease(String name, String holder) {
+        return engine.forceRelease(Limits.checkName(name), Limits.checkHolder(holder));
+    }
+
+    /**
+     * Ends the hold on a name, whoever has it now: as {@link #forceRelease(String, String)}, without a comparison. For
+     * recoveries and tests, where the name must become free. After a look at the holder, use the other form: on a busy
+     * lock, another client holds the name by now.
      *
      * @return true if there was a hold
-     * @throws LockStoreException if the store failed
+     * @throws LockStoreException if the store failed, or if the key is not, or not only, a lock
      */
     public boolean forceRelease(String name) {
-        return engine.forceRelease(Limits.checkName(name));
+        return engine.forceRelease(Limits.checkName(name), null).isEnded();
     }
 
     /**

@@ -45,13 +45,31 @@ public interface LockClientMXBean {
     List<WaitingThread> getWaitingThreads();
 
     /**
-     * Ends the hold on a lock, in this client or elsewhere, as {@link LockClient#forceRelease} does.
+     * Returns who holds a lock, as the store shows it; empty if nobody does. Costs a command.
      *
-     * @return true if there was a hold
+     * @throws IllegalStateException if the store failed, or the client is closed
+     */
+    String findHolder(String name);
+
+    /**
+     * Ends the hold of this holder on a lock, in this client or elsewhere, as {@link
+     * LockClient#forceRelease(String, String)} does.
+     *
+     * @param holder the holder to release, as {@link #findHolder} shows it
      * @throws UnsupportedOperationException if that was not allowed when the client was registered
      * @throws IllegalStateException if the store failed, or the client is closed
      */
-    boolean forceRelease(String name);
+    ForceInfo forceRelease(String name, String holder);
+
+    /** What became of a release by force. */
+    interface ForceInfo {
+
+        /** Returns the name of a {@link ForcedRelease.Outcome}. */
+        String getOutcome();
+
+        /** Returns whose hold was ended, or who holds the lock now; empty if it is free. */
+        String getHolder();
+    }
 
     /** A lock that the client holds or waits for. */
     interface LockInfo {

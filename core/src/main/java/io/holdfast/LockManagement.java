@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import javax.management.InstanceNotFoundException;
 import javax.management.JMException;
@@ -132,18 +133,40 @@ public final class LockManagement {
         }
 
         @Override
-        public boolean forceRelease(String name) {
+        public String findHolder(String name) {
+            return answer(() -> engine.inspect(Limits.checkName(name)).holder().orElse(""));
+        }
+
+        @Override
+        public ForceInfo forceRelease(String name, String holder) {
             if (!allowForceRelease) {
                 throw new UnsupportedOperationException(
                         "A release by force is not allowed by JMX (expected: a client that was registered by"
                                 + " LockManagement.register(client, true))");
             }
+            return answer(() -> new Forced(engine.forceRelease(Limits.checkName(name), Limits.checkHolder(holder))));
+        }
+
+        private static <T> T answer(Supplier<T> command) {
             try {
-                return engine.forceRelease(Limits.checkName(name));
+                return command.get();
             } catch (LockException e) {
                 // A remote console does not know our classes.
                 throw new IllegalStateException(e.getMessage());
             }
+        }
+    }
+
+    private record Forced(ForcedRelease release) implements LockClientMXBean.ForceInfo {
+
+        @Override
+        public String getOutcome() {
+            return release.outcome().name();
+        }
+
+        @Override
+        public String getHolder() {
+            return release.holder().orElse("");
         }
     }
 

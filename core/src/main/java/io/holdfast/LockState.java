@@ -44,16 +44,20 @@ public record LockState(
      * holder without a card. Empty if the name is free. Contains no control characters.
      */
     public Optional<String> holderTitle() {
-        return holder.map(id -> holderCard
+        return holder.map(id -> title(name, id, holderCard));
+    }
+
+    static String title(String name, String holder, Optional<ClientCard> holderCard) {
+        return holderCard
                 .map(card -> card.title()
                         + card.hold(name)
-                                .filter(hold -> hold.holderId().equals(id))
+                                .filter(hold -> hold.holderId().equals(holder))
                                 .map(hold -> ", for " + DurationText.rounded(hold.heldFor()))
                                 .orElse(""))
                 .orElseGet(() -> Names.printable(
-                        REDISSON.matcher(id).matches()
-                                ? "Redisson client " + id.substring(0, id.indexOf(':')) + ", thread "
-                                        + id.substring(id.indexOf(':') + 1)
-                                : id)));
+                        REDISSON.matcher(holder).matches()
+                                ? "Redisson client " + holder.substring(0, holder.indexOf(':')) + ", thread "
+                                        + holder.substring(holder.indexOf(':') + 1)
+                                : holder));
     }
 }

@@ -103,19 +103,23 @@ final class NameEngine extends NameEffects implements NameEvents {
         waiter.timer = time().schedule(delayNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
     }
 
-    /** A command that removes whatever hold there is on the name, sent through this client. */
+    /** A release by force of the name, sent through this client. */
     record Force(NameEngine engine, @Nullable Hold before) {
 
-        /** @param removed whether the store says that it removed a hold */
+        /** @param removed whether the store says that it ended a hold */
         void onEnded(boolean removed) {
             engine.handle(state -> state.onForced(before, removed));
         }
     }
 
-    /** Announces such a command, which the caller sends. Returns null if this engine has been retired. */
+    /**
+     * Announces such a command, which the caller sends. Returns null if this engine has been retired.
+     *
+     * @param holder the expected holder; null for whichever has the name
+     */
     @Nullable
-    Force beginForce() {
-        return find(state -> retired ? null : new Force(this, state.onForcing()));
+    Force beginForce(@Nullable String holder) {
+        return find(state -> retired ? null : new Force(this, state.onForcing(holder)));
     }
 
     // --- events from waiters, leases and holds ---

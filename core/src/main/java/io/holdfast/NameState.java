@@ -47,8 +47,8 @@ final class NameState {
     private @Nullable Contention contender;
 
     /**
-     * How many commands of this client are under way that remove whatever hold there is. Until they end, no tenure
-     * begins: a grant that the store reports may have been removed already.
+     * How many releases by force of this client are under way. Until they end, no tenure begins: a grant that the store
+     * reports may have been removed already.
      */
     private int forces;
 
@@ -202,21 +202,22 @@ final class NameState {
     }
 
     /**
-     * A command is about to be sent that removes whatever hold there is on the name.
+     * A release by force is about to be sent.
      *
-     * @return the hold of this client that it may remove
+     * @param holder the expected holder; null for whichever has the name
+     * @return the hold of this client that it may end
      */
     @Nullable
-    Hold onForcing() {
+    Hold onForcing(@Nullable String holder) {
         forces++;
-        return tenure.markForced();
+        return holder == null || tenure.isOf(holder) ? tenure.markForced() : null;
     }
 
     /**
      * That command ended.
      *
      * @param before the hold that {@link #onForcing} returned
-     * @param removed whether the store says that it removed one
+     * @param removed whether the store says that it ended one
      */
     void onForced(@Nullable Hold before, boolean removed) {
         forces--;

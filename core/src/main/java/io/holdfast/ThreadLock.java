@@ -130,7 +130,7 @@ class ThreadLock implements DistributedLock {
 
     @Override
     public boolean forceUnlock() {
-        return engine.get().forceRelease(name);
+        return engine.get().forceRelease(name, null).isEnded();
     }
 
     @Override

@@ -106,7 +106,7 @@ class ExtendTest extends EngineFixture {
         assertThat(lease.remaining()).isGreaterThan(ofSeconds(2));
         lease.extend(ofMinutes(5));
         advance(100);
-        server.connect(new io.holdfast.spi.StoreContext("operator", time)).forceRelease("a");
+        server.connect(new io.holdfast.spi.StoreContext("operator", time)).forceRelease("a", null);
         advance(LEASE.toMillis() / 3 + 1);
 
         assertThat(lease.isValid()).isFalse();
@@ -224,7 +224,7 @@ class ExtendTest extends EngineFixture {
         assertThatThrownBy(() -> lost.extend(ofSeconds(10))).isInstanceOf(LeaseLostException.class);
 
         Lease removed = now(acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(1))));
-        server.connect(new io.holdfast.spi.StoreContext("operator", time)).forceRelease("a");
+        server.connect(new io.holdfast.spi.StoreContext("operator", time)).forceRelease("a", null);
         assertThatThrownBy(() -> removed.extend(ofSeconds(10))).isInstanceOf(LeaseLostException.class);
         assertThat(removed.isValid()).isFalse();
     }

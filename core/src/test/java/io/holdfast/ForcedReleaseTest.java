@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.StoreException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -45,14 +46,14 @@ class ForcedReleaseTest extends EngineFixture {
         CompletableFuture<Lease> here = acquire(client, "a");
         CompletableFuture<Lease> there = acquire(other, "a");
         store.forces = Fate.REPLY_HELD;
-        CompletableFuture<Boolean> forced = force();
+        CompletableFuture<ForcedRelease> forced = force();
         first.releaseAsync();
         advance(10);
 
         assertThat(now(there).isValid()).isTrue();
         assertThat(here).isNotDone();
         store.deliverReplies();
-        assertThat(forced.join()).isTrue();
+        assertThat(forced.join().isEnded()).isTrue();
         now(there).release();
         advance(10);
         assertThat(now(here).isValid()).isTrue();
@@ -97,11 +98,11 @@ class ForcedReleaseTest extends EngineFixture {
         CompletableFuture<Lease> waiting = acquire(client, "a");
         store.acquires = Fate.PASS;
         store.forces = Fate.REQUEST_HELD;
-        CompletableFuture<Boolean> forced = force();
+        CompletableFuture<ForcedRelease> forced = force();
         store.deliverReplies();
         assertThat(waiting).isNotDone();
         store.deliverRequests();
-        assertThat(forced.join()).isTrue();
+        assertThat(forced.join().isEnded()).isTrue();
         advance(10);
         assertThat(now(waiting).isValid()).isTrue();
         assertThat(store.inspect("a").toCompletableFuture().join().holder())
@@ -123,7 +124,52 @@ class ForcedReleaseTest extends EngineFixture {
         assertThat(there.isValid()).isFalse();
     }
 
-    private CompletableFuture<Boolean> force() {
-        return client.engine().forceReleaseAsync("a").toCompletableFuture();
+    /** A person confirms the holder that the page shows; meanwhile the lock has changed hands. */
+    @Test
+    void only_the_hold_of_the_named_holder_is_ended() {
+        ActiveLease seen = now(acquire(client, "a"));
+        String holder = seen.hold.holderId();
+        seen.release();
+        Lease next = now(acquire(other, "a"));
+
+        ForcedRelease refused = client.forceRelease("a", holder);
+        assertThat(refused.outcome()).isEqualTo(ForcedRelease.Outcome.HELD_BY_ANOTHER);
+        assertThat(refused.holder()).isEqualTo(client.inspect("a").holder());
+        assertThat(refused.isEnded()).isFalse();
+        advance(20_000);
+        assertThat(next.isValid()).isTrue();
+
+        String now = refused.holder().orElseThrow();
+        assertThat(client.forceRelease("a", now))
+                .isEqualTo(new ForcedRelease(
+                        "a",
+                        ForcedRelease.Outcome.ENDED,
+                        Optional.of(now),
+                        client.inspect("a").holderCard()));
+        assertThat(client.forceRelease("a", now).outcome()).isEqualTo(ForcedRelease.Outcome.FREE);
+        advance(20_000);
+        assertThat(next.isValid()).isFalse();
+    }
+
+    /** The lease here is not the one that is asked for, so it is handed on as ever. */
+    @Test
+    void a_force_against_another_holder_leaves_the_hold_of_this_client_alone() {
+        ActiveLease first = now(acquire(client, "a"));
+        CompletableFuture<Lease> here = acquire(client, "a");
+        assertThat(client.forceRelease("a", "hf-gone:1").outcome()).isEqualTo(ForcedRelease.Outcome.HELD_BY_ANOTHER);
+        first.release();
+        advance(1);
+        assertThat(now(here).hold).isSameAs(first.hold);
+    }
+
+    @Test
+    void a_named_hold_of_this_client_is_lost_at_once() {
+        ActiveLease lease = now(acquire(client, "a"));
+        assertThat(client.forceRelease("a", lease.hold.holderId()).isEnded()).isTrue();
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    private CompletableFuture<ForcedRelease> force() {
+        return client.engine().forceReleaseAsync("a", null).toCompletableFuture();
     }
 }

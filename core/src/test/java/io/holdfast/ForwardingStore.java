@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -13,6 +14,7 @@ import io.holdfast.spi.StoreState;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Passes everything on; a test overrides what it is about. */
 class ForwardingStore implements LockStore {
@@ -59,8 +61,8 @@ class ForwardingStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return store.forceRelease(name);
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return store.forceRelease(name, holder);
     }
 
     @Override

@@ -126,7 +126,7 @@ class LeaseValidityTest extends EngineFixture {
     void loss_by_the_store_is_told_at_the_next_renewal() {
         Lease lease = now(acquire(client, "a"));
         lease.onLost(() -> events.add("lost"));
-        server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a");
+        server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a", null);
         advance(1_000);
 
         assertThat(events).containsExactly("lost");

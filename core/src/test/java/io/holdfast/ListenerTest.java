@@ -184,7 +184,7 @@ class ListenerTest extends EngineFixture {
             throw ListenerTest.<RuntimeException>unchecked(new IOException("the disk is full"));
         });
         lease.onLost(() -> events.add("lost"));
-        server.connect(new StoreContext("admin", time)).forceRelease("a");
+        server.connect(new StoreContext("admin", time)).forceRelease("a", null);
         try (Warnings warnings = new Warnings()) {
             advance(1_100);
             assertThat(warnings.said("callback")).containsExactly("A callback failed");

@@ -116,13 +116,25 @@ class LockManagementTest {
         LockClientMXBean forcing =
                 JMX.newMXBeanProxy(server, LockManagement.register(other, true), LockClientMXBean.class);
         Lease lease = client.acquire("held");
-        assertThatThrownBy(() -> reading.forceRelease("held"))
+        String holder = reading.findHolder("held");
+        assertThatThrownBy(() -> reading.forceRelease("held", holder))
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("LockManagement.register(client, true)");
         assertThat(lease.isValid()).isTrue();
-        assertThat(forcing.forceRelease("held")).isTrue();
-        assertThat(forcing.forceRelease("held")).isFalse();
-        assertThatThrownBy(() -> forcing.forceRelease(" ")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> forcing.forceRelease(" ", holder)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> forcing.forceRelease("held", ""))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("forceUnlock");
+        assertForced(forcing.forceRelease("held", "hf-seen-before:1"), "HELD_BY_ANOTHER", holder);
+        assertThat(lease.isValid()).isTrue();
+        assertForced(forcing.forceRelease("held", holder), "ENDED", holder);
+        assertForced(forcing.forceRelease("held", holder), "FREE", "");
+        assertThat(reading.findHolder("held")).isEmpty();
+    }
+
+    private static void assertForced(LockClientMXBean.ForceInfo release, String outcome, String holder) {
+        assertThat(release.getOutcome()).isEqualTo(outcome);
+        assertThat(release.getHolder()).isEqualTo(holder);
     }
 
     /** A console has none of our classes. */
@@ -139,8 +151,10 @@ class LockManagementTest {
             CompositeData[] locks = (CompositeData[]) connection.getAttribute(name, "Locks");
             assertThat(locks[0].get("name")).isEqualTo("held");
             assertThat(locks[0].get("fencingToken")).isEqualTo(held.fencingToken());
-            assertThatThrownBy(() -> connection.invoke(
-                            name, "forceRelease", new Object[] {"held"}, new String[] {String.class.getName()}))
+            assertThatThrownBy(() ->
+                            connection.invoke(name, "forceRelease", new Object[] {"held", "hf-a:1"}, new String[] {
+                                String.class.getName(), String.class.getName()
+                            }))
                     .isInstanceOf(RuntimeMBeanException.class)
                     .hasRootCauseInstanceOf(UnsupportedOperationException.class);
         } finally {

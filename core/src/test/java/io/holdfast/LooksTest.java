@@ -23,7 +23,7 @@ class LooksTest extends EngineFixture {
         Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(ofMinutes(10))));
         lease.onLost(() -> events.add("lost"));
         advance(100_300);
-        admin.forceRelease("a");
+        admin.forceRelease("a", null);
         advance(1_000);
         assertThat(events).containsExactly("lost");
         assertThat(lease.isValid()).isFalse();
@@ -38,7 +38,7 @@ class LooksTest extends EngineFixture {
         Lease lease = now(acquire(slow, "a", DEFAULTS.holdAtMost(ofSeconds(70))));
         lease.onLost(() -> events.add("lost"));
         advance(25_000);
-        admin.forceRelease("a");
+        admin.forceRelease("a", null);
         advance(20_001);
         assertThat(events).containsExactly("lost");
     }

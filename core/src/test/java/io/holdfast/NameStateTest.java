@@ -204,7 +204,7 @@ class NameStateTest {
     void a_requeue_that_found_no_hold_asks_for_a_place_in_the_queue() {
         hold();
         arrive(DEFAULTS);
-        state.onForcing();
+        state.onForcing(null);
         state.onForced(null, false);
         state.tenure.onReleased(lease());
         asks("lease " + FIRST + " ended", "release 1 and queue 2");

@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -117,8 +118,8 @@ class ProbeStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return command("force", forces, () -> server.forceRelease(name));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return command("force", forces, () -> server.forceRelease(name, holder));
     }
 
     @Override

@@ -111,7 +111,7 @@ class RetentionTest extends EngineFixture {
     @Test
     void a_hold_that_was_gone_shows_at_the_release() {
         Lease lease = now(acquire(client, "a"));
-        server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a");
+        server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a", null);
         assertThatThrownBy(() -> lease.release(LONG)).isInstanceOf(LeaseLostException.class);
     }
 

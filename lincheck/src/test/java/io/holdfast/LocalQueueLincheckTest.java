@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -20,6 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.StressOptions;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -247,8 +249,8 @@ class LocalQueueLincheckTest {
         }
 
         @Override
-        public CompletionStage<Boolean> forceRelease(String name) {
-            return CompletableFuture.completedFuture(false);
+        public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+            return CompletableFuture.completedFuture(new ForceReply.Free());
         }
 
         @Override

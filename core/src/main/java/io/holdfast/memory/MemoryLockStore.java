@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
@@ -100,8 +101,8 @@ public final class MemoryLockStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return server.execute(() -> server.name(name).forceRelease());
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return server.execute(() -> server.name(name).forceRelease(holder));
     }
 
     @Override

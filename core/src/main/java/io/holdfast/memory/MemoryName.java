@@ -6,6 +6,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -132,9 +133,16 @@ final class MemoryName {
         return release(ReleaseRequest.of(name, holderId)).wasHeld();
     }
 
-    boolean forceRelease() {
+    ForceReply forceRelease(@Nullable String expected) {
         String held = holder();
-        return held != null && abandon(held);
+        if (held == null) {
+            return new ForceReply.Free();
+        }
+        if (expected != null && !expected.equals(held)) {
+            return new ForceReply.HeldBy(held);
+        }
+        abandon(held);
+        return new ForceReply.Ended(held);
     }
 
     StoreState inspect() {

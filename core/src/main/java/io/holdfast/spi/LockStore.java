@@ -7,6 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The remote authority on lock names: which holder id holds each of them.
@@ -103,11 +104,12 @@ public interface LockStore extends AutoCloseable {
     CompletionStage<StoreState> inspect(String name);
 
     /**
-     * Ends the hold on the name without asking its owner.
+     * Ends the hold on the name without asking its owner, if the expected holder has it. Comparison and end are one
+     * step of the store.
      *
-     * @return true if there was a hold
+     * @param holder the expected holder, as {@link #inspect} shows it; null for whichever has the name
      */
-    CompletionStage<Boolean> forceRelease(String name);
+    CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder);
 
     /**
      * Returns the longest time for which an acquire that failed with an unknown outcome may still be executed. The

@@ -191,8 +191,13 @@ public interface QuorumMember extends AutoCloseable {
 
     CompletionStage<Seen> inspect(String name);
 
-    /** Ends the hold on the name, whichever id has it. Answers that id. */
-    CompletionStage<Optional<String>> forceRelease(String name);
+    /**
+     * Ends the hold on the name, as {@link LockStore#forceRelease} does. The answer names the holder with its round.
+     *
+     * @param holder the expected holder id, without a round, since each round of the acquisition is meant; or another
+     *     expected holder, as {@link #inspect} shows it; null for whichever has the name
+     */
+    CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder);
 
     CompletionStage<Identity> identify();
 

@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Seen;
@@ -258,9 +259,12 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return Round.<Optional<String>, Boolean>run(
-                members, seat -> seat.send(member -> member.forceRelease(name)), reply -> null, Verdicts::forced);
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return Round.<ForceReply, ForceReply>run(
+                members,
+                seat -> seat.send(member -> member.forceRelease(name, holder)),
+                reply -> null,
+                Verdicts::forced);
     }
 
     /** Waits for all members, and tells how many answer and how many of those have a vote. */

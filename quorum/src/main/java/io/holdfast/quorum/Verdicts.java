@@ -1,5 +1,6 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember.Extended;
 import io.holdfast.spi.QuorumMember.Found;
 import io.holdfast.spi.QuorumMember.Released;
@@ -11,7 +12,6 @@ import io.holdfast.spi.StoreState;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -157,12 +157,24 @@ final class Verdicts {
                 : new Ended(ending, replies.max(Released::waiting));
     }
 
-    /** Returns whether there was a hold to end by force. */
-    static @Nullable Boolean forced(Replies<Optional<String>> replies) {
-        String holder = mostNamed(replies, held -> held.orElse(""));
-        int votes = replies.count(held -> held.orElse("").equals(holder));
-        if (!holder.isEmpty() && votes >= replies.majority()) {
-            return true;
+    /**
+     * Returns the verdict on a release by force, with the holder id as callers know it. A hold that a majority had, or
+     * may have had, is ended: members without a vote are too few to keep it. What only a minority had was no hold.
+     */
+    static @Nullable ForceReply forced(Replies<ForceReply> replies) {
+        Function<ForceReply, String> victim =
+                reply -> reply instanceof ForceReply.Ended ended ? Claim.holderOf(ended.holder()) : "";
+        Function<ForceReply, String> other =
+                reply -> reply instanceof ForceReply.HeldBy held ? Claim.holderOf(held.holder()) : "";
+        String ended = mostNamed(replies, victim);
+        int endings =
+                ended.isEmpty() ? 0 : replies.count(reply -> victim.apply(reply).equals(ended));
+        if (endings >= replies.majority()) {
+            return new ForceReply.Ended(ended);
+        }
+        String holder = mostNamed(replies, other);
+        if (replies.count(reply -> !holder.isEmpty() && other.apply(reply).equals(holder)) >= replies.majority()) {
+            return new ForceReply.HeldBy(holder);
         }
         if (replies.pending() > 0) {
             return null;
@@ -170,7 +182,9 @@ final class Verdicts {
         if (replies.tooFewVotes()) {
             throw replies.noMajority();
         }
-        return false;
+        return endings > 0 && endings + replies.withoutVote() >= replies.majority()
+                ? new ForceReply.Ended(ended)
+                : new ForceReply.Free();
     }
 
     /** Returns what the members know of a name, with the holder id as at the members. */

@@ -1,7 +1,7 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +45,8 @@ class ForwardingMember implements QuorumMember {
     }
 
     @Override
-    public CompletionStage<Optional<String>> forceRelease(String name) {
-        return member.forceRelease(name);
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return member.forceRelease(name, holder);
     }
 
     @Override

@@ -272,7 +272,7 @@ class QuorumLockStoreTest extends QuorumFixture {
         String holder = a.newId();
         a.granted(holder);
         b.troubles.get(0).down = true;
-        assertThat(await(b.store.forceRelease(NAME))).isTrue();
+        assertThat(await(b.store.forceRelease(NAME, null)).isEnded()).isTrue();
         assertThat(nodes.get(0).size()).isEqualTo(1);
         assertThat(await(a.renew(holder))).isEqualTo(new RenewReply.Gone());
         assertThat(nodes).allMatch(node -> node.size() == 0);

@@ -1,13 +1,14 @@
 package io.holdfast.quorum;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreException;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** A member at the other end of a network that a test makes slow, dead, deaf, or doubling. */
 final class TroubledMember extends ForwardingMember {
@@ -135,8 +136,8 @@ final class TroubledMember extends ForwardingMember {
     }
 
     @Override
-    public CompletionStage<Optional<String>> forceRelease(String name) {
-        return send(() -> member.forceRelease(name));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return send(() -> member.forceRelease(name, holder));
     }
 
     @Override

@@ -7,6 +7,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -24,6 +25,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Translates between lock names and Redis keys. The engine above knows names. The store below takes the key of a lock
@@ -109,8 +111,8 @@ final class KeyedStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return StageGuard.begin(() -> below.forceRelease(keys.of(name)));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return StageGuard.begin(() -> below.forceRelease(keys.of(name), holder));
     }
 
     @Override

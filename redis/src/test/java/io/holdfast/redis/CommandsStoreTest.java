@@ -373,9 +373,11 @@ class CommandsStoreTest {
     void eitherModeEndsTheOthersHoldByForce() {
         try (TestClient lua = new TestClient(server.uri() + "?mode=lua")) {
             lua.hold("n");
-            assertThat(TestClient.get(a.store.forceRelease("n"))).isTrue();
+            assertThat(TestClient.get(a.store.forceRelease("n", null)).isEnded())
+                    .isTrue();
             String mine = a.hold("n");
-            assertThat(TestClient.get(lua.store.forceRelease("n"))).isTrue();
+            assertThat(TestClient.get(lua.store.forceRelease("n", null)).isEnded())
+                    .isTrue();
             assertThat(a.renew("n", mine, 30_000)).isEqualTo(new Gone());
             assertThat(a.release("n", mine)).isFalse();
         }
@@ -387,7 +389,7 @@ class CommandsStoreTest {
         StoreException error = TestClient.failure(a.store.acquire(a.request("set", a.newHolder(), 1_000, false)));
         assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
         assertThat(error.getMessage()).contains("is of type set");
-        assertThat(TestClient.failure(a.store.forceRelease("set")).getMessage())
+        assertThat(TestClient.failure(a.store.forceRelease("set", null)).getMessage())
                 .contains("is a set that is no lock, so it was not deleted");
         assertThat(a.inspect("set").holder()).isEqualTo("a set that is no lock");
     }

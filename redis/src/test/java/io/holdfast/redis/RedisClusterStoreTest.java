@@ -154,7 +154,8 @@ class RedisClusterStoreTest {
                 assertThat(TestClient.get(a.store.acquireAll(List.of(one, two))).busy())
                         .isEqualTo("{t}2");
             }
-            assertThat(TestClient.get(b.store.forceRelease("{t}2"))).isTrue();
+            assertThat(TestClient.get(b.store.forceRelease("{t}2", null)).isEnded())
+                    .isTrue();
         }
     }
 

@@ -279,7 +279,8 @@ class RedisOpeningTest {
                     .isInstanceOf(Busy.class);
             b.await("granted app:1 " + next, 1_000);
             assertThat(b.abandon("app:1", next)).isTrue();
-            assertThat(TestClient.get(b.store.forceRelease("app:1"))).isTrue();
+            assertThat(TestClient.get(b.store.forceRelease("app:1", null)).isEnded())
+                    .isTrue();
             server.command("HSET", "app:1", "4a0e1b1e-0000-0000-0000-000000000000:1", "1");
             b.queue("app:1");
             b.await("released app:1", 1_000);

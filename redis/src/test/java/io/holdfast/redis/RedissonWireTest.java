@@ -161,7 +161,8 @@ class RedissonWireTest {
         redisson.getLock("n").lock(20, TimeUnit.SECONDS);
         CompletableFuture<Long> locked = waitingThread(redisson.getLock("n"));
         awaitListeners(RedisKeys.redissonChannel("n"), 1);
-        assertThat(TestClient.get(client.store.forceRelease("n"))).isTrue();
+        assertThat(TestClient.get(client.store.forceRelease("n", null)).isEnded())
+                .isTrue();
         locked.get(10, TimeUnit.SECONDS);
     }
 

@@ -108,7 +108,8 @@ class RestrictedServiceTest {
             assertThat(one.acquire("n", third, 30_000, true)).isInstanceOf(Granted.class);
 
             // And by force.
-            assertThat(TestClient.get(two.store.forceRelease("n"))).isTrue();
+            assertThat(TestClient.get(two.store.forceRelease("n", null)).isEnded())
+                    .isTrue();
             two.await("released n", 1_000);
         }
     }

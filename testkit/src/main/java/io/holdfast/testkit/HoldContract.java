@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.holdfast.spi.AcquireReply.Busy;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.StoreState;
 import org.junit.jupiter.api.Test;
 
@@ -158,7 +159,43 @@ abstract class HoldContract extends StoreHarness {
 
     @Test
     void aForcedReleaseOfAFreeNameFindsNothing() {
-        assertThat(a.forceRelease(name)).isFalse();
+        assertThat(a.forceRelease(name, null)).isEqualTo(new ForceReply.Free());
+        assertThat(a.forceRelease(name, a.newId())).isEqualTo(new ForceReply.Free());
+    }
+
+    @Test
+    void aForcedReleaseSaysWhoseHoldItEnded() {
+        String holder = hold(a, name);
+        assertThat(b.forceRelease(name, null)).isEqualTo(new ForceReply.Ended(holder));
+
+        String next = hold(b, name);
+        assertThat(a.forceRelease(name, next)).isEqualTo(new ForceReply.Ended(next));
+        assertFree(a, name);
+    }
+
+    /** After a renewal, a store may know the hold under another text than the id. */
+    @Test
+    void aForcedReleaseKnowsAHoldWhoseLengthWasSet() {
+        String holder = hold(a, name);
+        a.set(name, holder, LONG, 1);
+        a.set(name, holder, LONG, 2);
+        assertThat(b.forceRelease(name, b.inspect(name).holder())).isEqualTo(new ForceReply.Ended(holder));
+        assertFree(a, name);
+    }
+
+    @Test
+    void aForcedReleaseAgainstAnEarlierHolderLeavesTheHoldAlone() {
+        String earlier = hold(a, name);
+        a.release(name, earlier);
+        String holder = hold(a, name);
+
+        assertThat(b.forceRelease(name, earlier)).isEqualTo(new ForceReply.HeldBy(holder));
+        assertThat(b.forceRelease(name, holder + "0")).isEqualTo(new ForceReply.HeldBy(holder));
+        assertThat(b.forceRelease(name, holder.substring(0, holder.length() - 1)))
+                .isEqualTo(new ForceReply.HeldBy(holder));
+        assertThat(b.forceRelease(name, "")).isEqualTo(new ForceReply.HeldBy(holder));
+        assertHolder(b, name, holder);
+        assertRemaining(a, name, LONG);
     }
 
     @Test

@@ -1,7 +1,7 @@
 package io.holdfast.testkit;
 
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
-import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -53,8 +53,8 @@ final class MemoryQuorumMember implements QuorumMember {
     }
 
     @Override
-    public CompletionStage<Optional<String>> forceRelease(String name) {
-        return node.execute(() -> node.name(name).forceRelease());
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return node.execute(() -> node.name(name).forceRelease(holder));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast.testkit;
 
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Extended;
@@ -14,7 +15,7 @@ import io.holdfast.spi.TokenRegister;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One name at a member: its holder, its register, and the clients that wait. All calls are made under the node's lock.
@@ -124,14 +125,17 @@ final class MemoryQuorumName {
         return new Seen(node.standing(), holder(), isHeld() ? remainingMillis() : 0, register, waitingBeside(""));
     }
 
-    Optional<String> forceRelease() {
+    ForceReply forceRelease(@Nullable String expected) {
         String held = holder();
         if (held.isEmpty()) {
-            return Optional.empty();
+            return new ForceReply.Free();
+        }
+        if (expected != null && !held.equals(expected) && !held.startsWith(expected + "~")) {
+            return new ForceReply.HeldBy(held);
         }
         holder = "";
         wakeFirst();
-        return Optional.of(held);
+        return new ForceReply.Ended(held);
     }
 
     private void wait(String client, long waitMillis, String held) {

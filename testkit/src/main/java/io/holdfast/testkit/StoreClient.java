@@ -2,6 +2,7 @@ package io.holdfast.testkit;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -110,8 +111,14 @@ final class StoreClient implements AutoCloseable {
         return get(store().abandon(name, holderId));
     }
 
+    /** @param holder the expected holder; null for whichever has the name */
+    ForceReply forceRelease(String name, @Nullable String holder) {
+        return get(store().forceRelease(name, holder));
+    }
+
+    /** Ends the hold on the name, whoever has it. */
     boolean forceRelease(String name) {
-        return get(store().forceRelease(name));
+        return forceRelease(name, null).isEnded();
     }
 
     StoreState inspect(String name) {

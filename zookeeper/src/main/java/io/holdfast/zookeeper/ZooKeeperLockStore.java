@@ -3,6 +3,7 @@ package io.holdfast.zookeeper;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -138,14 +139,18 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return access.answer(() -> forceRelease(folder(name), session(), ATTEMPTS));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return access.answer(() -> forceRelease(folder(name), holder, session(), ATTEMPTS));
     }
 
-    private CompletableFuture<Boolean> forceRelease(Folder folder, Session session, int attempts) {
+    private CompletableFuture<ForceReply> forceRelease(
+            Folder folder, @Nullable String expected, Session session, int attempts) {
         return folder.lookAtNewest(session).thenCompose(queue -> {
             if (queue.isEmpty()) {
-                return CompletableFuture.completedFuture(false);
+                return CompletableFuture.completedFuture(new ForceReply.Free());
+            }
+            if (expected != null && !expected.equals(queue.holder())) {
+                return CompletableFuture.completedFuture(new ForceReply.HeldBy(queue.holder()));
             }
             if (attempts == 0) {
                 return CompletableFuture.failedFuture(new StoreException(
@@ -154,9 +159,11 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
                                 + "\" changes hands faster than it can be released by force (expected: another try)",
                         null));
             }
+            // The node is the holder's, and no other node ever has its name: so this deletion is the comparison, too.
             return session.delete(folder.path(queue.node(0)))
+                    .<ForceReply>thenApply(deleted -> new ForceReply.Ended(queue.holder()))
                     .exceptionallyCompose(error -> ZooKeeperErrors.is(error, Code.NONODE)
-                            ? forceRelease(folder, session, attempts - 1)
+                            ? forceRelease(folder, expected, session, attempts - 1)
                             : CompletableFuture.failedFuture(error));
         });
     }

@@ -9,6 +9,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
@@ -286,12 +287,12 @@ public final class CommandsLockStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
         return guarded(
                 name,
-                () -> foreign.delete(name, ways)
-                        .thenCompose(deletion -> announced(name, deletion))
-                        .thenApply(Deletion::done));
+                () -> foreign.force(name, holder, ways)
+                        .thenCompose(
+                                forced -> announced(name, forced.deletion()).thenApply(told -> forced.reply())));
     }
 
     @Override

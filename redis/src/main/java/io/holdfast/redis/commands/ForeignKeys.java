@@ -3,9 +3,12 @@ package io.holdfast.redis.commands;
 import io.holdfast.redis.commands.ConditionalDelete.Deletion;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.StoreState;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -101,52 +104,89 @@ public final class ForeignKeys {
         return said.startsWith("WRONGTYPE ") || said.startsWith("ERR Key should be of string type");
     }
 
-    /**
-     * Deletes the lock in a key, even another library's; fails if the key is not, or not only, a lock. Deletes only
-     * what was read: a string by comparison, of a hash the fields.
-     */
-    CompletionStage<Deletion> delete(String name, ConditionalDelete strings) {
-        return delete(name, strings, TRIES);
+    /** What a release by force did: the answer, and the deletion, which is to be announced. */
+    record Forced(ForceReply reply, Deletion deletion) {
+
+        private static Optional<Forced> nothing(ForceReply why) {
+            return Optional.of(new Forced(why, Deletion.NONE));
+        }
     }
 
-    private CompletionStage<Deletion> delete(String name, ConditionalDelete strings, int triesLeft) {
-        return connections.commands().type(name).thenCompose(type -> switch (type) {
-            case "none" -> CompletableFuture.completedFuture(Deletion.NONE);
-            case "string" ->
-                deleteString(name, strings).thenCompose(deletion -> {
-                    if (deletion.done()) {
-                        return CompletableFuture.completedFuture(deletion);
+    /**
+     * Ends the hold of the expected holder, even another library's; fails if the key is not, or not only, a lock.
+     * Deletes only what was read: a string by comparison, of a hash the fields.
+     *
+     * @param expected the holder as {@link #inspect} shows it; null for whichever has the lock
+     */
+    CompletionStage<Forced> force(String name, @Nullable String expected, ConditionalDelete strings) {
+        return force(name, expected, strings, TRIES);
+    }
+
+    private CompletionStage<Forced> force(
+            String name, @Nullable String expected, ConditionalDelete strings, int triesLeft) {
+        return connections
+                .commands()
+                .type(name)
+                .thenCompose(type -> switch (type) {
+                    case "none" -> CompletableFuture.completedFuture(Forced.nothing(new ForceReply.Free()));
+                    case "string" -> forceString(name, expected, strings);
+                    case "hash" -> notHeldOr(name, forceHash(name, expected), Optional.<Forced>empty());
+                    default -> keep(name, expected, Holders.ofType(type));
+                })
+                .thenCompose(forced -> {
+                    if (forced.isPresent()) {
+                        return CompletableFuture.completedFuture(forced.get());
                     }
                     return triesLeft > 1
-                            ? delete(name, strings, triesLeft - 1)
+                            ? force(name, expected, strings, triesLeft - 1)
                             : CompletableFuture.failedFuture(RedisErrors.keepsChanging(name));
                 });
-            case "hash" -> notHeldOr(name, deleteHash(name), Deletion.NONE);
-            default -> CompletableFuture.failedFuture(errors.notDeleted(name, Holders.ofType(type)));
-        });
     }
 
-    /** Completes with {@link Deletion#NONE} if the key has changed since its type was asked for. */
-    private CompletionStage<Deletion> deleteString(String name, ConditionalDelete strings) {
+    /** Keeps a key that another holder has, or that is not, or not only, a lock. */
+    private CompletionStage<Optional<Forced>> keep(String name, @Nullable String expected, String holder) {
+        return isOther(expected, holder)
+                ? CompletableFuture.completedFuture(Forced.nothing(new ForceReply.HeldBy(holder)))
+                : CompletableFuture.failedFuture(errors.notDeleted(name, holder));
+    }
+
+    private static boolean isOther(@Nullable String expected, String holder) {
+        return expected != null && !expected.equals(holder);
+    }
+
+    /** Completes without a value if the key has changed since its type was asked for, like {@link #forceHash}. */
+    private CompletionStage<Optional<Forced>> forceString(
+            String name, @Nullable String expected, ConditionalDelete strings) {
         CompletionStage<@Nullable String> value = value(name);
         CompletionStage<Long> remaining = connections.commands().pttl(name);
         return value.thenCombine(remaining, (found, left) -> {
                     if (found == null || left == -2) {
-                        return CompletableFuture.completedFuture(Deletion.NONE);
+                        return CompletableFuture.completedFuture(Optional.<Forced>empty());
                     }
-                    if (left < 0 && !Holders.isOurs(CommandsHold.holder(found))) {
-                        return CompletableFuture.<Deletion>failedFuture(
-                                errors.notDeleted(name, Holders.inString(found, false)));
+                    String holder = Holders.inString(found, left >= 0);
+                    if (isOther(expected, holder) || (left < 0 && !Holders.isOurs(holder))) {
+                        return keep(name, expected, holder);
                     }
-                    return notHeldOr(name, strings.delete(name, found), Deletion.NONE);
+                    // Not by the holder: a renewal may have changed the number behind it.
+                    return notHeldOr(name, strings.delete(name, found), Deletion.NONE)
+                            .thenApply(deletion -> ended(holder, deletion));
                 })
-                .thenCompose(deletion -> deletion);
+                .thenCompose(forced -> forced);
     }
 
-    private CompletionStage<Deletion> deleteHash(String name) {
+    private static Optional<Forced> ended(String holder, Deletion deletion) {
+        return deletion.done() ? Optional.of(new Forced(new ForceReply.Ended(holder), deletion)) : Optional.empty();
+    }
+
+    private CompletionStage<Optional<Forced>> forceHash(String name, @Nullable String expected) {
         return hashOf(name).thenCompose(fields -> {
-            if (fields != null && fields.isEmpty()) {
-                return CompletableFuture.completedFuture(Deletion.NONE);
+            StoreState held = holderIn(fields);
+            if (held == null) {
+                return CompletableFuture.completedFuture(Optional.<Forced>empty());
+            }
+            String holder = Objects.requireNonNull(held.holder());
+            if (isOther(expected, holder)) {
+                return keep(name, expected, holder);
             }
             if (fields == null
                     || fields.keySet().stream().noneMatch(Holders::isHold)
@@ -156,7 +196,7 @@ public final class ForeignKeys {
             return connections
                     .commands()
                     .hdel(name, fields.keySet().toArray(String[]::new))
-                    .thenApply(deleted -> new Deletion(deleted > 0, Deletion.NOT_TOLD));
+                    .thenApply(deleted -> ended(holder, new Deletion(deleted > 0, Deletion.NOT_TOLD)));
         });
     }
 

@@ -11,6 +11,7 @@ import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -40,7 +41,7 @@ public final class LuaLockStore implements LockStore {
     /** Redisson's releases wake only the first few clients of the queue: those behind them would ask in vain. */
     private static final int LISTENERS_AHEAD_MAX = 2;
 
-    private static final int NO_LOCK = -3;
+    private static final int NOT_A_LOCK = -3;
     private static final int RELEASED_AND_HELD = 2;
     private static final int RELEASED_TOO_LATE = 4;
     private static final int OURS = 0;
@@ -276,8 +277,21 @@ public final class LuaLockStore implements LockStore {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return scripts.run(LuaScript.FORCE, keys.of(name), new String[0], reply -> ended(name, reply));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        String[] args = holder == null ? new String[0] : new String[] {holder};
+        return scripts.run(LuaScript.FORCE, keys.of(name), args, reply -> forced(name, reply));
+    }
+
+    private ForceReply forced(String name, ScriptReply reply) {
+        int code = reply.integer();
+        if (code == NOT_A_LOCK) {
+            throw errors.notDeleted(name, reply.text());
+        }
+        if (code == 1) {
+            leftFree(name, reply);
+            return new ForceReply.Ended(reply.text());
+        }
+        return code == 0 ? new ForceReply.Free() : new ForceReply.HeldBy(reply.text());
     }
 
     /** Returns how late an acquire may take effect: its "not after" refuses it after the timeout. */
@@ -351,16 +365,13 @@ public final class LuaLockStore implements LockStore {
         return new AcquireReply.Busy(remaining, ahead, holder);
     }
 
-    /** Reads the reply of a script that ends a hold; returns whether there was one. */
+    /** Reads the reply of a script that ends the hold of an id; returns whether there was one. */
     private boolean ended(String name, ScriptReply reply) {
-        int code = reply.integer();
-        if (code == NO_LOCK) {
-            throw errors.notDeleted(name, reply.text());
-        }
-        if (code == 1) {
+        boolean wasHeld = reply.integer() == 1;
+        if (wasHeld) {
             leftFree(name, reply);
         }
-        return code == 1;
+        return wasHeld;
     }
 
     /** Reads which client to notify, and how many Redisson clients received the release. */

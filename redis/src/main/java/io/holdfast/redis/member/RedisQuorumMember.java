@@ -9,6 +9,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TokenRegister;
 import java.util.ArrayList;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class RedisQuorumMember implements QuorumMember {
 
     private static final int RENEWALS_PER_COMMAND = 100;
+    private static final int NOT_A_LOCK = -3;
 
     private final RedisSettings settings;
     private final RedisKeys keys;
@@ -193,19 +195,21 @@ public final class RedisQuorumMember implements QuorumMember {
     }
 
     @Override
-    public CompletionStage<Optional<String>> forceRelease(String name) {
-        return run(
-                LuaScript.QUORUM_FORCE,
-                name,
-                reply -> {
-                    standing(reply);
-                    String held = reply.text();
-                    if (!reply.flag()) {
-                        throw errors.notDeleted(name, held);
-                    }
-                    return Optional.of(held).filter(holder -> !holder.isEmpty());
-                },
-                "");
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        Function<ScriptReply, ForceReply> forced = reply -> {
+            standing(reply);
+            int code = reply.integer();
+            String held = reply.text();
+            return switch (code) {
+                case NOT_A_LOCK -> throw errors.notDeleted(name, held);
+                case 0 -> new ForceReply.Free();
+                case 1 -> new ForceReply.Ended(held);
+                default -> new ForceReply.HeldBy(held);
+            };
+        };
+        return holder == null
+                ? run(LuaScript.QUORUM_FORCE, name, forced)
+                : run(LuaScript.QUORUM_FORCE, name, forced, holder);
     }
 
     @Override

@@ -116,10 +116,10 @@ public class LuaLockStoreTest {
         expectExpiry();
         // The second of b, a's first and its requeued one, in this order.
         for (int i = 0; i < 3; i++) {
-            assertThat(get(a.store.forceRelease(name))).isTrue();
+            assertThat(get(a.store.forceRelease(name, null)).isEnded()).isTrue();
             expectExpiry();
         }
-        assertThat(get(a.store.forceRelease(name))).isFalse();
+        assertThat(get(a.store.forceRelease(name, null)).isEnded()).isFalse();
     }
 
     /** The counter outlives its holds; all else goes. */
@@ -162,7 +162,7 @@ public class LuaLockStoreTest {
         assertThat(a.abandon("n", a.newHolder())).isFalse();
         assertThat(a.renew("n", a.newHolder(), 30_000)).isEqualTo(new Gone());
         assertThat(server.command("GET", "n")).isEqualTo("somebody");
-        assertThat(get(a.store.forceRelease("n"))).isTrue();
+        assertThat(get(a.store.forceRelease("n", null)).isEnded()).isTrue();
     }
 
     @Test
@@ -181,7 +181,7 @@ public class LuaLockStoreTest {
         StoreException acquire = failure(a.store.acquire(a.request("n", a.newHolder(), 30_000, true)));
         assertThat(acquire).hasMessage(sentence);
         assertThat(acquire.outcome()).isEqualTo(StoreException.Outcome.FATAL);
-        assertThat(failure(a.store.forceRelease("n")))
+        assertThat(failure(a.store.forceRelease("n", null)))
                 .hasMessage("The key \"n\" at redis://127.0.0.1:" + server.port()
                         + "/0 is a list that is no lock, so it was not deleted (expected: a key that contains"
                         + " only a lock of Holdfast or Redisson, or a string with an expiry; use DEL if nobody"

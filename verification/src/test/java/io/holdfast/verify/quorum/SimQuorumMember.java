@@ -1,12 +1,12 @@
 package io.holdfast.verify.quorum;
 
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TokenRegister;
 import io.holdfast.verify.engine.SimLine;
 import io.holdfast.verify.engine.SimTime;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
@@ -115,7 +115,7 @@ final class SimQuorumMember implements QuorumMember, SimLine.Listener {
     public CompletionStage<Vote> take(Take take) {
         return send(() -> {
             if (bug == QuorumBug.VOTES_FOR_TWO) {
-                var unused = member.forceRelease(take.name());
+                var unused = member.forceRelease(take.name(), null);
             }
             return member.take(take).thenApply(vote -> voted(take, vote));
         });
@@ -204,7 +204,7 @@ final class SimQuorumMember implements QuorumMember, SimLine.Listener {
                 return member.inspect(name).thenApply(seen -> new Released(seen.standing(), true, seen.waiting()));
             }
             if (bug == QuorumBug.RELEASE_WITHOUT_OWNER_CHECK) {
-                var unused = member.forceRelease(name);
+                var unused = member.forceRelease(name, null);
             }
             return member.release(name, id, wake)
                     .thenApply(released ->
@@ -223,8 +223,8 @@ final class SimQuorumMember implements QuorumMember, SimLine.Listener {
     }
 
     @Override
-    public CompletionStage<Optional<String>> forceRelease(String name) {
-        return send(() -> member.forceRelease(name));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return send(() -> member.forceRelease(name, holder));
     }
 
     @Override

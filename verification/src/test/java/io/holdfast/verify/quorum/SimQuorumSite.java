@@ -284,7 +284,7 @@ public final class SimQuorumSite implements SimSite {
                 servers.stream().filter(server -> random.nextBoolean()).toList();
         simulation.recorder.log("%s vanishes at %s", name, where);
         faults.forget(List.of(name));
-        where.forEach(server -> look(server, member -> member.forceRelease(name)));
+        where.forEach(server -> look(server, member -> member.forceRelease(name, null)));
     }
 
     private void cutOff() {
@@ -316,7 +316,7 @@ public final class SimQuorumSite implements SimSite {
     @Override
     public void forceRelease(String name) {
         for (SimQuorumNode server : servers) {
-            look(server, member -> member.forceRelease(name));
+            look(server, member -> member.forceRelease(name, null));
         }
     }
 

@@ -14,6 +14,7 @@ import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -26,6 +27,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One process's real store of the mode "commands", with all that belongs to it but the network: opened as the product
@@ -154,8 +156,8 @@ public final class CommandsSimulation {
         }
 
         @Override
-        public CompletionStage<Boolean> forceRelease(String name) {
-            return real.forceRelease(name);
+        public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+            return real.forceRelease(name, holder);
         }
 
         @Override

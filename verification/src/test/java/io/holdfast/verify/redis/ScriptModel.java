@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -218,9 +219,16 @@ final class ScriptModel {
                 .wasHeld();
     }
 
-    boolean forceRelease(long now, Messenger messages) {
+    ForceReply forceRelease(@Nullable String expected, long now, Messenger messages) {
         String held = holder(now);
-        return held != null && abandon(held, now, messages);
+        if (held == null) {
+            return new ForceReply.Free();
+        }
+        if (expected != null && !expected.equals(held)) {
+            return new ForceReply.HeldBy(held);
+        }
+        abandon(held, now, messages);
+        return new ForceReply.Ended(held);
     }
 
     StoreState inspect(long now) {

@@ -121,7 +121,11 @@ class ScriptModelTest {
                 }
                 case 10 -> {
                     if (random.nextInt(4) == 0) {
-                        same("force", get(clients.get(0).forceRelease(NAME)), model.forceRelease(now(), modelMessages));
+                        String expected = random.nextBoolean() ? null : id;
+                        same(
+                                "force",
+                                get(clients.get(0).forceRelease(NAME, expected)),
+                                model.forceRelease(expected, now(), modelMessages));
                     }
                 }
                 default -> time.advance(Duration.ofMillis(random.nextInt(4) == 0 ? 500 : 20));

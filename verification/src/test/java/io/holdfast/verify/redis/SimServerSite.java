@@ -101,7 +101,7 @@ public final class SimServerSite implements SimSite {
     public void forceRelease(String name) {
         // Nobody can order anything from a server that is down.
         if (!server.isDown()) {
-            server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages));
+            server.execute(name, (state, messages) -> state.forceRelease(null, server.now(), messages));
         }
     }
 

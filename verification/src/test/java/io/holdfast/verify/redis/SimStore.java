@@ -4,6 +4,7 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.PushedGrant;
 import io.holdfast.spi.ReleaseReply;
@@ -201,8 +202,9 @@ final class SimStore implements LockStore, SimSite.Link, SimLine.Listener {
     }
 
     @Override
-    public CompletionStage<Boolean> forceRelease(String name) {
-        return send(() -> server.execute(name, (state, messages) -> state.forceRelease(server.now(), messages)));
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return send(
+                () -> server.execute(name, (state, messages) -> state.forceRelease(holder, server.now(), messages)));
     }
 
     @Override
