@@ -13,36 +13,40 @@ public final class Names {
 
     /**
      * Returns the text in a form that is safe in a line of a log and on a terminal: control characters, line and
-     * paragraph separators and invisible format characters are written as in a Java literal, for example a line feed as
-     * <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may look the same.
+     * paragraph separators, invisible format characters and halves of a surrogate pair are written as in a Java literal,
+     * for example a line feed as <code>&#92;u000a</code>. Other text is returned unchanged. For people: two texts may look the same.
      */
     public static String printable(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (isHidden(text.charAt(i))) {
+        for (int i = 0; i < text.length(); ) {
+            int codePoint = text.codePointAt(i);
+            if (isHidden(codePoint)) {
                 return escaped(text, i);
             }
+            i += Character.charCount(codePoint);
         }
         return text;
     }
 
     private static String escaped(String text, int from) {
         StringBuilder escaped = new StringBuilder(text.length() + 16).append(text, 0, from);
-        for (int i = from; i < text.length(); i++) {
-            char c = text.charAt(i);
-            if (isHidden(c)) {
-                escaped.append(String.format("\\u%04x", (int) c));
+        text.substring(from).codePoints().forEach(codePoint -> {
+            if (isHidden(codePoint)) {
+                for (char c : Character.toChars(codePoint)) {
+                    escaped.append(String.format("\\u%04x", (int) c));
+                }
             } else {
-                escaped.append(c);
+                escaped.appendCodePoint(codePoint);
             }
-        }
+        });
         return escaped.toString();
     }
 
-    private static boolean isHidden(char c) {
-        int type = Character.getType(c);
+    private static boolean isHidden(int codePoint) {
+        int type = Character.getType(codePoint);
         return type == Character.CONTROL
                 || type == Character.FORMAT
                 || type == Character.LINE_SEPARATOR
-                || type == Character.PARAGRAPH_SEPARATOR;
+                || type == Character.PARAGRAPH_SEPARATOR
+                || type == Character.SURROGATE;
     }
 }
