@@ -12,18 +12,28 @@ import java.util.List;
 public final class Table {
 
     private static final String GAP = "   ";
-    private static final int CUT_TO_MIN = 12;
+
+    /** Without a terminal, a longer cell is whole, and moves only the rest of its own line. */
+    private static final int PADDED_MAX = 80;
 
     /** How the cells of a column are shown. */
     public enum Kind {
         /** Cells may lose their end. */
-        TEXT,
+        TEXT(12),
+        /** Cells may lose their middle: the end of a client's title is its process id. */
+        TITLE(22),
         /** Cells are whole. */
-        WHOLE,
+        WHOLE(Integer.MAX_VALUE),
         /** Cells are whole, and aligned to the right. */
-        NUMBER,
+        NUMBER(Integer.MAX_VALUE),
         /** As {@link #NUMBER}, and the column is left out where it has no room. */
-        EXTRA
+        EXTRA(Integer.MAX_VALUE);
+
+        private final int cutToMin;
+
+        Kind(int cutToMin) {
+            this.cutToMin = cutToMin;
+        }
     }
 
     /** One cell. */
@@ -97,15 +107,17 @@ public final class Table {
     }
 
     private static int[] widths(List<Column> shown, int most) {
-        int[] widths = shown.stream().mapToInt(column -> column.width).toArray();
+        int[] widths = shown.stream()
+                .mapToInt(column -> most > 0 ? column.width : Math.min(column.width, PADDED_MAX))
+                .toArray();
         while (most > 0 && total(widths) > most) {
             int widest = -1;
             for (int i = 0; i < widths.length; i++) {
-                if (shown.get(i).kind == Kind.TEXT && (widest < 0 || widths[i] > widths[widest])) {
+                if (widths[i] > shown.get(i).kind.cutToMin && (widest < 0 || widths[i] > widths[widest])) {
                     widest = i;
                 }
             }
-            if (widest < 0 || widths[widest] <= CUT_TO_MIN) {
+            if (widest < 0) {
                 break;
             }
             widths[widest]--;
@@ -129,7 +141,10 @@ public final class Table {
             Column column = shown.get(i);
             Cell cell = column.cells.get(row);
             int width = Math.min(widths[i], left);
-            String text = Width.pad(Width.cut(cell.text(), width), width, column.isNumber());
+            String fitting = most == Integer.MAX_VALUE
+                    ? cell.text()
+                    : column.kind == Kind.TITLE ? Width.cutMiddle(cell.text(), width) : Width.cut(cell.text(), width);
+            String text = Width.pad(fitting, width, column.isNumber());
             boolean last = i == widths.length - 1;
             line.append(cell.tone().of(last ? text.stripTrailing() : text, colours));
             left -= width;

@@ -7,6 +7,9 @@ public final class Width {
 
     private static final String CUT = "…";
 
+    /** What is left of the end of a text that loses its middle: the largest process id of Linux, with its name. */
+    private static final int END = "(pid 4194304)".length();
+
     private Width() {}
 
     /** Returns the number of columns that a text without control characters takes. */
@@ -36,6 +39,24 @@ public final class Width {
             kept.appendCodePoint(codePoint);
         }
         return kept.append(CUT).toString();
+    }
+
+    /** Returns the text if it fits, otherwise its beginning and its end with an ellipsis between them. */
+    public static String cutMiddle(String text, int width) {
+        if (of(text) <= width || width < END + CUT.length()) {
+            return cut(text, width);
+        }
+        int begin = text.length();
+        for (int used = 0; begin > 0; ) {
+            int codePoint = text.codePointBefore(begin);
+            used += of(codePoint);
+            if (used > END) {
+                break;
+            }
+            begin -= Character.charCount(codePoint);
+        }
+        String end = text.substring(begin);
+        return cut(text.substring(0, begin), width - of(end)) + end;
     }
 
     /** Returns the text, filled with blanks to a width. */

@@ -53,6 +53,39 @@ class TableTest {
         }
     }
 
+    /** 905 characters are a valid lock name. */
+    @Test
+    void oneLongNameDoesNotPadTheOtherLines() {
+        String longName = "x".repeat(905);
+        Table table = new Table().column("NAME", Kind.TEXT).column("HOLDER", Kind.TITLE);
+        table.add(Cell.of(longName), Cell.of("billing"));
+        table.add(Cell.of("b"), Cell.of("orders"));
+        assertThat(table.lines(0, false))
+                .containsExactly(
+                        "NAME" + " ".repeat(79) + "HOLDER", longName + "   billing", "b" + " ".repeat(82) + "orders");
+        assertThat(table.lines(60, false).get(1)).isEqualTo("x".repeat(49) + "…   billing");
+    }
+
+    /** It is what a person needs for kill and jstack. */
+    @Test
+    void theProcessIdIsNotCut() {
+        Table table = new Table()
+                .column("NAME", Kind.TEXT)
+                .column("HOLDER", Kind.TITLE)
+                .column("ENDS", Kind.WHOLE);
+        String name = "invoice:2026-11:a-rather-long-name";
+        table.add(Cell.of(name), Cell.of("billing-service@billing-7f9c6d8b5-x2x7k (pid 1789)"), Cell.of("renewed"));
+        table.add(Cell.of(name), Cell.of("账单账单账单账单账单账单账单@pod (pid 4194304)"), Cell.of("renewed"));
+        for (int width = 50; width < 110; width++) {
+            int most = width;
+            assertThat(table.lines(width, false).subList(1, 3))
+                    .allSatisfy(line -> assertThat(Width.of(line)).isLessThanOrEqualTo(most))
+                    .satisfiesExactly(
+                            line -> assertThat(line).contains("(pid 1789)").contains("   billing"),
+                            line -> assertThat(line).contains("(pid 4194304)"));
+        }
+    }
+
     @Test
     void wideCharactersTakeTwoColumns() {
         Table table = new Table().column("NAME", Kind.TEXT).column("N", Kind.NUMBER);
