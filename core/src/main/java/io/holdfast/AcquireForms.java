@@ -168,10 +168,13 @@ abstract sealed class AcquireForms permits LockClient {
         return tryAcquireAllAsync(names, LockOptions.defaults().waitAtMost(wait));
     }
 
-    // --- under a lambda: the lease is always released ---
+    // --- under a lambda: the lease is always released, by the thread that runs the task ---
 
     /**
      * Runs a task under the lock and releases the lock. Waits for the lock as long as needed.
+     *
+     * <p>The lease that the task receives is released by this method, or sooner by the thread that runs the task. Any
+     * other thread that releases it gets an {@link IllegalStateException}.
      *
      * <p>Not reentrant. Inside a transaction of the caller the lock is released before that commits: begin the
      * transaction in the task, or use Spring's {@code LockTemplate} of {@code holdfast-spring-boot}, which waits for
@@ -242,7 +245,7 @@ abstract sealed class AcquireForms permits LockClient {
     }
 
     private static LockOptions underTask(LockOptions options) {
-        return options.releasedByThread().leftAtClose();
+        return options.forTask().leftAtClose();
     }
 
     private static boolean run(Optional<Lease> acquired, Consumer<? super Lease> task) {

@@ -186,6 +186,23 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
         return releaser != null ? releaser.isAlive() : !refersTo(null);
     }
 
+    /** Returns the id of the only thread that releases it; zero if any thread may. */
+    @SuppressWarnings("deprecation") // threadId() came with Java 19
+    long releaserId() {
+        return releaser == null ? 0 : releaser.getId();
+    }
+
+    /** Refuses a release by another thread than its own, while the lease has not ended. */
+    void ensureReleasedByItsThread() {
+        if (releaser != null && !Thread.currentThread().equals(releaser) && !hasEnded()) {
+            throw new IllegalStateException(describe() + " cannot be released by thread "
+                    + Quoted.name(Thread.currentThread().getName())
+                    + ": run, call or tryRun releases it after the task (expected: a release by thread "
+                    + Quoted.name(releaser.getName())
+                    + ", or acquire, whose lease any thread may release)");
+        }
+    }
+
     /** Returns whether a wait of this thread for the name never ends, because only this thread releases the lease. */
     boolean blocksForEver(Thread thread) {
         return thread.equals(releaser) && renewed && !hasLimit() && isValid();

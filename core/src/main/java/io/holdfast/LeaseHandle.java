@@ -11,7 +11,7 @@ import java.util.concurrent.CompletionStage;
  * <p>Each method that ends the lease keeps this object reachable until it returns: a lease that is being released is
  * not forgotten.
  */
-final class LeaseHandle implements Lease {
+sealed class LeaseHandle implements Lease permits TaskLease {
 
     final ActiveLease lease;
 

@@ -21,14 +21,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockOptions {
 
-    private static final LockOptions DEFAULTS = new LockOptions(null, null, null, null, false, false, false, false);
+    /** Who releases the lease. */
+    private enum Releaser {
+        ANY_THREAD,
+        /** The calling thread, as the caller declares: another thread that releases the lease is not refused. */
+        DECLARED_THREAD,
+        /** The calling thread, which runs a task under the lease: any other thread is refused. */
+        TASK_THREAD
+    }
+
+    private static final LockOptions DEFAULTS =
+            new LockOptions(null, null, null, null, false, Releaser.ANY_THREAD, false, false);
 
     private final @Nullable Duration waitAtMost;
     private final @Nullable Duration leaseFor;
     private final @Nullable Duration holdAtMost;
     private final @Nullable Duration tenure;
     private final boolean fair;
-    private final boolean releasedByThread;
+    private final Releaser releaser;
     private final boolean ignoresDeadlocks;
     private final boolean leftAtClose;
 
@@ -38,7 +48,7 @@ public final class LockOptions {
             @Nullable Duration holdAtMost,
             @Nullable Duration tenure,
             boolean fair,
-            boolean releasedByThread,
+            Releaser releaser,
             boolean ignoresDeadlocks,
             boolean leftAtClose) {
         this.waitAtMost = waitAtMost;
@@ -46,7 +56,7 @@ public final class LockOptions {
         this.holdAtMost = holdAtMost;
         this.tenure = tenure;
         this.fair = fair;
-        this.releasedByThread = releasedByThread;
+        this.releaser = releaser;
         this.ignoresDeadlocks = ignoresDeadlocks;
         this.leftAtClose = leftAtClose;
     }
@@ -63,8 +73,7 @@ public final class LockOptions {
      */
     public LockOptions waitAtMost(Duration wait) {
         Limits.checkWait("waitAtMost", wait);
-        return new LockOptions(
-                wait, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(wait, leaseFor, holdAtMost, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -80,7 +89,7 @@ public final class LockOptions {
                             + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
                             + " limit)");
         }
-        return new LockOptions(waitAtMost, lease, null, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(waitAtMost, lease, null, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -96,7 +105,7 @@ public final class LockOptions {
                             + " (expected: one of them; leaseFor is never renewed, holdAtMost is renewed up to a"
                             + " limit)");
         }
-        return new LockOptions(waitAtMost, null, limit, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(waitAtMost, null, limit, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     public Optional<Duration> waitAtMost() {
@@ -117,8 +126,7 @@ public final class LockOptions {
      * after the lock was handed to a thread that had waited for longer.
      */
     public LockOptions fair() {
-        return new LockOptions(
-                waitAtMost, leaseFor, holdAtMost, tenure, true, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, true, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -130,8 +138,7 @@ public final class LockOptions {
      */
     public LockOptions tenure(Duration tenure) {
         Limits.checkTenure(tenure);
-        return new LockOptions(
-                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     /**
@@ -142,11 +149,29 @@ public final class LockOptions {
      * this option.
      */
     public LockOptions releasedByThread() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, true, ignoresDeadlocks, leftAtClose);
+        return new LockOptions(
+                waitAtMost,
+                leaseFor,
+                holdAtMost,
+                tenure,
+                fair,
+                Releaser.DECLARED_THREAD,
+                ignoresDeadlocks,
+                leftAtClose);
     }
 
     public boolean isReleasedByThread() {
-        return releasedByThread;
+        return releaser != Releaser.ANY_THREAD;
+    }
+
+    /** Sets that only the calling thread can release the lease: for a form that releases the lease itself. */
+    LockOptions forTask() {
+        return new LockOptions(
+                waitAtMost, leaseFor, holdAtMost, tenure, fair, Releaser.TASK_THREAD, ignoresDeadlocks, leftAtClose);
+    }
+
+    boolean isForTask() {
+        return releaser == Releaser.TASK_THREAD;
     }
 
     /**
@@ -155,7 +180,7 @@ public final class LockOptions {
      * DeadlockException}. A {@link DistributedLock} is always checked.
      */
     public LockOptions ignoreDeadlocks() {
-        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, true, leftAtClose);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, true, leftAtClose);
     }
 
     public boolean ignoresDeadlocks() {
@@ -168,8 +193,7 @@ public final class LockOptions {
      * stays locked until the lease has run out. The lambda forms of {@link LockClient} set this option.
      */
     public LockOptions leftAtClose() {
-        return new LockOptions(
-                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, true);
+        return new LockOptions(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, ignoresDeadlocks, true);
     }
 
     public boolean isLeftAtClose() {
@@ -192,22 +216,21 @@ public final class LockOptions {
                 && Objects.equals(holdAtMost, that.holdAtMost)
                 && Objects.equals(tenure, that.tenure)
                 && fair == that.fair
-                && releasedByThread == that.releasedByThread
+                && releaser == that.releaser
                 && ignoresDeadlocks == that.ignoresDeadlocks
                 && leftAtClose == that.leftAtClose;
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(
-                waitAtMost, leaseFor, holdAtMost, tenure, fair, releasedByThread, ignoresDeadlocks, leftAtClose);
+        return Objects.hash(waitAtMost, leaseFor, holdAtMost, tenure, fair, releaser, ignoresDeadlocks, leftAtClose);
     }
 
     @Override
     public String toString() {
         return "LockOptions[waitAtMost=" + waitAtMost + ", leaseFor=" + leaseFor + ", holdAtMost=" + holdAtMost
                 + ", tenure=" + tenure + ", fair=" + fair
-                + (releasedByThread ? ", releasedByThread=true" : "")
+                + (isReleasedByThread() ? ", releasedByThread=true" : "")
                 + (ignoresDeadlocks ? ", ignoresDeadlocks=true" : "")
                 + (leftAtClose ? ", leftAtClose=true]" : "]");
     }

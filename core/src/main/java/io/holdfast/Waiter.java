@@ -192,9 +192,13 @@ final class Waiter {
 
     /** Makes the lease that this waiter is granted. */
     ActiveLease leaseOn(Hold hold, long grantedNanos) {
-        lease = owner == null
-                ? new LeaseHandle(hold, grantedNanos, this)
-                : new ActiveLease(hold, grantedNanos, this, null);
+        if (owner != null) {
+            lease = new ActiveLease(hold, grantedNanos, this, null);
+        } else {
+            lease = options.isForTask()
+                    ? new TaskLease(hold, grantedNanos, this)
+                    : new LeaseHandle(hold, grantedNanos, this);
+        }
         return LeaseHandle.active(lease);
     }
 

@@ -164,6 +164,35 @@ class DeadlockTest {
         }
     }
 
+    /** Otherwise a thread that waits for such a lease could go on, and the refusal of its wait would be wrong. */
+    @Test
+    void no_other_thread_releases_the_lease_of_a_task() throws Exception {
+        String test = Thread.currentThread().getName();
+        client.run("a", DEFAULTS, lease -> {
+            Thread other = start("other", () -> {
+                assertThatThrownBy(lease::release)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("cannot be released by thread \"other\"")
+                        .hasMessageContaining("(expected: a release by thread \"" + test + "\"");
+                assertThatThrownBy(() -> lease.releaseAsync(Duration.ZERO)).isInstanceOf(IllegalStateException.class);
+            });
+            join(other);
+            assertThat(lease.isValid()).isTrue();
+            lease.release();
+            assertThat(client.tryAcquire("a"))
+                    .as("released by its own thread, within the task")
+                    .hasValueSatisfying(Lease::close);
+        });
+    }
+
+    /** Spring releases such leases on another thread, for example after a JTA commit. */
+    @Test
+    void a_lease_that_was_declared_to_be_released_by_its_thread_may_be_released_by_another_one() throws Exception {
+        Lease lease = client.acquire("a", DEFAULTS.releasedByThread());
+        join(start("other", lease::release));
+        assertThat(lease.isValid()).isFalse();
+    }
+
     @Test
     void a_wait_that_ignores_deadlocks_is_no_part_of_one() throws Exception {
         under(client, "a", () -> {
@@ -320,6 +349,14 @@ class DeadlockTest {
         threads.add(thread);
         thread.start();
         return thread;
+    }
+
+    private static void join(Thread thread) {
+        try {
+            thread.join(20_000);
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     private static boolean waits(Thread thread) {

@@ -1,0 +1,28 @@
+package io.holdfast;
+
+import java.time.Duration;
+import java.util.concurrent.CompletionStage;
+
+/**
+ * The lease of a task under {@code run}, {@code call} or {@code tryRun}: only the task's thread can release it.
+ *
+ * <p>{@link DeadlockCheck} and the refusal of a wait for itself are certain for such leases because of that.
+ */
+final class TaskLease extends LeaseHandle {
+
+    TaskLease(Hold hold, long grantedNanos, Waiter waiter) {
+        super(hold, grantedNanos, waiter);
+    }
+
+    @Override
+    public void release(Duration holdAtLeast) {
+        lease.ensureReleasedByItsThread();
+        super.release(holdAtLeast);
+    }
+
+    @Override
+    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+        lease.ensureReleasedByItsThread();
+        return super.releaseAsync(holdAtLeast);
+    }
+}
