@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +52,12 @@ final class CardCollector {
                     first.arrivedNanos,
                     waiting.peek() == null ? null : waiting.peek().waited())) {
                 waiting.add(new WaitedLock(
-                        name, since(first.arrivedNanos), waiters, Optional.ofNullable(holder), thread(first.parked)));
+                        name,
+                        since(first.arrivedNanos),
+                        waiters,
+                        Optional.ofNullable(holder),
+                        thread(first.parked),
+                        number(first.threadId())));
                 if (waiting.size() > SHOWN_MAX) {
                     waiting.poll();
                 }
@@ -75,7 +81,13 @@ final class CardCollector {
                 waiters,
                 first == null ? Duration.ZERO : since(first.arrivedNanos),
                 thread(lease.owner()),
-                Optional.ofNullable(lease.origin).map(Origin::traceParent));
+                Optional.ofNullable(lease.origin).map(Origin::traceParent),
+                number(lease.releaserId()));
+    }
+
+    /** Returns the number of a thread by its id; zero is no thread. */
+    private static OptionalLong number(long threadId) {
+        return threadId == 0 ? OptionalLong.empty() : OptionalLong.of(threadId);
     }
 
     private Optional<String> thread(@Nullable Thread thread) {

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,8 @@ final class CardText {
                     lock.waited().toMillis() - earlierMillis,
                     lock.waiters(),
                     lock.holder().orElse(""),
-                    lock.thread().orElse(""));
+                    lock.thread().orElse(""),
+                    text(lock.owner()));
         }
         for (HeldLock lock : card.held()) {
             line(
@@ -89,7 +91,8 @@ final class CardText {
                     lock.waiters(),
                     lock.waiters() == 0 ? 0 : lock.longestWait().toMillis() - earlierMillis,
                     lock.thread().orElse(""),
-                    lock.traceParent().orElse(""));
+                    lock.traceParent().orElse(""),
+                    text(lock.owner()));
         }
         for (Activity lock : card.busiest()) {
             line(
@@ -103,6 +106,10 @@ final class CardText {
                     lock.waited().toMillis());
         }
         return text.toString();
+    }
+
+    private static String text(OptionalLong owner) {
+        return owner.isPresent() ? Long.toString(owner.getAsLong()) : "";
     }
 
     /** Writes a line without the empty fields at its end. */
@@ -206,13 +213,14 @@ final class CardText {
                 waiters,
                 waiters == 0 ? Duration.ZERO : longest,
                 line.optional(),
-                line.optional().filter(CardText::isTraceParent));
+                line.optional().filter(CardText::isTraceParent),
+                line.owner());
     }
 
     private static WaitedLock waiting(Fields line, long since) {
         String name = line.text();
         Duration waited = line.age(since);
-        return new WaitedLock(name, waited, line.count(), line.optional(), line.optional());
+        return new WaitedLock(name, waited, line.count(), line.optional(), line.optional(), line.owner());
     }
 
     private static Activity busy(Fields line) {
@@ -269,6 +277,12 @@ final class CardText {
             }
             String field = shown();
             return field.isEmpty() ? Optional.empty() : Optional.of(field);
+        }
+
+        /** Returns the number of an owner; empty in a card of a version that wrote none. */
+        OptionalLong owner() {
+            Optional<String> field = optional();
+            return field.isEmpty() ? OptionalLong.empty() : OptionalLong.of(number(field.get()));
         }
 
         long number() {

@@ -4,6 +4,7 @@ import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What a client says about itself at the store: its name, the locks it holds, and the locks it waits for. A client
@@ -56,6 +57,8 @@ public record ClientCard(
      * @param thread the thread that holds it, if the client tells
      * @param traceParent the trace in which it was acquired, in the W3C's form {@code 00-<trace>-<span>-<flags>}, if
      *     the client has a {@link LockTracer}
+     * @param owner a number of the only thread that releases it, the same for all of this client's locks and waits of
+     *     that thread; empty if any thread may release it
      */
     public record HeldLock(
             String name,
@@ -66,7 +69,8 @@ public record ClientCard(
             int waiters,
             Duration longestWait,
             Optional<String> thread,
-            Optional<String> traceParent) {
+            Optional<String> traceParent,
+            OptionalLong owner) {
 
         /** Returns the id of that trace: 32 hexadecimal digits. */
         public Optional<String> traceId() {
@@ -81,9 +85,15 @@ public record ClientCard(
      * @param waiters how many wait
      * @param holder the holder when the store last answered, as {@link LockState#holder} shows it
      * @param thread the first thread that waits, if the client tells
+     * @param owner the number of the first thread that waits, as in {@link HeldLock#owner}; empty if no thread does
      */
     public record WaitedLock(
-            String name, Duration waited, int waiters, Optional<String> holder, Optional<String> thread) {}
+            String name,
+            Duration waited,
+            int waiters,
+            Optional<String> holder,
+            Optional<String> thread,
+            OptionalLong owner) {}
 
     /**
      * What happened to a lock in this client since the card before.

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -42,10 +43,11 @@ class CardTextTest {
                         2,
                         Duration.ofSeconds(1),
                         Optional.of("worker-1"),
-                        Optional.of(TRACE))),
+                        Optional.of(TRACE),
+                        OptionalLong.of(41))),
                 1,
                 List.of(new ClientCard.WaitedLock(
-                        "b", Duration.ofSeconds(2), 1, Optional.of("hf-b:7"), Optional.empty())),
+                        "b", Duration.ofSeconds(2), 1, Optional.of("hf-b:7"), Optional.empty(), OptionalLong.of(41))),
                 1,
                 List.of(new ClientCard.Activity("a", 5, 3, 1, Duration.ofMillis(70))));
     }
@@ -122,6 +124,20 @@ class CardTextTest {
                         card.waiting().get(0).holder().orElseThrow()))
                 .allSatisfy(shown -> assertThat(shown.chars()).noneMatch(Character::isISOControl));
         assertThat(card.application()).contains("\\u001b");
+    }
+
+    /** Clients of both versions share a store while an application is updated. */
+    @Test
+    void a_card_without_owners_is_read() {
+        String valid = CardText.write(card(), 0);
+        assertThat(read(valid).hold("a").orElseThrow().owner()).hasValue(41);
+        assertThat(read(valid).waiting().get(0).owner()).hasValue(41);
+
+        ClientCard old = read(valid.replace("\t41\n", "\n"));
+        assertThat(old.hold("a").orElseThrow().owner()).isEmpty();
+        assertThat(old.hold("a").orElseThrow().traceParent()).contains(TRACE);
+        assertThat(old.waiting().get(0).owner()).isEmpty();
+        assertThat(old.waiting().get(0).holder()).contains("hf-b:7");
     }
 
     @Test

@@ -4,6 +4,7 @@ import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
@@ -14,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -89,6 +91,31 @@ class CardsTest extends EngineFixture {
         advance(PERIOD);
         assertThat(billingsCard().held()).isEmpty();
         assertThat(billingsCard().heldCount()).isZero();
+    }
+
+    /** A cycle of clients is a deadlock only if the same threads hold and wait. */
+    @Test
+    void it_says_which_holds_and_waits_are_of_one_thread() {
+        kept.add(reader.tryAcquire("x").orElseThrow());
+        kept.add(reader.tryAcquire("y").orElseThrow());
+        kept.add(billing.tryAcquire("any thread").orElseThrow());
+        assertThat(billing.getLock("its thread").tryLock()).isTrue();
+        CompletableFuture<Lease> stage = acquire(billing, "x");
+        Waiter thread = billing.engine().submit("y", DEFAULTS, WaitMode.PATIENT, null);
+        billing.tryRun("task", lease -> {
+            advance(PERIOD);
+
+            ClientCard card = billingsCard();
+            long owner = card.hold("its thread").orElseThrow().owner().orElseThrow();
+            assertThat(card.hold("task").orElseThrow().owner()).hasValue(owner);
+            assertThat(card.hold("any thread").orElseThrow().owner()).isEmpty();
+            assertThat(card.waiting())
+                    .extracting(WaitedLock::name, WaitedLock::owner)
+                    .containsExactlyInAnyOrder(tuple("x", OptionalLong.empty()), tuple("y", OptionalLong.of(owner)));
+        });
+        assertThat(stage.cancel(true)).isTrue();
+        assertThat(thread.withdraw()).isTrue();
+        billing.getLock("its thread").unlock();
     }
 
     @Test

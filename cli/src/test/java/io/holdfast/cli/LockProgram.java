@@ -18,7 +18,8 @@ final class LockProgram {
      * Runs the program.
      *
      * @param args URI, name of the client, names to hold, names to wait for when standard input ends; names are
-     *     separated by commas, - is none
+     *     separated by commas, - is none. The thread that holds waits for a name that begins with an exclamation mark,
+     *     and other threads wait for the others
      */
     @SuppressWarnings("MustBeClosedChecker")
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -28,12 +29,16 @@ final class LockProgram {
                 .leaseTime(Duration.ofSeconds(150))
                 .build();
         for (String name : names(args[2])) {
-            var unused = client.acquire(name);
+            client.getLock(name).lock();
         }
         System.out.println("holds");
         // The end of standard input: all programs hold what they are to hold.
         System.in.transferTo(OutputStream.nullOutputStream());
-        for (String name : names(args[3])) {
+        String[] waits = names(args[3]);
+        for (String name : waits) {
+            if (name.startsWith("!")) {
+                continue;
+            }
             Thread waiter = new Thread(() -> {
                 try {
                     var unused = client.acquire(name);
@@ -44,6 +49,11 @@ final class LockProgram {
             waiter.start();
         }
         System.out.println("waits");
+        for (String name : waits) {
+            if (name.startsWith("!")) {
+                client.getLock(name.substring(1)).lock();
+            }
+        }
         new CountDownLatch(1).await();
     }
 

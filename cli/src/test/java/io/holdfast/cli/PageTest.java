@@ -46,8 +46,10 @@ class PageTest {
             program(redis, "orders", "stock:4711", "order:refund:17,order:refund:17");
             program(redis, "mailer", "inbox", "stock:4711,order:refund:17");
             program(redis, EVIL, EVIL, "inbox,month-end");
-            program(redis, "left", "ledger:a", "ledger:b");
-            program(redis, "right", "ledger:b", "ledger:a");
+            program(redis, "left", "ledger:a", "!ledger:b");
+            program(redis, "right", "ledger:b", "!ledger:a");
+            program(redis, "import", "job:import", "job:export");
+            program(redis, "export", "job:export", "job:import");
             programs.forEach(program -> program.type(""));
             Awaitility.await()
                     .atMost(PATIENCE)

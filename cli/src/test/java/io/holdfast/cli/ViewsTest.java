@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * What an operator sees of five processes: one that holds a lock and is stopped, two that wait for it and for locks of
- * other libraries, and two that wait for each other.
+ * What an operator sees of seven processes: one that holds a lock and is stopped, two that wait for it and for locks of
+ * other libraries, two that wait for each other, and two that only seem to.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ViewsTest {
@@ -38,8 +38,10 @@ class ViewsTest {
         redis.command("SET", "lock:by-hand", "me");
         stopped = program("billing", "nightly,order:7", "-");
         program("orders", "order:8", "nightly,nightly,legacy");
-        program("left", "deadlock:a", "deadlock:b");
-        program("right", "deadlock:b", "deadlock:a");
+        program("left", "deadlock:a", "!deadlock:b");
+        program("right", "deadlock:b", "!deadlock:a");
+        program("import", "job:import", "job:export");
+        program("export", "job:export", "job:import");
         programs.forEach(started -> started.type(""));
         LockClient reader = LockClient.connect(redis.uri());
         try (reader) {
@@ -85,6 +87,11 @@ class ViewsTest {
                 .contains("CYCLE: 2 clients wait for each other")
                 .containsPattern("left@.* holds deadlock:a and has waited \\S+ for deadlock:b")
                 .containsPattern("right@.* holds deadlock:b and has waited \\S+ for deadlock:a");
+        // Two programs whose working threads hold what their other threads wait for.
+        assertThat(line(result, "job:import")).matches("job:import +import@.* renewed +1 +\\S+ +-");
+        assertThat(result.out())
+                .contains("possible: these 2 processes wait for each other's locks; their thread dumps tell")
+                .containsPattern("import@.* holds job:import and has waited \\S+ for job:export");
         assertThat(result.err()).contains("there may be a deadlock; looking again for up to 10 s");
         // Two wait for it, longer than anybody else.
         assertThat(lines.get(1)).startsWith("nightly ");
@@ -129,8 +136,8 @@ class ViewsTest {
     void topPrintsOneFrameWithoutATerminal() {
         InProcess result = run("top");
         assertThat(result.out().lines().toList().get(1))
-                .matches("4 clients \\(1 silent\\), 5 locks held, 5 waiters, - locks/s, 1 CYCLE");
-        assertThat(result.out()).contains("nightly", "CYCLE: 2 clients");
+                .matches("6 clients \\(1 silent\\), 7 locks held, 7 waiters, - locks/s, 1 deadlock, 1 possible cycle");
+        assertThat(result.out()).contains("nightly", "CYCLE: 2 clients", "possible: these 2 processes");
     }
 
     @Test
@@ -140,6 +147,7 @@ class ViewsTest {
         assertThat(json)
                 .contains("\"name\":\"nightly\",\"holder\":{\"id\":\"hf-")
                 .contains("\"cycles\":[[{\"client\":\"hf-", "\"holds\":\"deadlock:a\"")
+                .containsPattern("\"possibleCycles\":\\[\\[\\{\"client\":\"hf-[^}]*\"holds\":\"job:(im|ex)port\"")
                 .contains("\"application\":\"billing\"", "\"silent\":true");
     }
 

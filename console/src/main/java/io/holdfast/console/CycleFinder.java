@@ -8,10 +8,15 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 
-/** Finds clients that wait for each other's locks, in one look at their cards. For one use. */
+/**
+ * Finds clients that wait for each other's locks, in one look at their cards. For one use.
+ *
+ * <p>Deadlocks come first: in each client of such a cycle, the thread that waits alone releases the client's lock. The
+ * other cycles only join clients. Of those with the same clients, one is enough for a person.
+ */
 final class CycleFinder {
 
     /** In a longer cycle some client gives up before a person has understood it. */
@@ -24,7 +29,8 @@ final class CycleFinder {
     private record Edge(ClientCard from, WaitedLock waited, ClientCard to, HeldLock held) {}
 
     private final Map<String, List<Edge>> edges = new HashMap<>(); // by the waiting client's id
-    private final Map<List<String>, Cycle> found = new LinkedHashMap<>(); // by key
+    private final Map<List<String>, Cycle> deadlocks = new LinkedHashMap<>(); // by key
+    private final Map<List<String>, Cycle> possible = new LinkedHashMap<>(); // by clients
     private int steps;
 
     /** @param clients without the silent ones */
@@ -53,12 +59,25 @@ final class CycleFinder {
         return client.hold(name).map(HeldLock::fencingToken).orElse(0L);
     }
 
-    /** Returns the cycles, each once. */
-    List<Cycle> find() {
+    /** Finds all cycles. */
+    void find() {
         dropEnds();
-        // A cycle is found from its smallest client on.
-        edges.keySet().stream().sorted().forEach(start -> search(start, start, new ArrayList<>()));
-        return List.copyOf(found.values());
+        for (boolean sameThreads : new boolean[] {true, false}) {
+            steps = 0;
+            // A cycle is found from its smallest client on.
+            edges.keySet().stream().sorted().forEach(start -> search(start, start, new ArrayList<>(), sameThreads));
+        }
+        deadlocks.values().forEach(cycle -> possible.remove(cycle.clients()));
+    }
+
+    /** Returns the cycles in which the same threads hold and wait, each once. */
+    List<Cycle> deadlocks() {
+        return List.copyOf(deadlocks.values());
+    }
+
+    /** Returns a cycle for each set of clients that wait for each other and are in no such deadlock together. */
+    List<Cycle> possible() {
+        return List.copyOf(possible.values());
     }
 
     /** Removes waits for clients that wait for nothing: they are in no cycle. Usually no wait is left. */
@@ -74,38 +93,39 @@ final class CycleFinder {
         }
     }
 
-    private void search(String start, String at, List<Edge> path) {
+    /** @param sameThreads whether only waits of the thread count that releases the client's lock */
+    private void search(String start, String at, List<Edge> path, boolean sameThreads) {
         for (Edge edge : edges.getOrDefault(at, List.of())) {
             String next = edge.to().id();
             if (++steps > STEPS_MAX
                     || next.compareTo(start) < 0
-                    || (!path.isEmpty() && isOtherThread(path.get(path.size() - 1), edge))) {
+                    || (sameThreads && !path.isEmpty() && !isSameThread(path.get(path.size() - 1), edge))) {
                 continue;
             }
             path.add(edge);
             if (next.equals(start)) {
-                if (!isOtherThread(edge, path.get(0))) {
-                    Cycle cycle = cycle(path);
-                    found.putIfAbsent(cycle.key(), cycle);
+                if (!sameThreads) {
+                    Cycle cycle = cycle(path, false);
+                    possible.putIfAbsent(cycle.clients(), cycle);
+                } else if (isSameThread(edge, path.get(0))) {
+                    Cycle cycle = cycle(path, true);
+                    deadlocks.putIfAbsent(cycle.key(), cycle);
                 }
             } else if (path.size() < LENGTH_MAX
                     && path.stream().noneMatch(one -> one.from().id().equals(next))) {
-                search(start, next, path);
+                search(start, next, path, sameThreads);
             }
             path.remove(path.size() - 1);
         }
     }
 
-    /**
-     * Whether the client is known to hold the first lock by another thread than the only one that waits for the second.
-     */
-    private static boolean isOtherThread(Edge into, Edge out) {
-        Optional<String> holding = into.held().thread();
-        Optional<String> waiting = out.waited().thread();
-        return out.waited().waiters() == 1 && holding.isPresent() && waiting.isPresent() && !holding.equals(waiting);
+    /** Returns whether the thread that waits for the second lock alone releases the first. */
+    private static boolean isSameThread(Edge into, Edge out) {
+        OptionalLong holding = into.held().owner();
+        return holding.isPresent() && holding.equals(out.waited().owner());
     }
 
-    private static Cycle cycle(List<Edge> path) {
+    private static Cycle cycle(List<Edge> path, boolean isDeadlock) {
         List<Cycle.Step> steps = new ArrayList<>();
         for (int i = 0; i < path.size(); i++) {
             Edge out = path.get(i);
@@ -115,8 +135,9 @@ final class CycleFinder {
                     into.held().name(),
                     into.held().holderId(),
                     out.waited().name(),
+                    into.held().heldFor(),
                     out.waited().waited()));
         }
-        return new Cycle(steps);
+        return new Cycle(steps, isDeadlock);
     }
 }

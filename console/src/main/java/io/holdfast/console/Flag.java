@@ -9,7 +9,7 @@ package io.holdfast.console;
 public enum Flag {
     /** The holder's client has not been heard of for more than three periods, while its hold still lasts. */
     DEAD("DEAD"),
-    /** Clients wait for each other's locks, as seen in two looks and confirmed by the store. */
+    /** Threads of several clients wait for each other's locks, as seen in two looks and confirmed by the store. */
     CYCLE("CYCLE"),
     /** The key at the store has no expiry: nothing frees it but a release by hand. */
     NO_EXPIRY("NO EXPIRY"),

@@ -14,13 +14,15 @@ import java.util.Optional;
  * picture.lock("report")
  *         .flatMap(LockRow::holder)
  *         .ifPresent(holder -> log.info("{} makes the report", holder.title()));
- * picture.cycles().forEach(cycle -> alerts.send(cycle.steps().size() + " clients wait for each other"));
+ * picture.cycles().forEach(cycle -> alerts.send(cycle.steps().size() + " clients are deadlocked"));
  * }</pre>
  *
  * @param locks in the order of {@link LockRow#BY_URGENCY}
  * @param clients the cards of all clients
  * @param cycles the deadlocks that were seen in two looks and confirmed by the store
- * @param suspectedCycles the cycles that need another look, because cards are of different moments; most are none
+ * @param suspectedCycles the deadlocks that need another look, because cards are of different moments; most are none
+ * @param possibleCycles clients that wait for each other's locks, perhaps by other threads than those that hold them;
+ *     one cycle for each set of clients
  * @param period how often a client writes its card
  * @param unnamedLocks how many locks are held or waited for that have no room on a card
  */
@@ -29,6 +31,7 @@ public record LockPicture(
         List<ClientCard> clients,
         List<Cycle> cycles,
         List<Cycle> suspectedCycles,
+        List<Cycle> possibleCycles,
         Duration period,
         int unnamedLocks) {
 
@@ -41,6 +44,7 @@ public record LockPicture(
         clients = List.copyOf(clients);
         cycles = List.copyOf(cycles);
         suspectedCycles = List.copyOf(suspectedCycles);
+        possibleCycles = List.copyOf(possibleCycles);
     }
 
     /** Returns a lock of the picture. */

@@ -92,10 +92,11 @@ public final class LockWatch {
         Map<String, LockState> states = new HashMap<>();
         asked.forEach(name -> states.put(name, client.inspect(name)));
 
-        List<Cycle> found = new CycleFinder(cards.stream()
-                        .filter(card -> !LockPicture.isSilent(card, period))
-                        .toList())
-                .find();
+        CycleFinder finder = new CycleFinder(cards.stream()
+                .filter(card -> !LockPicture.isSilent(card, period))
+                .toList());
+        finder.find();
+        List<Cycle> found = finder.deadlocks();
         List<Cycle> confirmed = confirm(found, now, states);
         List<LockRow> rows = builder.rows(states, names, confirmed);
         return new LockPicture(
@@ -103,6 +104,7 @@ public final class LockWatch {
                 cards,
                 confirmed,
                 found.stream().filter(cycle -> !confirmed.contains(cycle)).toList(),
+                finder.possible().stream().filter(Cycle::stoodAtOnce).toList(),
                 period,
                 cards.stream()
                         .mapToInt(card -> Math.max(

@@ -59,17 +59,69 @@ class CycleFinderTest {
                 .isEmpty();
     }
 
-    /** The thread that waits does not hold the other lock, so its end is not needed for a release. */
+    /** Two busy programs: the threads that hold the locks are at work, and other threads wait. */
     @Test
-    void otherThreadsOfAClientAreNoCycle() {
+    void waitsOfOtherThreadsAreOnlyPossiblyADeadlock() {
+        CycleFinder finder = finder(
+                TestCards.of("a").holds("x", 1).thread(2).waits("y", 3),
+                TestCards.of("b").holds("y", 2).thread(2).waits("x", 3));
+        assertThat(finder.deadlocks()).isEmpty();
+        assertThat(finder.possible()).singleElement().satisfies(cycle -> {
+            assertThat(cycle.isDeadlock()).isFalse();
+            assertThat(cycle.steps()).extracting(Step::holds).containsExactly("x", "y");
+        });
+        // It is enough that one of them does not wait with the thread that holds.
         assertThat(find(
-                        TestCards.of("a").holds("x", 1, "main", null, 0).waits("y", 3, 1, "worker"),
-                        TestCards.of("b").holds("y", 2).waits("x", 3)))
+                        TestCards.of("a").holds("x", 1).waits("y", 3),
+                        TestCards.of("b").holds("y", 2).thread(2).waits("x", 3)))
                 .isEmpty();
-        assertThat(find(
-                        TestCards.of("a").holds("x", 1, "main", null, 0).waits("y", 3, 1, "main"),
-                        TestCards.of("b").holds("y", 2).waits("x", 3)))
+    }
+
+    @Test
+    void leasesThatAnyThreadMayReleaseAreOnlyPossiblyADeadlock() {
+        CycleFinder finder = finder(
+                TestCards.of("a").anyThread().holds("x", 1).waits("y", 3),
+                TestCards.of("b").anyThread().holds("y", 2).waits("x", 3));
+        assertThat(finder.deadlocks()).isEmpty();
+        assertThat(finder.possible()).hasSize(1);
+    }
+
+    /** The same clients may have a hundred such pairs of locks. */
+    @Test
+    void aPersonLooksAtTheSameClientsOnce() {
+        assertThat(finder(
+                                TestCards.of("a")
+                                        .holds("x", 1)
+                                        .holds("x2", 3)
+                                        .thread(2)
+                                        .waits("y", 3)
+                                        .waits("y2", 3),
+                                TestCards.of("b")
+                                        .holds("y", 2)
+                                        .holds("y2", 4)
+                                        .thread(2)
+                                        .waits("x", 3)
+                                        .waits("x2", 3))
+                        .possible())
                 .hasSize(1);
+        CycleFinder finder = finder(
+                TestCards.of("a").holds("x", 1).waits("y", 3).thread(2).holds("x2", 3),
+                TestCards.of("b").holds("y", 2).waits("x", 3).thread(2).waits("x2", 4));
+        assertThat(finder.deadlocks()).hasSize(1);
+        assertThat(finder.possible()).isEmpty();
+    }
+
+    /** Cards are of different moments: this wait began after the word of the other client. */
+    @Test
+    void whatDidNotStandAtOnceIsNoCycle() {
+        CycleFinder finder = finder(
+                TestCards.of("a").heard(4).anyThread().holds("x", 1).waits("y", 5),
+                TestCards.of("b").heard(1).holds("y", 2).waits("x", 3));
+        assertThat(finder.possible()).hasSize(1).noneMatch(Cycle::stoodAtOnce);
+        finder = finder(
+                TestCards.of("a").heard(4).anyThread().holds("x", 1).waits("y", 5),
+                TestCards.of("b").heard(1).holds("y", 2).waits("x", 5));
+        assertThat(finder.possible()).hasSize(1).allMatch(Cycle::stoodAtOnce);
     }
 
     /** Anybody may write cards: all clients wait for all others. */
@@ -89,7 +141,13 @@ class CycleFinderTest {
     }
 
     private static List<Cycle> find(TestCards... cards) {
+        return finder(cards).deadlocks();
+    }
+
+    private static CycleFinder finder(TestCards... cards) {
         List<ClientCard> all = Stream.of(cards).map(TestCards::card).toList();
-        return new CycleFinder(all).find();
+        CycleFinder finder = new CycleFinder(all);
+        finder.find();
+        return finder;
     }
 }

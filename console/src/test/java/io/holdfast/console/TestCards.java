@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** Makes cards of clients whose ids are {@code hf-} and their names. */
 final class TestCards {
@@ -17,6 +18,7 @@ final class TestCards {
     private final List<WaitedLock> waiting = new ArrayList<>();
     private final List<Activity> busiest = new ArrayList<>();
     private Duration heard = Duration.ofSeconds(1);
+    private OptionalLong owner = OptionalLong.of(1);
 
     private TestCards(String name) {
         this.name = name;
@@ -28,6 +30,18 @@ final class TestCards {
 
     TestCards heard(int secondsAgo) {
         heard = Duration.ofSeconds(secondsAgo);
+        return this;
+    }
+
+    /** Sets the owner of the holds and waits that follow; 1 is the first one's. */
+    TestCards thread(long number) {
+        owner = OptionalLong.of(number);
+        return this;
+    }
+
+    /** The holds that follow may be released by any thread, and the waits that follow are of no thread. */
+    TestCards anyThread() {
+        owner = OptionalLong.empty();
         return this;
     }
 
@@ -45,7 +59,8 @@ final class TestCards {
                 waiters,
                 waiters == 0 ? Duration.ZERO : Duration.ofSeconds(2),
                 Optional.ofNullable(thread),
-                Optional.of("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")));
+                Optional.of("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"),
+                owner));
         return this;
     }
 
@@ -55,7 +70,7 @@ final class TestCards {
 
     TestCards waits(String lock, int seconds, int waiters, String thread) {
         waiting.add(new WaitedLock(
-                lock, Duration.ofSeconds(seconds), waiters, Optional.empty(), Optional.ofNullable(thread)));
+                lock, Duration.ofSeconds(seconds), waiters, Optional.empty(), Optional.ofNullable(thread), owner));
         return this;
     }
 

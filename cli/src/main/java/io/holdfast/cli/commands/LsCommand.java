@@ -5,7 +5,6 @@ import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.cli.screen.Output;
-import io.holdfast.cli.screen.Tone;
 import io.holdfast.cli.view.Glob;
 import io.holdfast.cli.view.LockTable;
 import io.holdfast.console.LockPicture;
@@ -16,6 +15,7 @@ import io.holdfast.console.json.LockJson;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -36,9 +36,11 @@ import picocli.CommandLine.Parameters;
         },
         footer = {
             "",
-            "Flags: DEAD (nobody has heard of the holder's client; when the lock is free), CYCLE (a deadlock), NO"
+            "Flags: DEAD (nobody has heard of the holder's client; when the lock is free), CYCLE (a deadlock: the"
+                    + " same threads hold and wait), NO"
                     + " EXPIRY, FOREIGN (no client of Holdfast), NOT RENEWED (a lease with a fixed length).",
-            "--json prints one line: locks, clients, cycles, suspectedCycles, unnamedLocks."
+            "--json prints one line: locks, clients, cycles (deadlocks),"
+                    + " suspectedCycles (a count), possibleCycles, unnamedLocks."
         })
 public final class LsCommand implements Callable<Integer> {
 
@@ -93,11 +95,11 @@ public final class LsCommand implements Callable<Integer> {
         }
         Output output = Output.of(io);
         output.print(LockTable.of(locks));
-        picture.cycles().stream()
+        Stream.concat(picture.cycles().stream(), picture.possibleCycles().stream())
                 .filter(cycle -> locks.stream().anyMatch(lock -> cycle.contains(lock.name())))
                 .forEach(cycle -> {
                     io.out().println();
-                    LockTable.drawing(cycle).forEach(line -> output.line(line, Tone.BAD));
+                    LockTable.drawing(cycle).forEach(line -> output.line(line, LockTable.tone(cycle)));
                 });
         if (Watching.isSuspected(picture, Glob.of(pattern))) {
             io.complain("a deadlock was suspected and not confirmed");

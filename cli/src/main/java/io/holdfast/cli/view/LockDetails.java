@@ -3,7 +3,6 @@ package io.holdfast.cli.view;
 import io.holdfast.ClientCard;
 import io.holdfast.cli.console.Shell;
 import io.holdfast.console.Ages;
-import io.holdfast.console.Cycle;
 import io.holdfast.console.Flag;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
@@ -12,6 +11,7 @@ import io.holdfast.console.Queued;
 import io.holdfast.spi.Names;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * Describes all that is known of one lock, in lines.
@@ -30,12 +30,12 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
             addHolder(lines, lock.holder().get());
         }
         addQueue(lines);
-        for (Cycle cycle : picture.cycles()) {
-            if (cycle.contains(lock.name())) {
-                lines.add("");
-                LockTable.drawing(cycle).forEach(line -> lines.add(Names.printable(line)));
-            }
-        }
+        Stream.concat(picture.cycles().stream(), picture.possibleCycles().stream())
+                .filter(cycle -> cycle.contains(lock.name()))
+                .forEach(cycle -> {
+                    lines.add("");
+                    LockTable.drawing(cycle).forEach(line -> lines.add(Names.printable(line)));
+                });
         lock.holder().ifPresent(holder -> addBreaking(lines, holder));
         return lines;
     }

@@ -25,7 +25,7 @@ public final class LockTable {
     public static Table of(List<LockRow> locks) {
         Table table = new Table()
                 .column("NAME", Kind.TEXT)
-                .column("HOLDER", Kind.TEXT)
+                .column("HOLDER", Kind.TITLE)
                 .column("HELD", Kind.EXTRA)
                 .column("ENDS", Kind.WHOLE)
                 .column("WAITERS", Kind.NUMBER)
@@ -86,10 +86,20 @@ public final class LockTable {
         return perSecond == 0 ? NONE : String.format(Locale.ROOT, perSecond < 10 ? "%.1f" : "%.0f", perSecond);
     }
 
+    /** Returns the tone of a cycle's drawing. */
+    public static Tone tone(Cycle cycle) {
+        return cycle.isDeadlock() ? Tone.BAD : Tone.PLAIN;
+    }
+
     /** Draws a cycle: a line above, and one for each client. The texts are not escaped. */
     public static List<String> drawing(Cycle cycle) {
         List<String> lines = new ArrayList<>();
-        lines.add("CYCLE: " + cycle.steps().size() + " clients wait for each other");
+        lines.add(
+                cycle.isDeadlock()
+                        ? "CYCLE: " + cycle.steps().size() + " clients wait for each other"
+                        : "possible: these " + cycle.steps().size()
+                                + " processes wait for each other's locks; their thread dumps tell whether they are"
+                                + " stuck");
         for (int i = 0; i < cycle.steps().size(); i++) {
             Cycle.Step step = cycle.steps().get(i);
             String arrow = i == 0 ? "┌> " : i == cycle.steps().size() - 1 ? "└─ " : "│  ";

@@ -3,6 +3,7 @@ package io.holdfast.cli.view;
 import io.holdfast.cli.screen.Key;
 import io.holdfast.cli.screen.Tone;
 import io.holdfast.cli.screen.Width;
+import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,11 +59,13 @@ public final class TopModel {
             "s        sort by: longest wait x waiters, time held, locks a second, name",
             "/        filter by a part of the name, or by a pattern with * and ?; Enter keeps it, Esc drops it",
             "j k      down, up; also the arrows and Page Up, Page Down",
+            "c        the cycles: clients that wait for each other's locks; j k and Page Up, Page Down; Esc goes back",
             "Enter    open the chosen lock: its holder, its queue, how to break it; Esc goes back",
             "q        quit; also Ctrl-C",
             "",
             "DEAD         nobody has heard of the holder's client; when its lock is free",
-            "CYCLE        a deadlock: clients wait for each other's locks",
+            "CYCLE        a deadlock: threads of several clients wait for each other's locks",
+            "possible     clients wait for each other's locks, perhaps by threads that do not hold them",
             "NO EXPIRY    the key never expires: nothing frees it but a release by hand",
             "FOREIGN      the holder is no client of Holdfast",
             "NOT RENEWED  the lease has a fixed length",
@@ -78,6 +82,8 @@ public final class TopModel {
     private String filter = "";
     private boolean editsFilter;
     private boolean showsHelp;
+    private boolean showsCycles;
+    private int firstCycle;
     private boolean isOpen;
     private @Nullable String chosen;
 
@@ -112,9 +118,10 @@ public final class TopModel {
             case DOWN -> move(1);
             case PAGE_UP -> move(-PAGE);
             case PAGE_DOWN -> move(PAGE);
-            case ENTER -> isOpen = !showsHelp && chosen().isPresent();
+            case ENTER -> isOpen = !showsHelp && !showsCycles && chosen().isPresent();
             case ESCAPE, BACKSPACE -> {
                 isOpen = false;
+                showsCycles = false;
                 showsHelp = false;
             }
             default -> {
@@ -132,6 +139,12 @@ public final class TopModel {
             case 's' -> sort = sort.next();
             case '/' -> editsFilter = true;
             case '?', 'h' -> showsHelp = !showsHelp;
+            case 'c' -> {
+                showsCycles = !showsCycles;
+                firstCycle = 0;
+                isOpen = false;
+                showsHelp = false;
+            }
             case 'j' -> move(1);
             case 'k' -> move(-1);
             default -> {
@@ -157,6 +170,10 @@ public final class TopModel {
     }
 
     private void move(int by) {
+        if (showsCycles) {
+            firstCycle = Math.max(0, Math.min(cycles().size() - 1, firstCycle + by));
+            return;
+        }
         List<LockRow> rows = rows();
         if (!rows.isEmpty()) {
             chosen = rows.get(Math.max(0, Math.min(rows.size() - 1, indexOfChosen(rows) + by)))
@@ -194,7 +211,10 @@ public final class TopModel {
     public List<String> wholeFrame() {
         List<String> lines = new ArrayList<>(heading());
         lines.addAll(LockTable.of(rows()).lines(0, false));
-        addCycles(lines, false);
+        cycles().forEach(cycle -> {
+            lines.add("");
+            LockTable.drawing(cycle).forEach(line -> lines.add(Names.printable(line)));
+        });
         return lines;
     }
 
@@ -211,11 +231,10 @@ public final class TopModel {
             new LockDetails(seen, chosen().get(), storeOption)
                     .lines()
                     .forEach(line -> lines.addAll(wrapped(line, width)));
+        } else if (showsCycles) {
+            addCycles(lines, width, colours);
         } else if (seen != null) {
-            List<String> below = new ArrayList<>();
-            addCycles(below, colours);
-            addTable(lines, width, Math.max(2, height - lines.size() - below.size()), colours);
-            lines.addAll(below);
+            addTable(lines, width, Math.max(2, height - lines.size()), colours);
         }
         return lines.subList(0, Math.min(height, lines.size()));
     }
@@ -241,8 +260,11 @@ public final class TopModel {
                         + LockTable.rate(rate) + " locks/s"
                         + (seen.cycles().isEmpty()
                                 ? ""
-                                : ", " + number(seen.cycles().size(), "CYCLE"))
-                        + (seen.suspectedCycles().isEmpty() ? "" : ", looking again for a cycle"));
+                                : ", " + number(seen.cycles().size(), "deadlock"))
+                        + (seen.possibleCycles().isEmpty()
+                                ? ""
+                                : ", " + number(seen.possibleCycles().size(), "possible cycle"))
+                        + (seen.suspectedCycles().isEmpty() ? "" : ", looking again for a deadlock"));
     }
 
     private static String number(int count, String noun) {
@@ -251,7 +273,8 @@ public final class TopModel {
 
     private String keys() {
         return "[s]ort: " + sort.name().toLowerCase(Locale.ROOT) + "   [/]filter: " + Names.printable(filter)
-                + (editsFilter ? "_" : "") + "   [Enter] open   [?] help   [q]uit";
+                + (editsFilter ? "_" : "") + (cycles().isEmpty() ? "" : "   [c]ycles")
+                + "   [Enter] open   [?] help   [q]uit";
     }
 
     private void addTable(List<String> lines, int width, int height, boolean colours) {
@@ -270,12 +293,28 @@ public final class TopModel {
         }
     }
 
-    private void addCycles(List<String> lines, boolean colours) {
-        if (picture != null) {
-            picture.cycles().forEach(cycle -> {
-                lines.add("");
-                LockTable.drawing(cycle).forEach(line -> lines.add(Tone.BAD.of(Names.printable(line), colours)));
-            });
+    /** Returns the deadlocks, and after them the cycles that are possibly none. */
+    private List<Cycle> cycles() {
+        LockPicture seen = picture;
+        return seen == null
+                ? List.of()
+                : Stream.concat(seen.cycles().stream(), seen.possibleCycles().stream())
+                        .toList();
+    }
+
+    /** Adds the chosen cycle and those after it; the frame ends where the terminal does. */
+    private void addCycles(List<String> lines, int width, boolean colours) {
+        List<Cycle> all = cycles();
+        if (all.isEmpty()) {
+            lines.add(Width.cut("no clients wait for each other's locks", width));
+        }
+        for (int i = Math.min(firstCycle, all.size() - 1); i >= 0 && i < all.size(); i++) {
+            Cycle cycle = all.get(i);
+            lines.add(Width.cut((i + 1) + " of " + all.size(), width));
+            LockTable.drawing(cycle)
+                    .forEach(line -> wrapped(Names.printable(line), width)
+                            .forEach(part -> lines.add(LockTable.tone(cycle).of(part, colours))));
+            lines.add("");
         }
     }
 

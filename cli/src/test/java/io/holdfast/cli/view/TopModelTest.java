@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.ClientCard;
 import io.holdfast.cli.screen.Key;
 import io.holdfast.cli.screen.Width;
+import io.holdfast.console.Cycle;
 import io.holdfast.console.Holder;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
@@ -96,6 +97,39 @@ class TopModelTest {
         assertThat(frame().get(1)).startsWith("1 client");
     }
 
+    /** Nine cycles are more lines than most terminals have. */
+    @Test
+    void cyclesLeaveTheTableItsPlace() {
+        List<Cycle> nine = IntStream.range(0, 9)
+                .mapToObj(i -> new Cycle(
+                        List.of(step("x" + i, "y" + i), step("y" + i, "x" + i), step("z" + i, "y" + i)), true))
+                .toList();
+        top.show(picture(nine, row("a", 1, 30), row("b", 9, 10), row("order:1", 0, 20)));
+        assertThat(top.frame(80, 24, false)).hasSize(8).element(1).asString().endsWith(", 9 deadlocks");
+        assertThat(names()).containsExactly("> b", "  a", "  order:1");
+
+        press('c');
+        List<String> shown = top.frame(80, 24, false);
+        assertThat(shown)
+                .hasSize(24)
+                .allSatisfy(line -> assertThat(Width.of(line)).isLessThanOrEqualTo(80));
+        assertThat(shown.get(4)).isEqualTo("1 of 9");
+        assertThat(String.join("\n", shown)).contains("holds x0 and", "(pid 4711)");
+        press('j');
+        press(Key.Kind.PAGE_DOWN);
+        press('k');
+        assertThat(top.frame(80, 24, false).get(4)).isEqualTo("8 of 9");
+        press(Key.Kind.ESCAPE);
+        assertThat(names()).hasSize(3);
+        assertThat(top.wholeFrame())
+                .filteredOn(line -> line.startsWith("CYCLE"))
+                .hasSize(9);
+    }
+
+    private static Cycle.Step step(String holds, String waits) {
+        return new Cycle.Step(CARD, holds, "hf-1:1", waits, Duration.ofSeconds(9), Duration.ofSeconds(8));
+    }
+
     @Test
     void framesFitEveryTerminal() {
         top.show(picture(IntStream.range(0, 200)
@@ -153,9 +187,14 @@ class TopModelTest {
     }
 
     private static LockPicture picture(LockRow... rows) {
+        return picture(List.of(), rows);
+    }
+
+    private static LockPicture picture(List<Cycle> cycles, LockRow... rows) {
         return new LockPicture(
                 List.of(rows).stream().sorted(LockRow.BY_URGENCY).toList(),
                 List.of(CARD),
+                cycles,
                 List.of(),
                 List.of(),
                 Duration.ofSeconds(5),

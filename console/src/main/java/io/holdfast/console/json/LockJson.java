@@ -26,6 +26,8 @@ public final class LockJson {
                                 .toList(),
                 "cycles", picture.cycles().stream().map(LockJson::of).toList(),
                 "suspectedCycles", picture.suspectedCycles().size(),
+                "possibleCycles",
+                        picture.possibleCycles().stream().map(LockJson::of).toList(),
                 "unnamedLocks", picture.unnamedLocks());
     }
 

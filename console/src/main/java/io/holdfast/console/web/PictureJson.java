@@ -49,6 +49,7 @@ final class PictureJson {
                 "silentCount",
                 picture.clients().stream().filter(picture::isSilent).count());
         json.put("cycleCount", picture.cycles().size());
+        json.put("possibleCycleCount", picture.possibleCycles().size());
         return json;
     }
 
@@ -63,6 +64,7 @@ final class PictureJson {
                 picture.clients().stream().sorted(order).limit(CLIENTS_MAX).toList(),
                 picture.cycles().stream().limit(CYCLES_MAX).toList(),
                 picture.suspectedCycles(),
+                picture.possibleCycles().stream().limit(CYCLES_MAX).toList(),
                 picture.period(),
                 picture.unnamedLocks());
     }

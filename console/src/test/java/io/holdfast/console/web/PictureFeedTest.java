@@ -41,7 +41,7 @@ class PictureFeedTest {
         if (thrown != null) {
             throw thrown;
         }
-        return new LockPicture(List.of(), List.of(), List.of(), List.of(), Duration.ofSeconds(5), 0);
+        return new LockPicture(List.of(), List.of(), List.of(), List.of(), List.of(), Duration.ofSeconds(5), 0);
     }
 
     @AfterEach

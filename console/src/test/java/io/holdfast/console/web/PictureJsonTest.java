@@ -37,7 +37,7 @@ class PictureJsonTest {
                         0))
                 .toList();
         LockPicture picture = new LockPicture(
-                locks, Collections.nCopies(MANY, client), List.of(), List.of(), Duration.ofSeconds(5), 0);
+                locks, Collections.nCopies(MANY, client), List.of(), List.of(), List.of(), Duration.ofSeconds(5), 0);
 
         Map<String, ?> json = PictureJson.of(picture, Set.of("lock500"));
 
