@@ -51,7 +51,7 @@ final class Engine {
     final Retention retention;
     final Incidents incidents;
     final LongWaits longWaits;
-    final LostHolds lostHolds = new LostHolds();
+    final LostHolds lostHolds;
     final ForeignHolders foreignHolders;
     final AcquisitionNumbers numbers;
     final Cards cards;
@@ -62,8 +62,10 @@ final class Engine {
     private final AtomicBoolean storeClosed = new AtomicBoolean();
     private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
 
-    Engine(LockStore store, EngineSettings settings) {
+    /** @param lostHolds those of the client, which a reopening does not forget */
+    Engine(LockStore store, EngineSettings settings, LostHolds lostHolds) {
         this.settings = settings;
+        this.lostHolds = lostHolds;
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listeners);
         this.observers = new Observers(callbacks, settings);
         this.store = new GuardedStore(store, observers);

@@ -493,9 +493,10 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             Function<? super StoreContext, ? extends LockStore> eager =
                     opener != null ? opener : Stores.opener(requireNonNull(uri));
             Function<? super StoreContext, ? extends LockStore> open = lazy ? LateStore.opener(eager) : eager;
+            LostHolds lostHolds = new LostHolds();
             return new LockClient(() -> {
                 EngineSettings own = kept.snapshot();
-                return new Engine(Stores.open(open, own.context()), own);
+                return new Engine(Stores.open(open, own.context()), own, lostHolds);
             });
         }
     }
