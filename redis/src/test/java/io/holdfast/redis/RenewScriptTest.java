@@ -1,8 +1,12 @@
 package io.holdfast.redis;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.lua.LuaScript;
+import io.holdfast.redis.lua.ScriptHead;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewReply.Superseded;
@@ -156,6 +160,63 @@ class RenewScriptTest {
             calls.keySet().retainAll(Set.of("time", "hget", "hstrlen", "pttl", "pexpire", "pexpireat", "evalsha"));
             assertThat(calls).isEqualTo(Map.of("evalsha", 1L, "time", 1L, "hstrlen", 100L, "pexpireat", 100L));
         }
+    }
+
+    /**
+     * Another program's PERSIST takes the expiry away. Without a renewal that sets it again, the lock would stay if its
+     * holder died.
+     */
+    @ParameterizedTest
+    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    void aKeyThatLostItsExpiryGetsItBack(Installation installation) {
+        try (RedisServer each =
+                RedisServer.builder().installation(installation).start()) {
+            for (String mode : List.of("lua", "commands")) {
+                try (TestClient holding = new TestClient(each.uri() + "?mode=" + mode)) {
+                    String one = holding.hold("one");
+                    each.command("PERSIST", "one");
+                    assertThat(holding.renew("one", one, 30_000)).isInstanceOf(Renewed.class);
+                    assertExpires(each, "one", mode);
+
+                    String set = holding.hold("set");
+                    holding.renew("set", set, 20_000, 1, true);
+                    each.command("PERSIST", "set");
+                    holding.renew("set", set, 20_000, 1, true);
+                    assertThat(holding.renew("set", set, 20_000, 1, false)).isInstanceOf(Renewed.class);
+                    assertExpires(each, "set", mode + ", after a setting");
+
+                    List<RenewRequest> batch = new ArrayList<>();
+                    for (String name : List.of("a", "b", "c")) {
+                        batch.add(RenewRequest.extend(name, holding.hold(name), 30_000, 0));
+                        each.command("PERSIST", name);
+                    }
+                    holding.renewAll(batch)
+                            .forEach(reply -> assertThat(TestClient.get(reply)).isInstanceOf(Renewed.class));
+                    for (RenewRequest request : batch) {
+                        assertExpires(each, request.name(), mode + ", in a batch");
+                        holding.release(request.name(), request.holderId());
+                    }
+                    holding.release("one", one);
+                    holding.release("set", set);
+                }
+            }
+        }
+    }
+
+    /** With {@code minReplicas}, an acquire for an id that holds writes in any case. */
+    @Test
+    void anAcquireDoesNotEndAHoldThatLostItsExpiry() {
+        client.renew("n", holder, 20_000, 1, true);
+        server.command("PERSIST", "n");
+        String text = LuaScript.ACQUIRE.text(new ScriptHead(Publishing.PLAIN, "holdfast:c:", false), true);
+        Object reply = server.command(
+                "EVAL", text, "3", "n", "holdfast:q:{n}", "holdfast:b", holder, "30000", "0", "", "w");
+        assertThat(((List<?>) requireNonNull(reply)).get(0)).isEqualTo(1L);
+        assertExpires(server, "n", "an acquire");
+    }
+
+    private static void assertExpires(RedisServer server, String key, String when) {
+        assertThat((Long) server.command("PTTL", key)).as(when + ": remaining ms").isBetween(10_000L, 30_000L);
     }
 
     private void assertRemaining(long millis) {

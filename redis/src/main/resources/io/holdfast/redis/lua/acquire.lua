@@ -65,9 +65,10 @@ if fields > 0 then
   if not base then
     return busy(holderOf())
   end
-  -- After an exact setting, a late repetition must not lengthen: it was sent before the setting.
+  -- After an exact setting, a late repetition must not lengthen: it was sent before the setting. -1: the key has lost
+  -- its expiry.
   local left = redis.call('PTTL', KEYS[1])
-  if string.sub(base, 1, 1) == 'b' and left < lease then
+  if left < 0 or string.sub(base, 1, 1) == 'b' and left < lease then
     redis.call('PEXPIRE', KEYS[1], lease)
   elseif ARGV[5] == 'w' then
     redis.call('PEXPIRE', KEYS[1], left)

@@ -43,7 +43,7 @@ local function renew(i)
     return 2
   end
   local left = call('PTTL', keys[i])
-  if exact and sequence == seen then
+  if exact and sequence == seen and left >= 0 then
     -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end
@@ -74,8 +74,10 @@ for i = 1, holds do
     end
     code = 0
   elseif plain and size <= PLAIN then
-    greater = greater and type(pcall('PEXPIREAT', keys[i], ends, 'GT')) == 'number'
-    if not greater and call('PTTL', keys[i]) < lease then
+    local longer = greater and pcall('PEXPIREAT', keys[i], ends, 'GT')
+    greater = type(longer) == 'number'
+    -- GT takes a key without expiry for one that lasts forever. Another program's PERSIST removed the expiry.
+    if longer ~= 1 and call('PTTL', keys[i]) < lease then
       call('PEXPIRE', keys[i], args[1])
     end
   elseif lease > 0 or exact then
