@@ -2,10 +2,14 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.LockClient;
 import io.holdfast.testkit.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -96,6 +100,85 @@ class DoctorTest {
                         "WARNING  mode         using no scripts \\(mode commands\\), because the server runs no"
                                 + " scripts for this user: NOPERM.*; so there is no fair queue at the server")
                 .containsPattern("keys         lock: lock:holdfast-doctor-[-0-9a-f]+, string, expires in ");
+    }
+
+    /** Each member is examined, with all that the client warns of. */
+    @Test
+    void theMembersOfAQuorum() {
+        try (RedisServer evicts = RedisServer.start();
+                RedisServer keeps = RedisServer.start();
+                RedisServer away = RedisServer.start()) {
+            evicts.command("CONFIG", "SET", "maxmemory", "100mb");
+            evicts.command("CONFIG", "SET", "maxmemory-policy", "allkeys-lru");
+            keeps.command("CONFIG", "SET", "appendonly", "yes");
+            String uri =
+                    "redlock://127.0.0.1:" + evicts.port() + ",127.0.0.1:" + keeps.port() + ",127.0.0.1:" + away.port();
+            LockClient.connect(uri + "?bootstrap=true").close();
+            away.kill();
+            InProcess result = doctor(uri);
+            assertThat(result.exitCode()).as(result.out() + result.err()).isEqualTo(78);
+            assertThat(result.out().replace(evicts.uri(), "EVICTS").replace(keeps.uri(), "KEEPS"))
+                    .contains("ERROR    eviction     maxmemory-policy is allkeys-lru: when memory is full, locks are"
+                            + " deleted while held (EVICTS")
+                    .contains("WARNING  persistence  appendonly is no (EVICTS", "does not vote for the longest lease")
+                    .contains("OK       eviction     maxmemory-policy is noeviction: locks are never evicted (KEEPS")
+                    .contains("OK       persistence  appendonly is yes: a restart keeps holds but for the last writes"
+                            + " (KEEPS")
+                    .containsPattern("OK       version      Redis \\S+, standalone \\(EVICTS")
+                    .containsPattern("OK       version      Redis \\S+, standalone \\(KEEPS")
+                    .containsPattern("OK       replication  a master with 0 replicas \\(KEEPS")
+                    .containsPattern(
+                            "clock        the server's clock is \\d+ m?s (behind|ahead of) this machine's \\(KEEPS")
+                    .containsPattern("clock        the server's clock ran \\S+ % (faster|slower) than this machine's"
+                            + " \\(give or take \\S+ %\\) \\(KEEPS")
+                    .contains("WARNING  member       redis://127.0.0.1:" + away.port() + "/0 cannot be reached")
+                    .contains("OK       latency ");
+        }
+    }
+
+    /** What is wrong shows most where no lock can be taken. */
+    @Test
+    void aQuorumThatDoesNotVoteYet() {
+        try (RedisServer one = RedisServer.start();
+                RedisServer two = RedisServer.start();
+                RedisServer three = RedisServer.start()) {
+            InProcess result = doctor(
+                    "redlock://127.0.0.1:" + one.port() + ",127.0.0.1:" + two.port() + ",127.0.0.1:" + three.port());
+            assertThat(result.exitCode()).as(result.out() + result.err()).isEqualTo(78);
+            assertThat(result.out())
+                    .contains("ERROR    health       no lock can be taken now")
+                    .containsPattern("WARNING  vote         redis://127.0.0.1:" + three.port()
+                            + "/0 is new or has lost its data, so it does not vote for another \\d+ s")
+                    .contains("OK       version      Redis ")
+                    .doesNotContain("latency");
+        }
+    }
+
+    @Test
+    void membersThatReplicateOneAnother() {
+        try (RedisServer master = RedisServer.start();
+                RedisServer writable =
+                        RedisServer.builder().args("--replica-read-only", "no").start();
+                RedisServer readOnly = RedisServer.start()) {
+            for (RedisServer replica : List.of(writable, readOnly)) {
+                replica.command("REPLICAOF", "127.0.0.1", Integer.toString(master.port()));
+                Awaitility.await()
+                        .atMost(Duration.ofSeconds(60))
+                        .until(() -> String.valueOf(replica.command("INFO", "replication"))
+                                .contains("master_link_status:up"));
+            }
+            InProcess result = doctor("redlock://127.0.0.1:" + master.port() + ",127.0.0.1:" + writable.port()
+                    + ",127.0.0.1:" + readOnly.port());
+            assertThat(result.exitCode()).as(result.out() + result.err()).isEqualTo(78);
+            assertThat(result.out())
+                    .contains("ERROR    replication  the server is a replica of 127.0.0.1:" + master.port()
+                            + ": no lock can be taken there (redis://127.0.0.1:" + writable.port())
+                    .containsPattern("WARNING  replication  redis://127.0.0.1:" + master.port()
+                            + "/0 and redis://127.0.0.1:" + writable.port() + "/0 replicate one another")
+                    // Whether it answers at all depends on the connection, which each refusal ends.
+                    .containsPattern("no lock can be taken there \\(redis://127.0.0.1:" + readOnly.port()
+                            + "|WARNING  member       redis://127.0.0.1:" + readOnly.port() + "/0 refused: READONLY");
+        }
     }
 
     @Test

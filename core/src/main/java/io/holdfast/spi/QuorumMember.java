@@ -3,6 +3,7 @@ package io.holdfast.spi;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 
@@ -208,6 +209,16 @@ public interface QuorumMember extends AutoCloseable {
      * @return its standing afterwards, whichever client gave it the birth
      */
     CompletionStage<Standing> admit(long quarantineMillis);
+
+    /**
+     * Examines this member for a person who sets it up or looks for a fault. May take some seconds.
+     *
+     * @param clockDrift the largest difference between the rates of two clocks that the quorum allows for
+     * @return findings whose texts name the member; none by default
+     */
+    default CompletionStage<List<Finding>> diagnose(double clockDrift) {
+        return CompletableFuture.completedFuture(List.of());
+    }
 
     /** Returns where this member keeps the cards of clients; empty if it keeps none. */
     default Optional<CardStore> cards() {

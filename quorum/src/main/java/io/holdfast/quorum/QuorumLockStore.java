@@ -4,6 +4,7 @@ import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
@@ -289,6 +290,11 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
             details.put("withoutVote", reasons);
         }
         return new StoreHealth(voting >= replies.majority(), details);
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return new QuorumDiagnosis(members).run();
     }
 
     @Override

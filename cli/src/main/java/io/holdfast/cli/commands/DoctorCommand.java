@@ -79,6 +79,8 @@ public final class DoctorCommand implements Callable<Integer> {
             addHealth(health);
             if (usable) {
                 examine(client);
+            } else {
+                findings.addAll(client.diagnose(trialName()));
             }
         }
         findings.sort(Comparator.comparing(Finding::severity).reversed());
@@ -103,7 +105,7 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     private void examine(LockClient client) throws InterruptedException {
-        String name = "holdfast-doctor-" + UUID.randomUUID();
+        String name = trialName();
         try (Lease lease = client.tryAcquire(name)
                 .orElseThrow(() -> new CliException(ExitCode.INTERNAL, "a lock with a random name is held"))) {
             findings.addAll(client.diagnose(lease.name()));
@@ -116,6 +118,10 @@ public final class DoctorCommand implements Callable<Integer> {
                         ? Finding.ok("latency", text)
                         : Finding.warning(
                                 "latency", text, "run this where the locks are used, or move the store nearer"));
+    }
+
+    private static String trialName() {
+        return "holdfast-doctor-" + UUID.randomUUID();
     }
 
     private static long[] measure(LockClient client, String name) throws InterruptedException {

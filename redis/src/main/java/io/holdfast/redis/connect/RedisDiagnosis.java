@@ -16,9 +16,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Examines a store's servers for a person. It asks each question by itself, and a refused question is a finding. */
 public final class RedisDiagnosis {
+
+    /** How long the rate of a clock is measured: answers that take 5 ms leave an error of half a percent. */
+    private static final long RATE_NANOS = 2_000_000_000;
 
     private final RedisConnections connections;
     private final RedisKeys keys;
@@ -49,7 +53,8 @@ public final class RedisDiagnosis {
         List<RedisClusterAsyncCommands<String, String>> servers = connections.servers();
         List<CompletableFuture<List<Finding>>> asked = new ArrayList<>();
         for (RedisClusterAsyncCommands<String, String> server : servers) {
-            asked.add(server(server, servers.size() > 1));
+            boolean several = servers.size() > 1;
+            asked.add(server(server, info -> new ServerFindings(info, several)));
         }
         asked.add(CompletableFuture.completedFuture(opening));
         asked.add(publishing());
@@ -59,14 +64,68 @@ public final class RedisDiagnosis {
         asked.add(key("lock", lockKey));
         asked.add(key("counter", keys.counter(lockKey)));
         asked.add(key("queue", keys.queue(lockKey)));
+        return all(asked);
+    }
+
+    /**
+     * Returns all findings on a member of a quorum, for some seconds after the call.
+     *
+     * @param member describes the member
+     * @param clockDrift the largest difference between the rates of two clocks that the quorum allows for
+     */
+    public CompletionStage<List<Finding>> ofMember(String member, double clockDrift) {
+        Function<ServerInfo, ServerFindings> judge = info -> ServerFindings.ofMember(info, member);
+        return all(List.of(
+                server(connections.commands(), judge),
+                rate(member, judge.apply(new ServerInfo("")), clockDrift),
+                answered(
+                        connections
+                                .commands()
+                                .pubsubNumsub(channel())
+                                .thenApply(listeners -> memberSubscription(member, listeners)),
+                        said -> Finding.warning(
+                                "rights",
+                                "this user may not count subscribers (PUBSUB NUMSUB) at " + member + ": " + said,
+                                "allow +pubsub"))));
+    }
+
+    private static CompletableFuture<List<Finding>> all(List<CompletableFuture<List<Finding>>> asked) {
         return CompletableFuture.allOf(asked.toArray(CompletableFuture[]::new))
                 .thenApply(done ->
                         asked.stream().flatMap(one -> one.join().stream()).toList());
     }
 
-    private CompletableFuture<List<Finding>> server(RedisClusterAsyncCommands<String, String> server, boolean several) {
+    /** A time of the server, and when it was read: between {@code ownNanos} minus and plus {@code errorNanos}. */
+    private record Reading(long serverMicros, long ownNanos, long errorNanos) {}
+
+    private CompletableFuture<List<Finding>> rate(String member, ServerFindings judge, double clockDrift) {
+        CompletableFuture<@Nullable Void> later = new CompletableFuture<>();
+        time.schedule(RATE_NANOS, () -> later.complete(null));
+        return answered(
+                reading()
+                        .thenCombine(later, (first, none) -> first)
+                        .thenCompose(first -> reading().thenApply(second -> {
+                            double own = second.ownNanos() - first.ownNanos();
+                            double server = (second.serverMicros() - first.serverMicros()) * 1_000.0;
+                            double error = (first.errorNanos() + second.errorNanos()) / own;
+                            return List.of(judge.rate(server / own - 1, error, clockDrift));
+                        })),
+                said -> Finding.warning(
+                        "clock", "the rate of the clock of " + member + " is unknown: " + said, "allow +time"));
+    }
+
+    private CompletionStage<Reading> reading() {
+        long sent = time.nanoTime();
+        return connections.commands().time().thenApply(at -> {
+            long half = (time.nanoTime() - sent) / 2;
+            return new Reading(Long.parseLong(at.get(0)) * 1_000_000 + Long.parseLong(at.get(1)), sent + half, half);
+        });
+    }
+
+    private CompletableFuture<List<Finding>> server(
+            RedisClusterAsyncCommands<String, String> server, Function<ServerInfo, ServerFindings> judge) {
         CompletableFuture<ServerFindings> findings = server.info()
-                .thenApply(answer -> new ServerFindings(new ServerInfo(answer), several))
+                .thenApply(answer -> judge.apply(new ServerInfo(answer)))
                 .toCompletableFuture();
         CompletableFuture<List<Finding>> info = answered(
                 findings.thenApply(ServerFindings::all),
@@ -77,12 +136,10 @@ public final class RedisDiagnosis {
         long sent = time.wallMillis();
         CompletableFuture<List<Finding>> clock = answered(
                 server.time()
-                        .thenCombine(
-                                findings.exceptionally(error -> new ServerFindings(new ServerInfo(""), several)),
-                                (at, of) -> {
-                                    long own = sent + (time.wallMillis() - sent) / 2;
-                                    return List.of(of.clock(ServerClock.millis(at), own));
-                                }),
+                        .thenCombine(findings.exceptionally(error -> judge.apply(new ServerInfo(""))), (at, of) -> {
+                            long own = sent + (time.wallMillis() - sent) / 2;
+                            return List.of(of.clock(ServerClock.millis(at), own));
+                        }),
                 said -> Finding.error("clock", "the server does not tell its time: " + said, "allow +time"));
         return info.thenCombine(clock, (one, other) -> {
             List<Finding> both = new ArrayList<>(one);
@@ -105,6 +162,15 @@ public final class RedisDiagnosis {
                 connections.commands().pubsubNumsub(channel()).thenApply(this::subscription),
                 said -> Finding.warning(
                         "rights", "this user may not count subscribers (PUBSUB NUMSUB): " + said, "allow +pubsub"));
+    }
+
+    private List<Finding> memberSubscription(String member, Map<String, Long> listeners) {
+        return listeners.getOrDefault(channel(), 0L) > 0
+                ? List.of()
+                : List.of(Finding.warning(
+                        "messages",
+                        "this client receives no messages of " + member + ", so it notices releases late",
+                        "allow +subscribe and the channels " + keys.clientChannels() + "*"));
     }
 
     private List<Finding> subscription(Map<String, Long> listeners) {

@@ -2,6 +2,7 @@ package io.holdfast.redis.member;
 
 import io.holdfast.redis.connect.Heartbeat;
 import io.holdfast.redis.connect.Publishing;
+import io.holdfast.redis.connect.RedisDiagnosis;
 import io.holdfast.redis.connect.ServerConnections;
 import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.lua.LuaScript;
@@ -16,6 +17,7 @@ import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 
 /** Opens one member of a quorum. Blocks until the member can be used. */
@@ -78,8 +80,10 @@ public final class MemberOpening {
             var unused = connections.commands().ping();
         });
         heartbeat.start();
+        RedisDiagnosis diagnosis =
+                new RedisDiagnosis(connections, keys, context.clientId(), context.time(), false, List.of());
         return new RedisQuorumMember(
-                context.clientId(), settings, keys, scripts, commandErrors, connections, messages, () -> {
+                context.clientId(), settings, keys, scripts, commandErrors, connections, messages, diagnosis, () -> {
                     heartbeat.stop();
                     disconnect();
                 });

@@ -2,6 +2,7 @@ package io.holdfast.redis.member;
 
 import io.holdfast.redis.connect.RedisCards;
 import io.holdfast.redis.connect.RedisConnections;
+import io.holdfast.redis.connect.RedisDiagnosis;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.ScriptReply;
 import io.holdfast.redis.lua.Scripts;
@@ -9,6 +10,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TokenRegister;
@@ -38,6 +40,7 @@ public final class RedisQuorumMember implements QuorumMember {
     private final RedisErrors errors;
     private final RedisConnections connections;
     private final MemberMessages messages;
+    private final RedisDiagnosis diagnosis;
     private final Runnable closing;
     private final String clientId;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -51,6 +54,7 @@ public final class RedisQuorumMember implements QuorumMember {
             RedisErrors errors,
             RedisConnections connections,
             MemberMessages messages,
+            RedisDiagnosis diagnosis,
             Runnable closing) {
         this.settings = settings;
         this.keys = keys;
@@ -58,6 +62,7 @@ public final class RedisQuorumMember implements QuorumMember {
         this.errors = errors;
         this.connections = connections;
         this.messages = messages;
+        this.diagnosis = diagnosis;
         this.closing = closing;
         this.clientId = clientId;
     }
@@ -230,6 +235,11 @@ public final class RedisQuorumMember implements QuorumMember {
 
     private String[] birth() {
         return new String[] {keys.birth()};
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(double clockDrift) {
+        return diagnosis.ofMember(describe(), clockDrift);
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.holdfast.spi.Finding;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /** Judges what the settings and the state of one server mean for locks. */
 public final class ServerFindings {
@@ -19,9 +20,22 @@ public final class ServerFindings {
     /** Names the server if there are several, for the end of a text; otherwise empty. */
     private final String where;
 
+    /** Whether the server is a member of a quorum. */
+    private final boolean isMember;
+
     public ServerFindings(ServerInfo info, boolean several) {
+        this(info, several ? " (node on port " + info.field("tcp_port") + ")" : "", false);
+    }
+
+    private ServerFindings(ServerInfo info, String where, boolean isMember) {
         this.info = info;
-        this.where = several ? " (node on port " + info.field("tcp_port") + ")" : "";
+        this.where = where;
+        this.isMember = isMember;
+    }
+
+    /** Returns the findings on a member of a quorum. */
+    public static ServerFindings ofMember(ServerInfo info, String member) {
+        return new ServerFindings(info, " (" + member + ")", true);
     }
 
     /** Returns what INFO says, in a fixed order. */
@@ -78,12 +92,15 @@ public final class ServerFindings {
             return Finding.ok(
                     "persistence", "appendonly is yes: a restart keeps holds but for the last writes" + where);
         }
+        String risk = isMember
+                ? "; without it a restart forgets the member's holds, and it does not vote for the longest lease"
+                : "; without it a restart forgets holds, and a second client can acquire a lock that is held";
         return Finding.warning(
                 "persistence",
                 (appendOnly.isEmpty() ? "the server does not say whether appendonly is yes" : "appendonly is no")
                         + where
-                        + "; without it a restart forgets holds, and a second client can acquire a lock that is held",
-                "set appendonly yes, or rely on fencing tokens");
+                        + risk,
+                isMember ? "set appendonly yes" : "set appendonly yes, or rely on fencing tokens");
     }
 
     private void failedWrites(List<Finding> findings) {
@@ -105,6 +122,13 @@ public final class ServerFindings {
                     "connect to the master");
         }
         long replicas = number("connected_slaves");
+        if (isMember) {
+            return Finding.ok(
+                    "replication",
+                    "a master with " + replicas + (replicas == 1 ? " replica" : " replicas")
+                            + (replicas == 0 ? "" : ": one that takes its place has no vote for the longest lease")
+                            + where);
+        }
         return Finding.ok(
                 "replication",
                 replicas == 0
@@ -124,6 +148,29 @@ public final class ServerFindings {
                         "clock",
                         text + "; leases do not depend on that, but fencing tokens grow by the server's clock",
                         "synchronise both clocks");
+    }
+
+    /**
+     * Compares the rates of the clocks of a member and of this machine.
+     *
+     * @param rate how much faster the server's clock ran, as a fraction; negative if it was slower
+     * @param error how far the measured rate may be from the true one
+     * @param allowed the largest difference that the quorum allows for
+     */
+    public Finding rate(double rate, double error, double allowed) {
+        String text = String.format(
+                Locale.ROOT,
+                "the server's clock ran %.2f %% %s than this machine's (give or take %.2f %%)%s",
+                Math.abs(rate) * 100,
+                rate < 0 ? "slower" : "faster",
+                error * 100,
+                where);
+        return Math.abs(rate) - error <= allowed
+                ? Finding.ok("clock", text)
+                : Finding.error(
+                        "clock",
+                        String.format(Locale.ROOT, "%s; RedLock is set to tolerate %.2f %%", text, allowed * 100),
+                        "see what sets the server's clock or this one, or raise clockDrift at all clients");
     }
 
     private long number(String field) {
