@@ -6,6 +6,7 @@ import io.holdfast.LockTimeoutException;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.console.Io;
+import io.holdfast.cli.console.Similar;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
@@ -40,16 +41,35 @@ final class Failures implements IParameterExceptionHandler, IExecutionExceptionH
         if (e.getCause() instanceof TypeConversionException bad && e.getArgSpec() instanceof OptionSpec option) {
             return option.longestName() + ": " + bad.getMessage();
         }
-        if (e instanceof UnmatchedArgumentException unmatched) {
-            List<String> words = unmatched.getUnmatched();
-            CommandLine line = e.getCommandLine();
-            if (!words.isEmpty()
-                    && !line.getSubcommands().isEmpty()
-                    && !words.get(0).startsWith("-")) {
-                return words.get(0) + ": no such command (expected: one of " + String.join(", ", shown(line)) + ")";
+        CommandLine line = e.getCommandLine();
+        if (e instanceof UnmatchedArgumentException unmatched
+                && !unmatched.getUnmatched().isEmpty()) {
+            String word = unmatched.getUnmatched().get(0);
+            if (unmatched.isUnknownOption()) {
+                return Similar.to(
+                                word.split("=", 2)[0],
+                                line.getCommandSpec().optionsMap().keySet())
+                        .map(meant -> e.getMessage() + ", did you mean " + meant + "?")
+                        .orElse(String.valueOf(e.getMessage()));
+            }
+            if (!line.getSubcommands().isEmpty()) {
+                return noSuchCommand(word, line);
             }
         }
-        return String.valueOf(e.getMessage());
+        String said = String.valueOf(e.getMessage());
+        // Of the command "help".
+        return said.startsWith("Unknown subcommand ")
+                ? noSuchCommand(
+                        String.valueOf(e.getValue()),
+                        line.getCommandSpec().root().commandLine())
+                : said;
+    }
+
+    private static String noSuchCommand(String word, CommandLine line) {
+        String expected = Similar.to(word, shown(line))
+                .map(meant -> "did you mean " + meant + "?")
+                .orElseGet(() -> "expected: one of " + String.join(", ", shown(line)));
+        return word + ": no such command (" + expected + ")";
     }
 
     /** Returns the names of the commands that the help lists. */

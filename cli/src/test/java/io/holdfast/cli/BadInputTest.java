@@ -184,12 +184,30 @@ class BadInputTest {
     void unknownCommandAndOption() {
         assertRefused(
                 64,
-                "exce: no such command"
+                "frobnicate: no such command"
                         + " (expected: one of exec, help, console, doctor, inspect, ls, release, top, watch)",
-                "exce",
+                "frobnicate",
                 "n");
         assertRefused(
                 64, "Unknown option: '--bogus' (see: holdfast exec --help)", "exec", "--bogus", "n", "--", "false");
+    }
+
+    @Test
+    void mistypedCommandAndOption() {
+        assertRefused(64, "exce: no such command (did you mean exec?) (see: holdfast --help)", "exce", "n");
+        assertRefused(64, "lss: no such command (did you mean ls?)", "lss");
+        assertRefused(64, "inpsect: no such command (did you mean inspect?)", "help", "inpsect");
+        assertRefused(
+                64,
+                "Unknown option: '--wiat', did you mean --wait? (see: holdfast exec --help)",
+                "exec",
+                "--wiat",
+                "5s",
+                "n",
+                "--",
+                "false");
+        assertRefused(64, "'--wiat=5s', did you mean --wait?", "exec", "--wiat=5s", "n", "--", "false");
+        assertRefused(64, "'--stroe', did you mean --store?", "ls", "--stroe", "memory:x");
     }
 
     @Test
