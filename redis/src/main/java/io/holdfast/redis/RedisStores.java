@@ -83,6 +83,7 @@ public final class RedisStores {
         private final Topology topology;
         private final List<RedisURI> nodes;
         private @Nullable ClientResources resources;
+        private @Nullable ClientResources model;
         private @Nullable SslOptions ssl;
         private Duration timeout = RedisUris.DEFAULT_TIMEOUT;
         private @Nullable Duration connectTimeout;
@@ -102,6 +103,16 @@ public final class RedisStores {
         /** Sets threads to share with other users of Lettuce. The store does not shut them down. */
         public Builder clientResources(ClientResources shared) {
             this.resources = shared;
+            return this;
+        }
+
+        /**
+         * Takes the resolvers, the tracing, the latency recorder and the netty customizer of these resources, but no
+         * threads: the store then works on after others have shut the resources down. {@link #clientResources} replaces
+         * this setting.
+         */
+        public Builder settingsOf(ClientResources model) {
+            this.model = model;
             return this;
         }
 
@@ -216,6 +227,7 @@ public final class RedisStores {
                     TlsFiles.NONE,
                     ssl,
                     resources,
+                    model,
                     passwordAdvice);
         }
 

@@ -11,6 +11,8 @@ import io.holdfast.testkit.RedisServer;
 import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.SocketAddressResolver;
+import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +49,33 @@ class RedisStoresTest {
         } finally {
             assertThat(shared.shutdown(0, 5, TimeUnit.SECONDS).get(20, TimeUnit.SECONDS))
                     .isTrue();
+        }
+    }
+
+    /** Spring Boot ends its resources while work under a lock may still run. */
+    @Test
+    void theSettingsOfResourcesOutliveTheirThreads() throws Exception {
+        AtomicInteger resolved = new AtomicInteger();
+        ClientResources model = ClientResources.builder()
+                .ioThreadPoolSize(2)
+                .computationThreadPoolSize(2)
+                .socketAddressResolver(new SocketAddressResolver() {
+                    @Override
+                    public SocketAddress resolve(RedisURI uri) {
+                        resolved.incrementAndGet();
+                        return super.resolve(uri);
+                    }
+                })
+                .build();
+        try (RedisServer server = RedisServer.start();
+                LockClient locks = LockClient.builder()
+                        .store(RedisStores.standalone(RedisURI.create(server.host(), server.port()))
+                                .settingsOf(model)::open)
+                        .build()) {
+            assertThat(resolved).hasPositiveValue();
+            assertThat(model.shutdown(0, 5, TimeUnit.SECONDS).get(20, TimeUnit.SECONDS))
+                    .isTrue();
+            locks.acquire("a").release();
         }
     }
 

@@ -7,6 +7,7 @@ import io.holdfast.spring.call.CustomNames;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedMethods;
 import io.holdfast.spring.declaration.LockedNames;
+import io.holdfast.spring.startup.LateClose;
 import io.holdfast.spring.startup.LockedBeanPostProcessor;
 import io.holdfast.spring.startup.UncheckedBeans;
 import io.micrometer.observation.ObservationRegistry;
@@ -45,6 +46,12 @@ public final class LockedConfiguration {
             UncheckedBeans unchecked) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
         return new LockedBeanPostProcessor(beans, events, targetClasses, names, methods, unchecked);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LateClose holdfastLateClose() {
+        return new LateClose();
     }
 
     @Bean

@@ -78,6 +78,13 @@ public final class Driver {
     Driver(RedisSettings settings, @Nullable ClientResources shared) {
         ClientResources.Builder builder = ClientResources.builder()
                 .reconnectDelay(Delay.fullJitter(Duration.ofMillis(10), RECONNECT_MAX, 50, TimeUnit.MILLISECONDS));
+        ClientResources model = shared != null ? shared : settings.model();
+        if (model != null) {
+            builder.commandLatencyRecorder(model.commandLatencyRecorder())
+                    .socketAddressResolver(model.socketAddressResolver())
+                    .addressResolverGroup(model.addressResolverGroup())
+                    .tracing(model.tracing());
+        }
         if (shared == null) {
             ownLoops = new DefaultEventLoopGroupProvider(ioThreads(settings), THREADS);
             builder.threadFactoryProvider(THREADS)
@@ -92,14 +99,10 @@ public final class Driver {
             builder.eventLoopGroupProvider(shared.eventLoopGroupProvider())
                     .eventExecutorGroup(shared.eventExecutorGroup())
                     .timer(shared.timer())
-                    .eventBus(shared.eventBus())
-                    .commandLatencyRecorder(shared.commandLatencyRecorder())
-                    .socketAddressResolver(shared.socketAddressResolver())
-                    .addressResolverGroup(shared.addressResolverGroup())
-                    .tracing(shared.tracing());
+                    .eventBus(shared.eventBus());
         }
         Duration silence = settings.heartbeat().plus(settings.timeout());
-        resources = builder.nettyCustomizer(new Customizer(shared, silence)).build();
+        resources = builder.nettyCustomizer(new Customizer(model, silence)).build();
     }
 
     /**
@@ -204,8 +207,8 @@ public final class Driver {
         private final NettyCustomizer users;
         private final Duration silence;
 
-        Customizer(@Nullable ClientResources shared, Duration silence) {
-            this.users = shared == null ? new NettyCustomizer() {} : shared.nettyCustomizer();
+        Customizer(@Nullable ClientResources model, Duration silence) {
+            this.users = model == null ? new NettyCustomizer() {} : model.nettyCustomizer();
             this.silence = silence;
         }
 

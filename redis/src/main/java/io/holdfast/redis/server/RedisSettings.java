@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param files the TLS files that a URI names
  * @param ssl the TLS options that code sets; null for those of {@code files} or the driver
  * @param resources the user's threads, which the store does not shut down; null for threads of the store's own
+ * @param model the user's resources from which everything but the threads is taken; null for the driver's defaults
  * @param passwordAdvice tells a person where to set the password
  */
 public record RedisSettings(
@@ -46,6 +47,7 @@ public record RedisSettings(
         TlsFiles files,
         @Nullable SslOptions ssl,
         @Nullable ClientResources resources,
+        @Nullable ClientResources model,
         String passwordAdvice) {
 
     /** The kinds of servers. */

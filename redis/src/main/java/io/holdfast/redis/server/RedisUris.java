@@ -120,6 +120,7 @@ public final class RedisUris {
                 TlsFiles.of(options, tls),
                 null,
                 null,
+                null,
                 PASSWORD_ADVICE);
     }
 

@@ -25,9 +25,9 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * Opens a store with the settings of the application's connection factory. The store shares threads, login and TLS with
- * the application, but has connections of its own: they must not replay commands, and locks must not wait behind the
- * application's commands.
+ * Opens a store with the settings of the application's connection factory: login, TLS, resolvers. The store has
+ * connections of its own: they must not replay commands, and locks must not wait behind the application's commands. It
+ * has threads of its own, because the application's resources may end before the last work under a lock.
  */
 final class ApplicationRedis {
 
@@ -56,7 +56,7 @@ final class ApplicationRedis {
     static RedisStores.Builder stores(LettuceConnectionFactory factory, HoldfastProperties properties) {
         ApplicationRedis redis = new ApplicationRedis(factory);
         RedisStores.Builder stores = redis.topology().passwordAdvice("set spring.data.redis.password");
-        redis.client.getClientResources().ifPresent(stores::clientResources);
+        redis.client.getClientResources().ifPresent(stores::settingsOf);
         redis.client.getClientOptions().map(ClientOptions::getSslOptions).ifPresent(stores::sslOptions);
         redis.timeout(properties).ifPresent(stores::timeout);
         redis.client

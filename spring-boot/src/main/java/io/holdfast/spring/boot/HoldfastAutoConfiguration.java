@@ -7,6 +7,8 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.LockedMethods;
+import io.holdfast.spring.startup.LateClose;
+import java.util.Collection;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
@@ -17,6 +19,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -59,9 +62,16 @@ public final class HoldfastAutoConfiguration {
     /** Includes clients that the application makes itself, even those that are no candidates for injection by type. */
     @Bean
     LockClientLifecycle holdfastLockClientLifecycle(
-            ListableBeanFactory beans, LockedMethods methods, LockedDefaults defaults, HoldfastProperties properties) {
+            ConfigurableApplicationContext context,
+            LateClose lateClose,
+            LockedMethods methods,
+            LockedDefaults defaults,
+            HoldfastProperties properties) {
+        Collection<LockClient> clients = context.getBeansOfType(LockClient.class).values();
+        clients.forEach(lateClose::add);
         return new LockClientLifecycle(
-                beans.getBeansOfType(LockClient.class).values(),
+                context,
+                clients,
                 () -> methods.size() + (methods.size() == 1 ? " locked method" : " locked methods") + ", wait "
                         + defaults.waitTime().map(DurationText::rounded).orElse("unlimited") + ", renewed lease "
                         + DurationText.rounded(properties.leaseTime()));
@@ -86,7 +96,7 @@ public final class HoldfastAutoConfiguration {
 
         private static final int CLIENT_NAME_MAX = 100;
 
-        @Bean(destroyMethod = "close")
+        @Bean
         @ConditionalOnMissingBean
         LockClient holdfastLockClient(
                 HoldfastProperties properties,

@@ -1,17 +1,19 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
+import io.holdfast.spring.startup.LateClose;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes the clients, which releases their leases, when the application stops: after the web server has drained its
- * requests and after message listeners and schedulers, whose phases are near the largest number, but before connection
- * factories, whose phase is 0.
+ * Logs the start, and closes the clients when the context is stopped without being closed: after the web server has
+ * drained its requests and after message listeners and schedulers, whose phases are near the largest number, but before
+ * connection factories, whose phase is 0. When the context is closed, {@link LateClose} closes them at the end.
  */
 final class LockClientLifecycle implements SmartLifecycle {
 
@@ -19,12 +21,15 @@ final class LockClientLifecycle implements SmartLifecycle {
 
     private static final System.Logger LOG = System.getLogger(LockClientLifecycle.class.getName());
 
+    private final ConfigurableApplicationContext context;
     private final List<LockClient> clients;
     private final Supplier<String> settings;
     private final AtomicBoolean running = new AtomicBoolean();
 
     /** @param settings what the log says about locks besides their stores */
-    LockClientLifecycle(Collection<LockClient> clients, Supplier<String> settings) {
+    LockClientLifecycle(
+            ConfigurableApplicationContext context, Collection<LockClient> clients, Supplier<String> settings) {
+        this.context = context;
         this.clients = List.copyOf(clients);
         this.settings = settings;
     }
@@ -41,10 +46,10 @@ final class LockClientLifecycle implements SmartLifecycle {
                 clients.stream().map(LockClient::describeStore).collect(Collectors.joining(", ")));
     }
 
-    /** Closes the clients. Their methods fail until the next start. */
+    /** Closes the clients, unless the context is being closed. Their methods fail until the next start. */
     @Override
     public void stop() {
-        if (running.compareAndSet(true, false)) {
+        if (running.compareAndSet(true, false) && !context.isClosed()) {
             clients.forEach(LockClient::close);
         }
     }
