@@ -7,9 +7,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method whose result must not be dropped, because the caller has to release it, or to
- * find out from it what was done. Error Prone refuses a call
- * that drops the result, and IntelliJ IDEA and SpotBugs warn about it: they know the annotation by its simple name.
+ * Marks a method whose result must not be dropped, because the caller has to release it, or to find out from it what
+ * was done. Error Prone refuses a call that drops the result, and IntelliJ IDEA and SpotBugs warn about it: they know
+ * the annotation by its simple name.
  *
  * <pre>{@code
  * @CheckReturnValue

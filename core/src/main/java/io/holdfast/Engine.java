@@ -380,9 +380,7 @@ final class Engine {
 
         private void onGranted(String name, String holderId, Consumer<NameState> event) {
             // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
-            // An
-            // id of another client comes from somebody who may publish, and withdrawing it would end that client's
-            // hold.
+            // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
             if (HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId))) {
                 handle(name, holderId, settings.leaseNanos, event);
             }
