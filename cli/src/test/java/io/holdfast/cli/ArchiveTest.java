@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import java.util.zip.ZipFile;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -95,6 +96,21 @@ class ArchiveTest {
             assertThat(result.out()).isEqualTo("ran\n");
             assertThat(result.err()).contains("Full thread dump");
             assertThat(result.exitCode()).isZero();
+        }
+    }
+
+    @Test
+    void eachJarOfHoldfastHasTheLicense() throws Exception {
+        try (Stream<Path> jars = Files.list(home.resolve("lib"))) {
+            List<Path> ours = jars.filter(jar -> jar.getFileName().toString().startsWith("holdfast-"))
+                    .toList();
+            assertThat(ours).hasSizeGreaterThan(4);
+            for (Path jar : ours) {
+                try (ZipFile content = new ZipFile(jar.toFile())) {
+                    assertThat(content.getEntry("META-INF/LICENSE")).as("%s", jar).isNotNull();
+                    assertThat(content.getEntry("META-INF/NOTICE")).as("%s", jar).isNotNull();
+                }
+            }
         }
     }
 
