@@ -4,13 +4,22 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
 import java.sql.SQLTransactionRollbackException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The statements of one kind of database. Stateless. */
 abstract class Dialect {
+
+    /** Failed before, idle for too long in a transaction (PostgreSQL); the session was closed (H2). */
+    private static final Set<String> ENDED = Set.of("25P02", "25P03", "90067", "90121", "90135");
+
+    /** PostgreSQL; MySQL, MariaDB and H2; H2. */
+    private static final Set<String> MISSING_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
 
     /** Returns the dialect of a database. Costs no statement on the drivers of the databases that have one. */
     static Dialect of(Connection connection) throws SQLException {
@@ -50,6 +59,36 @@ abstract class Dialect {
 
     /** Returns whether a statement failed because it waited too long for the lock on a row. */
     abstract boolean isLockTimeout(SQLException failure);
+
+    /** Returns whether the database has rolled back the whole transaction when a statement failed. */
+    boolean isRolledBack(SQLException failure) {
+        for (Throwable each : failure) {
+            if (each instanceof SQLException cause && "40001".equals(cause.getSQLState())) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether a statement failed because its transaction has ended: with the connection, or by an earlier
+     * failure (25P02 on PostgreSQL). The locks of the transaction are free then.
+     */
+    static boolean hasEnded(Connection connection, SQLException failure) throws SQLException {
+        if (connection.isClosed()
+                || failure instanceof SQLNonTransientConnectionException
+                || failure instanceof SQLRecoverableException) {
+            return true;
+        }
+        String state = failure.getSQLState();
+        return state != null && (state.startsWith("08") || state.startsWith("57P0") || ENDED.contains(state));
+    }
+
+    /** Returns whether a statement failed because its table is not there. */
+    static boolean isMissingTable(SQLException failure) {
+        String state = failure.getSQLState();
+        return state != null && MISSING_TABLE.contains(state);
+    }
 
     /** Names the database's setting for the longest wait for the lock on a row. */
     abstract String lockTimeoutSetting();

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Refuses the transactions of old lock holders, in the database that they write to.
@@ -108,11 +109,49 @@ public final class JdbcGuard {
             throw new IllegalArgumentException("No lease (expected: the leases that the transaction depends on)");
         }
         requireTransaction(connection, "A guard");
-        // In the order of their keys, so that two transactions with several names do not wait for each other in a ring.
+        // Before the first statement: this is what makes it safe to delete rows that are long unused.
+        leases.forEach(Lease::ensureValid);
+        Dialect dialect = Dialect.of(connection);
+        for (GuardRow row : rows(leases)) {
+            GuardRow.Found larger;
+            try {
+                larger = dialect.raise(connection, table, row);
+            } catch (SQLException e) {
+                throw explained(e, row, dialect);
+            }
+            if (larger != null) {
+                throw refused(row, larger);
+            }
+        }
+    }
+
+    /**
+     * Verifies by a locking read that a transaction is the one that was checked, or follows a commit of the same lease.
+     * Raises no row: after a rollback by the database, which took the first part of the work, that would succeed.
+     *
+     * @return null if each row has exactly the triple of its lease
+     */
+    @Nullable
+    LeaseLostException verify(Connection connection, Collection<? extends Lease> leases) throws SQLException {
+        Dialect dialect = Dialect.of(connection);
+        for (GuardRow row : rows(leases)) {
+            GuardRow.Found found;
+            try {
+                found = Dialect.find(connection, table, row.key(), " FOR UPDATE");
+            } catch (SQLException e) {
+                throw explained(e, row, dialect);
+            }
+            if (found == null || !found.isOf(row)) {
+                return found != null && found.isAfter(row) ? refused(row, found) : replaced(row);
+            }
+        }
+        return null;
+    }
+
+    /** Returns the rows in the order of their keys, so that transactions with several names do not wait in a ring. */
+    private Collection<GuardRow> rows(Collection<? extends Lease> leases) {
         Map<String, GuardRow> rows = new TreeMap<>();
         for (Lease lease : leases) {
-            // Before the first statement: this is what makes it safe to delete rows that are long unused.
-            lease.ensureValid();
             GuardRow row = GuardRow.of(epoch, lease);
             GuardRow other = rows.put(row.key(), row);
             if (other != null && !other.equals(row)) {
@@ -121,18 +160,7 @@ public final class JdbcGuard {
                         + " (expected: one lease for each name, and a table for each store)");
             }
         }
-        Dialect dialect = Dialect.of(connection);
-        for (GuardRow row : rows.values()) {
-            GuardRow.Found larger;
-            try {
-                larger = dialect.raise(connection, table, row);
-            } catch (SQLException e) {
-                throw dialect.isLockTimeout(e) ? waitedTooLong(e, row, dialect) : e;
-            }
-            if (larger != null) {
-                throw refused(row, larger);
-            }
-        }
+        return rows.values();
     }
 
     /** Refuses a connection on which the lock on a row would end with the statement. */
@@ -153,6 +181,29 @@ public final class JdbcGuard {
                 + larger.epoch() + " in all processes, and never change tokens in the table");
     }
 
+    private LeaseLostException replaced(GuardRow row) {
+        return new LeaseLostException("The transaction must be rolled back: it is not the one that was checked for the"
+                + " lease on " + Keys.quoted(row.name()) + " with token " + row.token() + ", which " + table
+                + " does not have any more. The database has ended that one before its commit, for example by an idle"
+                + " timeout, a deadlock or a ROLLBACK that was sent as SQL");
+    }
+
+    private SQLException explained(SQLException failure, GuardRow row, Dialect dialect) {
+        if (dialect.isLockTimeout(failure)) {
+            return waitedTooLong(failure, row, dialect);
+        }
+        return Dialect.isMissingTable(failure) ? missingTable(failure, dialect) : failure;
+    }
+
+    private SQLException missingTable(SQLException failure, Dialect dialect) {
+        return new SQLException(
+                "The guard's table " + table + " is not in the database (expected: a migration with the statement "
+                        + dialect.guardTable(table) + ")",
+                failure.getSQLState(),
+                failure.getErrorCode(),
+                failure);
+    }
+
     private static SQLException waitedTooLong(SQLException failure, GuardRow row, Dialect dialect) {
         return new SQLException(
                 "The transaction must be rolled back: another transaction under the lock " + Keys.quoted(row.name())
@@ -164,14 +215,23 @@ public final class JdbcGuard {
     }
 
     /**
-     * Returns a data source whose transactions begin with the check by themselves: before the first statement of a
-     * transaction, each connection checks the leases that the supplier returns. A lease that a later statement is the
-     * first to see is checked before that statement; what was read before it is not covered.
+     * Returns a data source whose transactions are checked by themselves: before their first statement by {@link
+     * #check}, and before their commit by a locking read, which refuses a transaction that is not the checked one any
+     * more. The read costs one round trip for each lease. A lease that a later statement is the first to see is checked
+     * before that statement; what was read before it is not covered.
      *
-     * <p>Connections that commit after each statement, and those that report to be read-only, check nothing. A
-     * transaction is not checked for a lease that another open transaction of the same thread and data source has
-     * checked: it would wait for the lock of its own thread. After a refusal every statement and the commit fail until
-     * the rollback.
+     * <p>A statement that may end the transaction (DDL, {@code CALL}, {@code COMMIT}) is preceded by the read and
+     * followed by a check. What was sent around the connection, by {@code unwrap} for example, is checked at the commit.
+     * After a deadlock (1213, or SQL state 40001) and after any refusal, all but the rollback is refused. A commit that
+     * is refused rolls back.
+     *
+     * <p>An inner transaction of the same thread and data source would wait for the row that the outer one has locked.
+     * So it makes the read on the outer connection, before its first statement and before its commit. If the database
+     * has ended the outer transaction, an inner one that has not begun checks for itself; otherwise it is refused.
+     *
+     * <p>Connections that commit after each statement, and those that report to be read-only, check nothing. Not
+     * covered either: a transaction manager that commits by another way (JTA, XA), what a procedure does between its own
+     * commits, and commits of the unwrapped connection.
      *
      * @param leases returns the leases that the calling thread works under; called before each statement
      */
@@ -194,6 +254,20 @@ public final class JdbcGuard {
                     "unusedFor: " + unusedFor + " (expected: at least " + UNUSED_MIN + ", one day)");
         }
         return Dialect.of(connection).deleteOlder(connection, table, "used_at", unusedFor);
+    }
+
+    /**
+     * Verifies that the table is there. For the start of an application: without the table every check would fail.
+     *
+     * @throws SQLException if a statement fails; names the table and the statement of {@link #ddl} if it is missing
+     */
+    public void requireTable(Connection connection) throws SQLException {
+        Dialect dialect = Dialect.of(connection);
+        try {
+            Dialect.find(connection, table, "", "");
+        } catch (SQLException e) {
+            throw Dialect.isMissingTable(e) ? missingTable(e, dialect) : e;
+        }
     }
 
     /** Returns the statement that makes the table in this database if it is not there. */

@@ -17,6 +17,8 @@ final class MySqlDialect extends Dialect {
 
     private static final int LOCK_WAIT_TIMEOUT = 1205;
 
+    private static final int DEADLOCK = 1213;
+
     @Override
     String guardTable(String table) {
         return "CREATE TABLE IF NOT EXISTS " + table + " ("
@@ -109,6 +111,12 @@ final class MySqlDialect extends Dialect {
     @Override
     boolean isLockTimeout(SQLException failure) {
         return failure.getErrorCode() == LOCK_WAIT_TIMEOUT;
+    }
+
+    /** A wait that was too long ends one statement, although drivers give it the SQL state of a deadlock. */
+    @Override
+    boolean isRolledBack(SQLException failure) {
+        return !isLockTimeout(failure) && (failure.getErrorCode() == DEADLOCK || super.isRolledBack(failure));
     }
 
     @Override

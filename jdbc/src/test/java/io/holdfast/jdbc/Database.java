@@ -10,7 +10,11 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Locale;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.jspecify.annotations.Nullable;
+import org.mariadb.jdbc.MariaDbDataSource;
+import org.postgresql.ds.PGSimpleDataSource;
 
 /** The databases of the tests. Each starts once, when a test first asks for it, and ends with this JVM. */
 @SuppressWarnings("ImmutableEnumChecker") // a server is started once
@@ -82,6 +86,25 @@ enum Database {
                     case MARIADB -> "SET innodb_lock_wait_timeout = " + seconds;
                     case H2 -> "SET LOCK_TIMEOUT " + seconds * 1000;
                 });
+    }
+
+    /** Returns a data source of new connections. Skips the test as {@link #connect} does. */
+    DataSource source() throws SQLException {
+        switch (this) {
+            case POSTGRESQL -> {
+                PGSimpleDataSource source = new PGSimpleDataSource();
+                source.setUrl(url());
+                return source;
+            }
+            case MARIADB -> {
+                return new MariaDbDataSource(url());
+            }
+            default -> {
+                JdbcDataSource source = new JdbcDataSource();
+                source.setURL(url());
+                return source;
+            }
+        }
     }
 
     static void execute(Connection connection, String... statements) throws SQLException {
