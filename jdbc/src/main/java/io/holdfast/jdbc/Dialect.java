@@ -54,8 +54,13 @@ abstract class Dialect {
             Connection connection, String table, String key, String name, String fingerprint, String attempt)
             throws SQLException;
 
-    /** Deletes the rows whose time in this column is further back than that, and returns how many there were. */
-    abstract int deleteOlder(Connection connection, String table, String column, Duration age) throws SQLException;
+    /**
+     * Deletes the rows whose time in this column is further back than that, and returns how many there were.
+     *
+     * @param key the column of the primary key
+     */
+    abstract int deleteOlder(Connection connection, String table, String key, String column, Duration age)
+            throws SQLException;
 
     /** Returns whether a statement failed because it waited too long for the lock on a row. */
     abstract boolean isLockTimeout(SQLException failure);

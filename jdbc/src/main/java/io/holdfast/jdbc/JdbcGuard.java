@@ -241,7 +241,8 @@ public final class JdbcGuard {
 
     /**
      * Deletes the rows of names that no transaction has checked for that long. Safe, because a check asks its lease
-     * first: an old holder is refused without the row. Call it now and then where names do not repeat.
+     * first: an old holder is refused without the row. Call it now and then where names do not repeat, on a connection
+     * that commits after each statement: otherwise the rows stay locked until the commit.
      *
      * @param unusedFor at least a day, and longer than any transaction may last
      * @return how many rows were deleted
@@ -253,7 +254,7 @@ public final class JdbcGuard {
             throw new IllegalArgumentException(
                     "unusedFor: " + unusedFor + " (expected: at least " + UNUSED_MIN + ", one day)");
         }
-        return Dialect.of(connection).deleteOlder(connection, table, "used_at", unusedFor);
+        return Dialect.of(connection).deleteOlder(connection, table, "lock_key", "used_at", unusedFor);
     }
 
     /**

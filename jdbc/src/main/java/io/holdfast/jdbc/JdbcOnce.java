@@ -9,6 +9,8 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 public final class JdbcOnce {
 
     private static final JdbcOnce DEFAULTS = new JdbcOnce("holdfast_once");
+
+    /** The attempts whose effects the thread runs: tells a nested call on the same key from a key left behind. */
+    private static final ThreadLocal<Set<String>> RUNNING = ThreadLocal.withInitial(HashSet::new);
 
     private final String table;
 
@@ -65,9 +70,10 @@ public final class JdbcOnce {
     public interface Effect<E extends Exception> {
 
         /**
-         * Does the work in the transaction of this connection, which it neither commits nor rolls back.
+         * Does the work in the transaction of this connection, which it neither commits nor rolls back. It sends no
+         * statement that commits: DDL and TRUNCATE do on MySQL, MariaDB and H2.
          *
-         * @return the result for this caller and for all later ones with the key
+         * @return the result for this caller and for all later ones with the key; text without NUL
          */
         @Nullable
         String run(Connection connection) throws E;
@@ -79,10 +85,12 @@ public final class JdbcOnce {
      *
      * <p>If the effect throws, what it and this method wrote is undone, up to the state before the call.
      *
-     * @param key identifies the work, for example the id of a request; any text
-     * @param fingerprint what must be equal in all calls with the key, for example the amount; any text
-     * @throws IllegalArgumentException if the key was committed with another fingerprint
-     * @throws IllegalStateException if the connection commits after each statement, or the effect asks for its own key
+     * @param key identifies the work, for example the id of a request; text without NUL, of any length
+     * @param fingerprint what must be equal in all calls with the key, for example the amount; text without NUL
+     * @throws IllegalArgumentException if the key was committed with another fingerprint, or a text has a NUL or half of
+     *     a surrogate pair
+     * @throws IllegalStateException if the connection commits after each statement, the effect asks for its own key, or
+     *     an earlier effect for the key committed by itself and failed
      * @throws SQLException if a statement fails; the transaction must be rolled back
      * @throws E if the effect throws it
      */
@@ -90,63 +98,91 @@ public final class JdbcOnce {
             Connection connection, String key, String fingerprint, Effect<E> effect) throws SQLException, E {
         requireNonNull(effect, "effect");
         JdbcGuard.requireTransaction(connection, "Work that is done once");
-        String keyHash = Keys.of(requireNonNull(key, "key"));
-        String fingerprintHash = Keys.of(requireNonNull(fingerprint, "fingerprint"));
+        String keyHash = Keys.of(Keys.storable("key", requireNonNull(key, "key")));
+        String fingerprintHash = Keys.of(Keys.storable("fingerprint", requireNonNull(fingerprint, "fingerprint")));
+        String attempt = UUID.randomUUID().toString();
         Savepoint before = connection.setSavepoint();
-        Done done = begin(connection, keyHash, key, fingerprintHash);
+        Done done = begin(connection, keyHash, key, fingerprintHash, attempt);
         if (done != null) {
             connection.releaseSavepoint(before);
-            return done.result(key, fingerprintHash);
+            return result(done, key, keyHash, fingerprintHash);
         }
         String result;
+        Set<String> running = RUNNING.get();
+        running.add(attempt);
         try {
             result = effect.run(connection);
+            if (result != null) {
+                Keys.storable("result for the key " + Keys.quoted(key), result);
+            }
             finish(connection, keyHash, result);
         } catch (Throwable e) {
             undo(connection, before, e);
             throw e;
+        } finally {
+            running.remove(attempt);
+            if (running.isEmpty()) {
+                RUNNING.remove();
+            }
         }
-        connection.releaseSavepoint(before);
+        try {
+            connection.releaseSavepoint(before);
+        } catch (SQLException e) {
+            throw new SQLException(
+                    "The effect for the key " + Keys.quoted(key)
+                            + " has ended its transaction, so a part of the work and the key may be committed without the"
+                            + " result (expected: an effect without COMMIT, ROLLBACK, and DDL or TRUNCATE where those"
+                            + " commit)",
+                    e.getSQLState(),
+                    e.getErrorCode(),
+                    e);
+        }
         return result;
     }
 
     /** A row that another call has inserted. */
     private record Done(
-            String fingerprint, boolean done, @Nullable String result) {
+            String fingerprint, boolean done, @Nullable String result, String attempt) {}
 
-        @Nullable
-        String result(String key, String wanted) {
-            if (!fingerprint.equals(wanted)) {
-                throw new IllegalArgumentException("The key " + Keys.quoted(key)
-                        + " was used with another fingerprint (expected: the same fingerprint in every call with a key,"
-                        + " or another key)");
-            }
-            if (!done) {
-                throw new IllegalStateException("The work for the key " + Keys.quoted(key)
-                        + " is not done: it asks for its own key (expected: a key for each piece of work)");
-            }
-            return result;
+    private @Nullable String result(Done found, String key, String keyHash, String fingerprint) {
+        if (!found.fingerprint.equals(fingerprint)) {
+            throw new IllegalArgumentException("The key " + Keys.quoted(key)
+                    + " was used with another fingerprint (expected: the same fingerprint in every call with a key,"
+                    + " or another key)");
         }
+        if (!found.done) {
+            // The row is this transaction's own, or it is committed: a call waits for the row of another transaction.
+            throw new IllegalStateException(
+                    RUNNING.get().contains(found.attempt)
+                            ? "The work for the key " + Keys.quoted(key)
+                                    + " is not done: it asks for its own key (expected: a key for each piece of work)"
+                            : "The work for the key " + Keys.quoted(key)
+                                    + " began and did not end, and its key is committed without a result: the effect ran a"
+                                    + " statement that commits, such as DDL or TRUNCATE, and then failed (expected: find"
+                                    + " out what it has done, then DELETE FROM " + table + " WHERE once_key = '"
+                                    + keyHash
+                                    + "'; no such statement in an effect)");
+        }
+        return found.result;
     }
 
     /** Inserts the key and returns null, or returns what is there. */
-    private @Nullable Done begin(Connection connection, String keyHash, String key, String fingerprint)
+    private @Nullable Done begin(Connection connection, String keyHash, String key, String fingerprint, String attempt)
             throws SQLException {
         Dialect dialect = Dialect.of(connection);
         try {
-            String attempt = UUID.randomUUID().toString();
             if (dialect.insertOnce(connection, table, keyHash, Keys.shown(key), fingerprint, attempt)) {
                 return null;
             }
         } catch (SQLException e) {
             throw dialect.isLockTimeout(e) ? waitedTooLong(e, key, dialect) : e;
         }
-        try (PreparedStatement select =
-                connection.prepareStatement("SELECT fingerprint, done, result FROM " + table + " WHERE once_key = ?")) {
+        try (PreparedStatement select = connection.prepareStatement(
+                "SELECT fingerprint, done, result, attempt FROM " + table + " WHERE once_key = ?")) {
             select.setString(1, keyHash);
             try (ResultSet rows = select.executeQuery()) {
                 if (rows.next()) {
-                    return new Done(rows.getString(1), rows.getInt(2) != 0, rows.getString(3));
+                    return new Done(rows.getString(1), rows.getInt(2) != 0, rows.getString(3), rows.getString(4));
                 }
             }
         }
@@ -170,7 +206,9 @@ public final class JdbcOnce {
         try {
             connection.rollback(before);
         } catch (SQLException e) {
-            // The database has ended the transaction by itself, or is away: nothing of it will be committed.
+            // The database is away, or has ended the transaction. If a statement of the effect has committed it, the
+            // key
+            // stays without a result, and the next call with the key says that.
             failure.addSuppressed(e);
         }
     }
@@ -186,7 +224,8 @@ public final class JdbcOnce {
     }
 
     /**
-     * Deletes the keys that are older than that. A caller that repeats such a key does the work again.
+     * Deletes the keys that are older than that. A caller that repeats such a key does the work again. Call it on a
+     * connection that commits after each statement: otherwise the rows stay locked until the commit.
      *
      * @param olderThan longer than any caller repeats a key
      * @return how many keys were deleted
@@ -197,7 +236,7 @@ public final class JdbcOnce {
         if (olderThan.isNegative()) {
             throw new IllegalArgumentException("olderThan: " + olderThan + " (expected: zero or longer)");
         }
-        return Dialect.of(connection).deleteOlder(connection, table, "created_at", olderThan);
+        return Dialect.of(connection).deleteOlder(connection, table, "once_key", "created_at", olderThan);
     }
 
     /** Returns the statement that makes the table in this database if it is not there. */

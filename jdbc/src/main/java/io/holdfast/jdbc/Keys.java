@@ -47,6 +47,26 @@ final class Keys {
     }
 
     /**
+     * Returns a text that every database stores as it is.
+     *
+     * @throws IllegalArgumentException if it has half of a surrogate pair, which UTF-8 would write as a question mark,
+     *     or a NUL, which PostgreSQL refuses
+     */
+    static String storable(String what, String text) {
+        int point;
+        for (int i = 0; i < text.length(); i += Character.charCount(point)) {
+            point = text.codePointAt(i);
+            if (point == 0 || Character.getType(point) == Character.SURROGATE) {
+                throw new IllegalArgumentException(what + ": " + (point == 0 ? "a NUL" : "an unpaired surrogate")
+                        + " at index " + i
+                        + " (expected: text that every database stores, without NUL and without half of a surrogate"
+                        + " pair)");
+            }
+        }
+        return text;
+    }
+
+    /**
      * Returns a table name that can stand in a statement.
      *
      * @throws IllegalArgumentException if it is not a plain name

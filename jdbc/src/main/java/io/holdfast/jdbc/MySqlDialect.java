@@ -5,6 +5,8 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,8 @@ final class MySqlDialect extends Dialect {
     private static final int LOCK_WAIT_TIMEOUT = 1205;
 
     private static final int DEADLOCK = 1213;
+
+    private static final int PURGED_AT_ONCE = 1000;
 
     @Override
     String guardTable(String table) {
@@ -100,12 +104,43 @@ final class MySqlDialect extends Dialect {
         }
     }
 
+    /**
+     * One statement for all rows would lock each row and gap that it passes, and wait for the first open transaction
+     * under a lock, while all others wait for it. A list of keys may be searched in the same way. The age is compared
+     * again at the delete: without a row that was raised meanwhile, an old token would be accepted.
+     */
     @Override
-    int deleteOlder(Connection connection, String table, String column, Duration age) throws SQLException {
-        return update(
-                connection,
-                "DELETE FROM " + table + " WHERE " + column + " < UTC_TIMESTAMP(3) - INTERVAL ? SECOND",
-                age.toSeconds());
+    int deleteOlder(Connection connection, String table, String key, String column, Duration age) throws SQLException {
+        String older = column + " < UTC_TIMESTAMP(3) - INTERVAL ? SECOND";
+        int deleted = 0;
+        List<String> page = List.of("");
+        do {
+            page = olderKeys(connection, table, key, older, age, page.get(page.size() - 1));
+            for (String each : page) {
+                deleted += update(
+                        connection,
+                        "DELETE FROM " + table + " WHERE " + key + " = ? AND " + older,
+                        each,
+                        age.toSeconds());
+            }
+        } while (!page.isEmpty());
+        return deleted;
+    }
+
+    private static List<String> olderKeys(
+            Connection connection, String table, String key, String older, Duration age, String after)
+            throws SQLException {
+        try (PreparedStatement select = connection.prepareStatement("SELECT " + key + " FROM " + table + " WHERE " + key
+                + " > ? AND " + older + " ORDER BY " + key + " LIMIT " + PURGED_AT_ONCE)) {
+            set(select, after, age.toSeconds());
+            List<String> keys = new ArrayList<>();
+            try (ResultSet rows = select.executeQuery()) {
+                while (rows.next()) {
+                    keys.add(rows.getString(1));
+                }
+            }
+            return keys;
+        }
     }
 
     @Override

@@ -59,7 +59,7 @@ final class PostgresDialect extends Dialect {
     }
 
     @Override
-    int deleteOlder(Connection connection, String table, String column, Duration age) throws SQLException {
+    int deleteOlder(Connection connection, String table, String key, String column, Duration age) throws SQLException {
         return update(
                 connection,
                 "DELETE FROM " + table + " WHERE " + column + " < clock_timestamp() - ? * INTERVAL '1 second'",

@@ -107,7 +107,7 @@ final class StandardDialect extends Dialect {
 
     /** The database's clock is read from the table itself: no two databases name a table of one row alike. */
     @Override
-    int deleteOlder(Connection connection, String table, String column, Duration age) throws SQLException {
+    int deleteOlder(Connection connection, String table, String key, String column, Duration age) throws SQLException {
         OffsetDateTime now;
         try (PreparedStatement select = connection.prepareStatement("SELECT DISTINCT CURRENT_TIMESTAMP FROM " + table);
                 ResultSet rows = select.executeQuery()) {

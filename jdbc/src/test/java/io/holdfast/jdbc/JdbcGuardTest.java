@@ -251,6 +251,83 @@ class JdbcGuardTest {
         }
     }
 
+    /** On MariaDB one statement for all rows waited for the open transaction, and everybody else for that statement. */
+    @ParameterizedTest
+    @EnumSource
+    void purge_neither_waits_for_open_transactions_nor_stops_others(Database database) throws Exception {
+        JdbcGuard own = GUARD.table("purged_beside_work");
+        try (Connection purging = open(database);
+                Connection working = open(database);
+                Connection other = open(database)) {
+            own.createTable(purging);
+            for (String each : new String[] {"a", "b", "c", "old1", "old2"}) {
+                own.check(purging, new StubLease(name + each, 1));
+            }
+            Database.execute(
+                    purging,
+                    "UPDATE purged_beside_work SET used_at = used_at - INTERVAL "
+                            + (database == Database.MARIADB ? "25 HOUR" : "'25' HOUR") + " WHERE name LIKE '%old_'");
+            purging.commit();
+            database.lockTimeout(purging, 2);
+            database.lockTimeout(other, 2);
+            purging.commit();
+            other.commit();
+            own.check(working, new StubLease(name + "a", 2));
+            assertThat(own.purge(purging, Duration.ofHours(24))).isEqualTo(2);
+            for (String each : new String[] {"b", "c", "new"}) {
+                own.check(other, new StubLease(name + each, 2));
+            }
+        }
+    }
+
+    /** Without the row that was raised meanwhile, an older token would be accepted. */
+    @ParameterizedTest
+    @EnumSource
+    void purge_keeps_a_row_that_is_raised_meanwhile(Database database) throws Exception {
+        JdbcGuard own = GUARD.table("raised_meanwhile");
+        try (Connection purging = open(database);
+                Connection working = open(database)) {
+            own.createTable(purging);
+            own.check(purging, new StubLease(name, 1));
+            Database.execute(
+                    purging,
+                    "UPDATE raised_meanwhile SET used_at = used_at - INTERVAL "
+                            + (database == Database.MARIADB ? "25 HOUR" : "'25' HOUR"));
+            purging.commit();
+            own.check(working, new StubLease(name, 2));
+            CompletableFuture<Integer> purge = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return own.purge(purging, Duration.ofHours(24));
+                } catch (SQLException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Thread.sleep(300);
+            working.commit();
+            assertThat(purge.get(10, TimeUnit.SECONDS)).isZero();
+            purging.commit();
+            assertThatThrownBy(() -> own.check(working, new StubLease(name, 1))).isInstanceOf(LeaseLostException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_missing_table_is_named_with_the_statement_that_makes_it(Database database) throws SQLException {
+        try (Connection connection = open(database)) {
+            GUARD.requireTable(connection);
+            JdbcGuard none = GUARD.table("no_such_guard");
+            assertThatThrownBy(() -> none.requireTable(connection))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("The guard's table no_such_guard is not in the database")
+                    .hasMessageContaining("CREATE TABLE IF NOT EXISTS no_such_guard (lock_key")
+                    .hasCauseInstanceOf(SQLException.class);
+            connection.rollback();
+            assertThatThrownBy(() -> none.check(connection, new StubLease(name, 1)))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContaining("CREATE TABLE IF NOT EXISTS no_such_guard (lock_key");
+        }
+    }
+
     @Test
     void after_a_purge_an_old_holder_is_refused_by_its_own_lease() throws SQLException {
         try (Connection connection = open(Database.H2)) {

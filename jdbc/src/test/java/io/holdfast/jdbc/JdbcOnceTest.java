@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -173,6 +174,67 @@ class JdbcOnceTest {
             assertThatThrownBy(() -> ONCE.run(connection, key, "10 EUR", c -> ONCE.run(c, key, "10 EUR", this::refund)))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("its own key");
+        }
+    }
+
+    /** DDL commits on MariaDB and H2, so the key is committed without the rest of the work. */
+    @ParameterizedTest
+    @EnumSource(names = {"MARIADB", "H2"})
+    void an_effect_that_commits_and_fails_leaves_a_key_that_says_so(Database database) throws SQLException {
+        try (Connection connection = open(database)) {
+            assertThatThrownBy(() -> ONCE.run(connection, key, "10 EUR", c -> {
+                        refund(c);
+                        Database.execute(c, "CREATE TABLE IF NOT EXISTS made_by_effect (n INT)");
+                        throw new IOException("no such card");
+                    }))
+                    .isInstanceOf(IOException.class);
+            connection.rollback();
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> ONCE.run(connection, key, "10 EUR", this::refund))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContainingAll(key, "a statement that commits, such as DDL", "find out")
+                        .hasMessageContaining("DELETE FROM holdfast_once WHERE once_key = '" + Keys.of(key) + "'");
+                connection.rollback();
+            }
+            Database.execute(connection, "DELETE FROM holdfast_once WHERE once_key = '" + Keys.of(key) + "'");
+            assertThat(ONCE.run(connection, key, "10 EUR", this::refund)).startsWith("refund 2");
+            connection.commit();
+        }
+    }
+
+    @Test
+    void an_effect_that_commits_and_succeeds_is_named() throws SQLException {
+        try (Connection connection = open(Database.MARIADB)) {
+            assertThatThrownBy(() -> ONCE.<SQLException>run(connection, key, "10 EUR", c -> {
+                        Database.execute(c, "CREATE TABLE IF NOT EXISTS made_by_effect (n INT)");
+                        return "made";
+                    }))
+                    .isInstanceOf(SQLException.class)
+                    .hasMessageContainingAll(key, "has ended its transaction");
+        }
+    }
+
+    /** UTF-8 would write a question mark for each half, and so make one key of several. */
+    @ParameterizedTest
+    @EnumSource
+    void texts_that_no_database_stores_as_they_are_are_refused(Database database) throws SQLException {
+        try (Connection connection = open(database)) {
+            for (String text : new String[] {"half \ud83d", "half \ude00 of", "a\0b"}) {
+                assertThatThrownBy(() -> ONCE.run(connection, key + text, "10 EUR", this::refund))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("key: ");
+                assertThatThrownBy(() -> ONCE.run(connection, key, text, this::refund))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("fingerprint: ");
+                assertThatThrownBy(() -> ONCE.<SQLException>run(connection, key, "10 EUR", c -> {
+                            refund(c);
+                            return text;
+                        }))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("result for the key \"" + key + "\": ");
+            }
+            connection.commit();
+            assertThat(effects(connection)).isZero();
         }
     }
 
