@@ -263,7 +263,7 @@ final class Compensation {
 
     private void withdraw(Pending withdrawal, long leaseNanos) {
         // A command that was sent may be executed a little later; its lease begins then.
-        attempt(withdrawal, time.nanoTime() + leaseNanos + settings.storeTimeoutNanos, RETRY_FIRST_NANOS);
+        attempt(withdrawal, time.nanoTime() + leaseNanos + settings.storeTimeoutNanos(), RETRY_FIRST_NANOS);
     }
 
     private void attempt(Pending withdrawal, long giveUpNanos, long retryNanos) {

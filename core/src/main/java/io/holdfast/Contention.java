@@ -332,7 +332,7 @@ final class Contention {
     private void retryAfterLateAnswer(Attempt answered) {
         long now = state.settings().time.nanoTime();
         long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
-        boolean hopeless = answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos;
+        boolean hopeless = answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos();
         Waiter first = state.firstWaiter();
         // The next waiter may want a longer lease, and get that in time.
         if (first != null
@@ -435,7 +435,7 @@ final class Contention {
             }
         }
         EngineSettings settings = state.settings();
-        long patience = settings.storeTimeoutNanos - (settings.time.nanoTime() - answered.lastGoodNanos);
+        long patience = settings.storeTimeoutNanos() - (settings.time.nanoTime() - answered.lastGoodNanos);
         if (error.outcome() == StoreException.Outcome.FATAL || patience <= 0) {
             state.failAll(why);
             return;

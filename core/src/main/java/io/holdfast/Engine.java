@@ -69,6 +69,8 @@ final class Engine {
         this.callbacks = new Callbacks(settings.callbackExecutor, settings.listeners);
         this.observers = new Observers(callbacks, settings);
         this.store = new GuardedStore(store, observers);
+        settings.patience = new Patience(settings.storeTimeout, store::recovery);
+        settings.patience.check(store);
         this.numbers = new AcquisitionNumbers(settings.freshBits);
         this.renewals = new RenewalTimer(this.store, settings, observers);
         this.upkeep = new Upkeep(settings);
@@ -408,6 +410,8 @@ final class Engine {
 
         @Override
         public void reconnected() {
+            // A late store knows this time since it was opened.
+            settings.patience.check(store);
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
             observers.reportReconnect(store.describe());

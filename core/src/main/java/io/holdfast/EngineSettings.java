@@ -26,7 +26,17 @@ final class EngineSettings implements Cloneable {
 
     TimeSource time = TimeSource.system();
     long leaseNanos = Duration.ofSeconds(30).toNanos();
-    long storeTimeoutNanos = Duration.ofSeconds(5).toNanos();
+    /** For how long waiters tolerate a failing store; null: as {@link Patience} says. */
+    @Nullable
+    Duration storeTimeout;
+
+    /** Answers that; the engine replaces it by one that knows the store. */
+    Patience patience = new Patience(null, () -> Duration.ZERO);
+
+    long storeTimeoutNanos() {
+        return patience.nanos();
+    }
+
 
     /** The time after which a waiter asks again without news from the store; a third of the lease of a pushed grant. */
     long pollNanos = Duration.ofSeconds(1).toNanos();

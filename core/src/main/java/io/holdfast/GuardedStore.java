@@ -109,6 +109,11 @@ final class GuardedStore implements LockStore {
     }
 
     @Override
+    public Duration recovery() {
+        return store.recovery();
+    }
+
+    @Override
     public CompletionStage<StoreHealth> health(String name) {
         return observed("health", name, () -> store.health(name));
     }

@@ -219,6 +219,12 @@ final class LateStore implements LockStore {
     }
 
     @Override
+    public Duration recovery() {
+        LockStore store = opened;
+        return store != null ? store.recovery() : LockStore.super.recovery();
+    }
+
+    @Override
     public CompletionStage<StoreHealth> health(String name) {
         return send(store -> store.health(name));
     }

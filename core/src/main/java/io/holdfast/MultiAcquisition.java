@@ -309,7 +309,7 @@ final class MultiAcquisition {
         }
         lastFailure = why;
         failingNanos += now - waiter.arrivedNanos;
-        return failingNanos < engine.settings.storeTimeoutNanos;
+        return failingNanos < engine.settings.storeTimeoutNanos();
     }
 
     private boolean isOver() {

@@ -121,6 +121,15 @@ public interface LockStore extends AutoCloseable {
     }
 
     /**
+     * Returns the longest time that the store takes to notice a connection that has died in silence, and to be answered
+     * on a new one. Waiters tolerate failures for at least that long by default. It may be another time once the store
+     * is open; zero if a store cannot tell, or has no connection.
+     */
+    default Duration recovery() {
+        return Duration.ZERO;
+    }
+
+    /**
      * Asks whether locks can be taken now, and for the state of the parts of the store; for people, at most every few
      * seconds. Fails if the store does not answer at all.
      *

@@ -71,6 +71,7 @@ final class CommandsOpening {
         return new CommandsLockStore(
                 new CommandsLockStore.Parts(
                         settings.describe(),
+                        settings.recovery(),
                         context.clientId(),
                         connections,
                         keys,

@@ -121,6 +121,11 @@ final class KeyedStore implements LockStore {
     }
 
     @Override
+    public Duration recovery() {
+        return below.recovery();
+    }
+
+    @Override
     public CompletionStage<StoreHealth> health(String name) {
         return StageGuard.begin(() -> below.health(keys.of(name)));
     }

@@ -35,8 +35,8 @@ public final class FaultProxy implements AutoCloseable {
     private final String targetHost;
     private final int targetPort;
     private final int port;
-    private final ProxyFlow requests = new ProxyFlow();
-    private final ProxyFlow replies = new ProxyFlow();
+    private volatile ProxyFlow requests = new ProxyFlow(); // of new connections
+    private volatile ProxyFlow replies = new ProxyFlow(); // of new connections
     private final Set<ProxyConnection> connections = ConcurrentHashMap.newKeySet();
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -94,6 +94,17 @@ public final class FaultProxy implements AutoCloseable {
         }
         requests.wake();
         replies.wake();
+    }
+
+    /**
+     * Loses everything on the present connections from now on, and closes none, as a firewall does that has forgotten
+     * them. New connections work; the other settings are off for these.
+     */
+    public void forgetAll() {
+        requests.drop(true);
+        replies.drop(true);
+        requests = new ProxyFlow();
+        replies = new ProxyFlow();
     }
 
     /**

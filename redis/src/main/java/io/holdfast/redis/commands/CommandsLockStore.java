@@ -24,6 +24,7 @@ import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.SetArgs;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -48,10 +49,12 @@ public final class CommandsLockStore implements LockStore {
     /**
      * What this store is made of.
      *
+     * @param recovery the answer of {@link LockStore#recovery}
      * @param random returns a random number below its argument
      */
     public record Parts(
             String server,
+            Duration recovery,
             String clientId,
             RedisConnections connections,
             RedisKeys keys,
@@ -293,6 +296,11 @@ public final class CommandsLockStore implements LockStore {
                 () -> foreign.force(name, holder, ways)
                         .thenCompose(
                                 forced -> announced(name, forced.deletion()).thenApply(told -> forced.reply())));
+    }
+
+    @Override
+    public Duration recovery() {
+        return parts.recovery();
     }
 
     @Override

@@ -101,8 +101,7 @@ public final class Driver {
                     .timer(shared.timer())
                     .eventBus(shared.eventBus());
         }
-        Duration silence = settings.heartbeat().plus(settings.timeout());
-        resources = builder.nettyCustomizer(new Customizer(model, silence)).build();
+        resources = builder.nettyCustomizer(new Customizer(model, settings.silence())).build();
     }
 
     /**

@@ -302,6 +302,11 @@ public final class LuaLockStore implements LockStore {
     }
 
     @Override
+    public Duration recovery() {
+        return settings.recovery();
+    }
+
+    @Override
     public void listen(StoreListener listener) {
         messages.listen(listener);
     }

@@ -140,6 +140,16 @@ public record RedisSettings(
         return Duration.ofMillis(Math.max(1_000, Math.min(5_000, timeout.toMillis())));
     }
 
+    /** Returns the time without a byte after which a connection is dead: a heartbeat and the time for its answer. */
+    public Duration silence() {
+        return heartbeat().plus(timeout);
+    }
+
+    /** Returns how long it takes to notice a dead connection, and to be answered on a new one. */
+    public Duration recovery() {
+        return silence().plus(timeout);
+    }
+
     /** Whether a connection to this address leads to a Sentinel: their ports are not those of the servers. */
     public boolean isSentinel(InetSocketAddress address) {
         return node().getSentinels().stream().anyMatch(sentinel -> sentinel.getPort() == address.getPort());

@@ -106,8 +106,10 @@ public final class HoldfastAutoConfiguration {
                 ObjectProvider<LockListener> listeners,
                 ObjectProvider<LockClientCustomizer> customizers) {
             try {
-                LockClient.Builder builder =
-                        LockClient.builder().leaseTime(properties.leaseTime()).storeTimeout(properties.storeTimeout());
+                LockClient.Builder builder = LockClient.builder().leaseTime(properties.leaseTime());
+                if (properties.storeTimeout() != null) {
+                    builder.storeTimeout(properties.storeTimeout());
+                }
                 if (properties.startup() == HoldfastProperties.Startup.LAZY) {
                     builder.lazy();
                 }

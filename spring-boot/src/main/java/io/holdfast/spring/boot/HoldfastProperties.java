@@ -32,7 +32,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param minReplicas Number of replicas that must have a new hold before its lease is handed out.
  * @param waitTime Time to wait for the lock of a method without a wait time of its own. Negative: no limit.
  * @param leaseTime Length of a lease that is renewed. After the death of a process its locks are free within this time.
- * @param storeTimeout Time for which waiters tolerate store failures.
+ * @param storeTimeout Time for which waiters tolerate store failures. By default as long as the store needs to notice a
+ *     dead connection and to be answered on a new one, at least 5 seconds.
  * @param commandTimeout Time to wait for the reply to a command. By default spring.data.redis.timeout, or 3 seconds.
  * @param startup Whether the application starts while the store cannot be reached. If it does, calls of locked methods
  *     fail until it can be.
@@ -50,7 +51,7 @@ public record HoldfastProperties(
         @Nullable Integer minReplicas,
         @DefaultValue("10s") Duration waitTime,
         @DefaultValue("30s") Duration leaseTime,
-        @DefaultValue("5s") Duration storeTimeout,
+        @Nullable Duration storeTimeout,
         @Nullable Duration commandTimeout,
         @DefaultValue("eager") Startup startup,
         @DefaultValue HandOff handOff,
