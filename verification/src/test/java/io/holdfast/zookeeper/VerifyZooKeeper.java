@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class VerifyZooKeeper {
 
+    /** The first number that no node may have. */
+    public static final long LIMIT = QueueSnapshot.LIMIT;
+
     private final ZooKeeperLockStore store;
 
     /** @param wrongClock whether the store takes every write for something that the leader counts from: a seeded bug */

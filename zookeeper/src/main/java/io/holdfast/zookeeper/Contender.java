@@ -196,6 +196,19 @@ final class Contender {
         }
         Session now = store.session();
         node.enter(now);
+        if (node.isBeyondLimit()) {
+            store.fullFolders().add(folder);
+            return node.delete().thenCompose(deleted -> attempt(request, attempts - 1));
+        }
+        String twin = node.twin();
+        if (twin != null) {
+            // No other client must wait behind a node that can never be used.
+            StoreException why = store.errors().equalNumbers(folder, node.path(), twin);
+            return delete().thenCompose(deleted -> CompletableFuture.failedFuture(why));
+        }
+        if (node.place() == Place.NONE && store.fullFolders().contains(folder)) {
+            return beginAnew(now, request, attempts);
+        }
         return switch (node.place()) {
             case NONE -> request.queue() ? create(now, request, attempts) : createIfFree(now, request, attempts);
             case UNSURE -> node.locate(now).thenCompose(found -> attempt(request, attempts - 1));
@@ -233,6 +246,19 @@ final class Contender {
             }
             finish();
             return completed(new Busy(now.longestPromiseMillis(), queue.waiting(), queue.holder()));
+        });
+    }
+
+    /** Acquires in a folder that is full: without a node while others have one there, then in a new folder. */
+    private CompletableFuture<AcquireReply> beginAnew(Session now, AcquireRequest request, int attempts) {
+        return store.fullFolders().replace(now, folder).thenCompose(queue -> {
+            if (queue.isEmpty()) {
+                return attempt(request, attempts - 1);
+            }
+            if (!request.queue()) {
+                finish();
+            }
+            return completed(new Busy(now.longestPromiseMillis(), queue.size(), queue.holder()));
         });
     }
 
@@ -308,7 +334,7 @@ final class Contender {
     /** Deletes the other's node and creates ours in one step. Runs within the other's work, as the first of ours. */
     private CompletableFuture<ReleaseReply> takeOver(Contender other, AcquireRequest request) {
         return work.add(() -> {
-            if (finished || node.place() != Place.NONE) {
+            if (finished || node.place() != Place.NONE || store.fullFolders().contains(folder)) {
                 return other.releaseOnly(this, request);
             }
             wanted = request;
@@ -336,9 +362,9 @@ final class Contender {
     }
 
     /**
-     * Releases without creating the next node. The release took so long that the engine has given it up, and has
-     * already acquired with the next id or withdrawn it: its present state decides. A second node for it would have no
-     * owner, and stay for as long as the session.
+     * Releases without creating the next node, as the folder is full, or the release took so long that the engine has
+     * given it up, and has already acquired with the next id or withdrawn it: its present state decides. A second node
+     * for it would have no owner, and stay for as long as the session.
      */
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {

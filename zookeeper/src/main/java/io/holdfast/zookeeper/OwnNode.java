@@ -52,6 +52,7 @@ final class OwnNode {
     private Place place = Place.NONE;
     private @Nullable Session session;
     private @Nullable String path; // null in NONE and UNSURE
+    private @Nullable String twin; // a node with the same number, when one was seen before this node was the first
     private @Nullable String predecessor; // in QUEUED: the node whose deletion is watched
     private Runnable unwatch = () -> {};
 
@@ -93,6 +94,17 @@ final class OwnNode {
     /** Returns the session in which the node was created, or a create was sent. */
     Session session() {
         return requireNonNull(session);
+    }
+
+    /** Returns whether the node's number is one that no node may have. Such a node is deleted, and never holds. */
+    boolean isBeyondLimit() {
+        return path != null && QueueSnapshot.number(path) >= QueueSnapshot.LIMIT;
+    }
+
+    /** Returns another node with the same number, or null if none was seen. With one, this node is never the first. */
+    @Nullable
+    String twin() {
+        return twin;
     }
 
     // --- made and found ---
@@ -156,16 +168,20 @@ final class OwnNode {
                 forget();
                 return false;
             }
-            path = folder.path(found);
+            made(folder.path(found));
             return isIn(now, queue);
         });
     }
 
-    /** Learns the node's place from the queue; returns false if the node is not there any more. */
+    /** Learns the node's place from the queue; returns false if the node is not there any more, or must not be used. */
     boolean isIn(Session now, QueueSnapshot queue) {
         int index = queue.indexOf(name());
         if (index < 0) {
             forget();
+            return false;
+        }
+        twin = queue.twin(index);
+        if (twin != null || isBeyondLimit()) {
             return false;
         }
         if (index == 0) {
@@ -289,6 +305,7 @@ final class OwnNode {
         place = Place.NONE;
         session = null;
         path = null;
+        twin = null;
         predecessor = null;
         unwatch.run();
         onGone.run();

@@ -25,6 +25,7 @@ final class StoreAccess {
     private final ZooKeeperErrors errors;
     private final CurrentSession session;
     private final PauseDetector pauses;
+    private final FullFolders fullFolders;
     private volatile @Nullable StoreListener listener;
 
     /** @param sessionOver receives the id of a session on whose nodes nothing may rely any more */
@@ -44,6 +45,7 @@ final class StoreAccess {
                 () -> tell(StoreListener::reconnected),
                 sessionOver);
         this.pauses = new PauseDetector(time, session::timeoutMillis);
+        this.fullFolders = new FullFolders(errors);
     }
 
     private Session newSession(Handle handle, SessionClock clock) {
@@ -85,6 +87,15 @@ final class StoreAccess {
     /** Returns the number of reconnections: messages from before the last one may be missing. */
     int reconnections() {
         return session.reconnections();
+    }
+
+    /** Returns the folders whose numbers are used up. */
+    FullFolders fullFolders() {
+        return fullFolders;
+    }
+
+    ZooKeeperErrors errors() {
+        return errors;
     }
 
     /** Returns what an error means for the command. */

@@ -40,7 +40,7 @@ final class SuccessorWatch {
     private int waiting;
     private boolean looked; // whether a look was sent
     private boolean seenWaiters;
-    private int newest; // if so, the number of the last of them
+    private long newest; // if so, the number of the last of them
     private boolean lookedAtWaiters;
     private boolean ownWatched;
     private String next = ""; // the node behind ours
@@ -153,7 +153,7 @@ final class SuccessorWatch {
         }
         next = queue.node(1);
         // The clients that waited at the last look may have left, and others may have come.
-        begun |= seenWaiters && queue.number(1) - newest > 0;
+        begun |= seenWaiters && queue.number(1) > newest;
         seenWaiters = true;
         newest = queue.number(waiting);
         if (begun) {

@@ -57,6 +57,38 @@ final class ZooKeeperErrors {
         };
     }
 
+    StoreException equalNumbers(Folder folder, String node, String other) {
+        return new StoreException(
+                FATAL,
+                settings.describe() + ": the nodes " + node.substring(node.lastIndexOf('/') + 1) + " and " + other
+                        + " of the lock \"" + folder.name()
+                        + "\" have the same number, so nobody knows which came first"
+                        + " (delete the node that no Holdfast client made)",
+                null);
+    }
+
+    /** @param foreign the name of a node in the folder */
+    StoreException notOurs(Folder folder, String foreign) {
+        return new StoreException(
+                FATAL,
+                full(folder) + ", but the node " + folder.path(foreign) + " is not Holdfast's (delete that node)",
+                null);
+    }
+
+    StoreException notRemovable(Folder folder, Throwable error) {
+        return new StoreException(
+                NOT_EXECUTED,
+                full(folder) + ", but the login in the URI may not delete it (grant the right to delete in "
+                        + settings.folder()
+                        + ", or wait: the servers remove an empty folder, once a minute by default)",
+                unwrap(error));
+    }
+
+    private String full(Folder folder) {
+        return settings.describe() + ": the servers have numbered more than " + QueueSnapshot.LIMIT
+                + " nodes of the lock \"" + folder.name() + "\", so its folder must be removed";
+    }
+
     StoreException disconnected() {
         return new StoreException(
                 NOT_EXECUTED,

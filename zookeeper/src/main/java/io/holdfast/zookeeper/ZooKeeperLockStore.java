@@ -114,6 +114,10 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
             if (queue.isEmpty()) {
                 return CompletableFuture.completedFuture(StoreState.free(0));
             }
+            String twin = queue.twin(0);
+            if (twin != null) {
+                return CompletableFuture.failedFuture(access.errors().equalNumbers(folder, queue.node(0), twin));
+            }
             if (attempts == 0) {
                 // The lock changes hands between any two requests: only its holder at the first one is known.
                 return CompletableFuture.completedFuture(

@@ -136,13 +136,14 @@ class ZooKeeperSettingsTest {
     }
 
     @Test
-    void a_line_is_in_the_order_of_creation_also_where_the_number_turns_negative() {
+    void a_queue_is_in_the_order_of_creation() {
         QueueSnapshot queue = QueueSnapshot.of(
-                List.of("c~1~-2147483647", "x", "a~1~2147483646", "y~z", "d~1~-2147483646", "b~1~2147483647"));
+                List.of("c~1~0000000010", "x", "a~1~0000000009", "y~z", "b~1~2147483647", "d~1~-2147483648"));
         assertThat(queue.size()).isEqualTo(4);
         assertThat(List.of(queue.node(0), queue.node(1), queue.node(2), queue.node(3)))
-                .containsExactly("a~1~2147483646", "b~1~2147483647", "c~1~-2147483647", "d~1~-2147483646");
+                .containsExactly("a~1~0000000009", "c~1~0000000010", "b~1~2147483647", "d~1~-2147483648");
         assertThat(queue.holder()).isEqualTo("a");
+        assertThat(queue.foreign()).isNotNull();
     }
 
     @Test

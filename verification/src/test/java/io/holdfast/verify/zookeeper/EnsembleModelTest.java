@@ -6,6 +6,7 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.testkit.ZooKeeperEnsemble;
 import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The simulated ensemble against real ones: the same random commands of three sessions on both, in bursts without
@@ -46,14 +48,40 @@ class EnsembleModelTest {
             int told = 0;
             for (int seed = 1; seed <= SEQUENCES; seed++) {
                 String root = "/model" + seed;
-                List<String> real = new Script(new Real(servers), root, seed).play();
-                List<String> model = new Script(new Model(seed), root, seed).play();
+                List<String> real = new Script(new Real(servers.servers()), root, seed, 0).play();
+                List<String> model = new Script(new Model(seed), root, seed, 0).play();
                 assertThat(model).as("sequence %d", seed).isEqualTo(real);
                 told += (int)
                         real.stream().filter(line -> line.contains(" hears ")).count();
             }
             // Sequences in which no watch fires would prove little.
             assertThat(told).isGreaterThan(2 * SEQUENCES);
+        }
+    }
+
+    /** One command at a time: in a burst, the real number depends on the commands that are under way. */
+    @Test
+    void numbers_end_as_those_of_a_real_server(@TempDir Path dir) throws Exception {
+        try (LocalServer server = new LocalServer(dir)) {
+            Real one = new Real(server.address()) {
+                @Override
+                void setMade(String folder, int made) {
+                    server.setMade(folder, made);
+                }
+            };
+            List<String> all = new ArrayList<>();
+            for (int seed = 1; seed <= SEQUENCES; seed++) {
+                String root = "/model" + seed;
+                int made = Integer.MAX_VALUE - 3;
+                List<String> real = new Script(one, root, seed, made).play();
+                assertThat(new Script(new Model(seed), root, seed, made).play())
+                        .as("sequence %d", seed)
+                        .isEqualTo(real);
+                all.addAll(real);
+            }
+            assertThat(all).anyMatch(line -> line.matches(".*create .*2147483646 .*"));
+            assertThat(all.stream().filter(line -> line.matches(".*create .*~2147483647 .*")))
+                    .hasSizeGreaterThan(2);
         }
     }
 
@@ -67,6 +95,8 @@ class EnsembleModelTest {
 
         /** Until all is answered. */
         abstract void settle() throws Exception;
+
+        abstract void setMade(String folder, int made);
     }
 
     private static final class RealSession extends VerifyZooKeeper.ForwardedCommands {
@@ -78,17 +108,22 @@ class EnsembleModelTest {
         }
     }
 
-    private static final class Real extends Side {
-        private final ZooKeeperEnsemble servers;
+    private static class Real extends Side {
+        private final String servers;
 
-        Real(ZooKeeperEnsemble servers) {
+        Real(String servers) {
             this.servers = servers;
+        }
+
+        @Override
+        void setMade(String folder, int made) {
+            throw new IllegalStateException("only in this process");
         }
 
         @Override
         VerifyZooKeeper.Commands open() throws Exception {
             CountDownLatch connected = new CountDownLatch(1);
-            ZooKeeper handle = new ZooKeeper(servers.servers(), 30_000, event -> connected.countDown());
+            ZooKeeper handle = new ZooKeeper(servers, 30_000, event -> connected.countDown());
             assertThat(connected.await(20, TimeUnit.SECONDS)).isTrue();
             return new RealSession(handle);
         }
@@ -142,6 +177,11 @@ class EnsembleModelTest {
             // The other servers of the model hear of it, too.
             time.advance(Duration.ofMillis(20));
         }
+
+        @Override
+        void setMade(String folder, int made) {
+            ensemble.setMade(folder, made);
+        }
     }
 
     /** Random commands, the same for the same seed and answers. */
@@ -149,6 +189,7 @@ class EnsembleModelTest {
         private final Side side;
         private final String root;
         private final SplittableRandom random;
+        private final int made;
         private final List<VerifyZooKeeper.Commands> sessions = new ArrayList<>();
         private final List<List<String>> said = new ArrayList<>();
         private final TreeSet<String> known = new TreeSet<>();
@@ -157,9 +198,11 @@ class EnsembleModelTest {
         /** Of the known ones when a burst begins: answers in between may come sooner on one side. */
         private List<String> there = List.of();
 
-        Script(Side side, String root, int seed) {
+        /** @param made how many children a folder had before; zero for bursts in new folders */
+        Script(Side side, String root, int seed, int made) {
             this.side = side;
             this.root = root;
+            this.made = made;
             this.random = new SplittableRandom(seed);
         }
 
@@ -171,6 +214,11 @@ class EnsembleModelTest {
             }
             create(0, root, CreateMode.CONTAINER);
             side.settle();
+            if (made > 0) {
+                create(0, root + "/a", CreateMode.CONTAINER);
+                side.settle();
+                side.setMade(root + "/a", made);
+            }
             for (int burst = 0; burst < BURSTS; burst++) {
                 int who = random.nextInt(SESSIONS);
                 boolean ends = random.nextInt(12) == 0;
@@ -181,7 +229,7 @@ class EnsembleModelTest {
                     sessions.set(who, side.open());
                     side.close(closing);
                 } else {
-                    for (int i = random.nextInt(4); i >= 0; i--) {
+                    for (int i = made > 0 ? 0 : random.nextInt(4); i >= 0; i--) {
                         any(who);
                     }
                 }

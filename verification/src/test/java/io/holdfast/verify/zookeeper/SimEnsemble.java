@@ -271,6 +271,16 @@ public final class SimEnsemble {
         members.forEach(member -> cut(pair(client, member), nanos));
     }
 
+    /** Lets the numbers of each folder of a lock begin there. */
+    public void numberFoldersFrom(int made) {
+        members.forEach(member -> member.tree.numberFoldersFrom(made));
+    }
+
+    /** Sets at all servers how many children of a node were made. */
+    void setMade(String path, int made) {
+        members.forEach(member -> member.tree.setMade(path, made));
+    }
+
     /** The network, and everything that is stopped or cut off, is well from now on. */
     public void heal() {
         fine = true;

@@ -32,7 +32,7 @@ final class SimTree {
         final TreeSet<String> children = new TreeSet<>();
         byte[] data;
 
-        /** How many children were ever made: the number of the next sequential one. */
+        /** How many children were ever made: the number of the next sequential one. It stays at the largest int. */
         int made;
 
         Node(byte[] data, CreateMode mode) {
@@ -63,6 +63,9 @@ final class SimTree {
 
     private final List<Runnable> undo = new ArrayList<>();
     private long zxid;
+
+    /** How many children each new lock's folder pretends to have had, so that its numbers are soon used up. */
+    private int madeBefore;
 
     SimTree() {
         nodes.put("", new Node(new byte[0], CreateMode.PERSISTENT));
@@ -151,6 +154,15 @@ final class SimTree {
         throw new IllegalStateException("not modelled: " + command);
     }
 
+    void numberFoldersFrom(int made) {
+        madeBefore = made;
+    }
+
+    /** Sets how many children of a node were made; outside of a transaction, so at all servers. */
+    void setMade(String path, int made) {
+        nodes.get(path).made = made;
+    }
+
     private Answer create(long session, SimCommand.Create command) {
         CreateMode mode = command.mode();
         if (mode != CreateMode.EPHEMERAL_SEQUENTIAL && mode != CreateMode.EPHEMERAL && mode != CreateMode.CONTAINER) {
@@ -169,6 +181,9 @@ final class SimTree {
             return failed(Code.NOCHILDRENFOREPHEMERALS);
         }
         Node node = new Node(command.data(), mode);
+        if (mode == CreateMode.CONTAINER && path.lastIndexOf('/') > 0) {
+            node.made = madeBefore;
+        }
         node.stat.setCzxid(zxid);
         node.stat.setMzxid(zxid);
         node.stat.setPzxid(zxid);
@@ -177,13 +192,16 @@ final class SimTree {
             ephemerals.computeIfAbsent(session, id -> new TreeSet<>()).add(path);
         }
         long pzxid = parent.stat.getPzxid();
+        int made = parent.made;
         nodes.put(path, node);
         parent.children.add(path.substring(above.length() + 1));
-        parent.made++;
-        parent.stat.setPzxid(zxid);
+        if (made < Integer.MAX_VALUE) {
+            parent.made++;
+            parent.stat.setPzxid(zxid);
+        }
         undo.add(() -> {
             parent.stat.setPzxid(pzxid);
-            parent.made--;
+            parent.made = made;
             unlink(path, node);
         });
         changes.add(new Change(EventType.NodeCreated, path));

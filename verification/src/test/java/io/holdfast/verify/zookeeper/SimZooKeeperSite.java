@@ -8,6 +8,7 @@ import io.holdfast.verify.engine.SimProcess;
 import io.holdfast.verify.engine.SimSite;
 import io.holdfast.verify.engine.SimTime;
 import io.holdfast.verify.engine.Simulation;
+import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -54,6 +55,11 @@ public final class SimZooKeeperSite implements SimSite {
                 calm ? 0 : new double[] {0, 0.01, 0.1}[random.nextInt(3)],
                 new long[] {50, 500, 5_000}[random.nextInt(3)] * 1_000_000);
         ensemble = new SimEnsemble(simulation.world, random.split(), shape);
+        // A calm history is about order and idle locks, and waiters of a full folder only poll.
+        if (!calm && simulation.seed % 4 == 3) {
+            // Each folder of a lock is full after a few nodes, again and again.
+            ensemble.numberFoldersFrom((int) (VerifyZooKeeper.LIMIT - 3 - simulation.seed % 32));
+        }
     }
 
     /** The store of one process. */

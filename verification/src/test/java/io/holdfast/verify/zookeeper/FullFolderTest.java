@@ -1,0 +1,183 @@
+package io.holdfast.verify.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockStoreException;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.zookeeper.VerifyZooKeeper;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
+import org.apache.zookeeper.data.Id;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A lock on a real server that has numbered nearly as many nodes of it as it can: after 2147483647 numbers repeat. */
+@Timeout(120)
+class FullFolderTest {
+
+    private static final long LIMIT = VerifyZooKeeper.LIMIT;
+    private static final String FOLDER = "/locks/a";
+
+    private final List<LockClient> clients = new ArrayList<>();
+    private LocalServer server;
+
+    @BeforeEach
+    void start(@TempDir Path dir) throws Exception {
+        server = new LocalServer(dir);
+    }
+
+    @AfterEach
+    void stop() {
+        clients.forEach(LockClient::close);
+        server.close();
+    }
+
+    /** Before there was a limit, 4 clients had 354 overlaps in 8 seconds, and 283 tokens went back. */
+    @ParameterizedTest
+    @ValueSource(longs = {LIMIT - 20, LIMIT, Integer.MAX_VALUE - 5, Integer.MAX_VALUE})
+    void four_clients_exclude_each_other_before_and_after(long made) throws Exception {
+        Lease first = client().acquire("a");
+        long folder = server.created(FOLDER);
+        server.setMade(FOLDER, made);
+        OverlapDetector detector = new OverlapDetector("a");
+        AtomicLong tokens = new AtomicLong(first.fencingToken());
+        CountDownLatch inTheNext = new CountDownLatch(50);
+        List<Thread> threads = new ArrayList<>();
+        List<Throwable> errors = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            LockClient client = client();
+            Thread thread = new Thread(() -> {
+                while (inTheNext.getCount() > 0) {
+                    try (Lease lease = client.acquire("a")) {
+                        detector.enter(lease.fencingToken());
+                        assertThat(tokens.getAndSet(lease.fencingToken())).isLessThan(lease.fencingToken());
+                        detector.leave();
+                        if (server.created(FOLDER) != folder) {
+                            inTheNext.countDown();
+                        }
+                    } catch (InterruptedException e) {
+                        return;
+                    } catch (RuntimeException | AssertionError e) {
+                        synchronized (errors) {
+                            errors.add(e);
+                        }
+                        return;
+                    }
+                }
+            });
+            threads.add(thread);
+            thread.start();
+        }
+        Thread.sleep(300);
+        first.release();
+        boolean done = inTheNext.await(60, TimeUnit.SECONDS);
+        for (Thread thread : threads) {
+            thread.interrupt();
+            thread.join(10_000);
+        }
+        detector.assertClean();
+        assertThat(errors).isEmpty();
+        assertThat(done).as("the folder was replaced").isTrue();
+    }
+
+    /** A holder that stays for days must not let its waiters use up what is left of the numbers. */
+    @Test
+    void waiters_make_no_node_in_a_full_folder() throws Exception {
+        Lease first = client().acquire("a");
+        server.setMade(FOLDER, LIMIT);
+        LockClient second = client();
+        CompletionStage<Lease> waiting = second.acquireAsync("a");
+        Thread.sleep(300);
+        ZooKeeper plain = plain();
+        long before = made(plain);
+        assertThat(before).isEqualTo(LIMIT + 1);
+        for (int i = 0; i < 5; i++) {
+            assertThat(second.tryAcquire("a", Duration.ZERO)).isEmpty();
+        }
+        Thread.sleep(2_500);
+        assertThat(made(plain)).isEqualTo(before);
+        assertThat(second.inspect("a").isLocked()).isTrue();
+        first.release();
+        waiting.toCompletableFuture().get(10, TimeUnit.SECONDS).release();
+        plain.close();
+    }
+
+    @Test
+    void a_node_of_a_stranger_keeps_the_folder_and_is_named() throws Exception {
+        Lease first = client().acquire("a");
+        server.setMade(FOLDER, LIMIT);
+        ZooKeeper plain = plain();
+        plain.create(FOLDER + "/note", new byte[0], ZooDefs.Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        Future<Lease> waiting = client().acquireAsync("a").toCompletableFuture();
+        Thread.sleep(300);
+        first.release();
+        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(LockStoreException.class)
+                .hasMessageContaining("the servers have numbered more than 2146435072 nodes of the lock \"a\"")
+                .hasMessageContaining("the node /locks/a/note is not Holdfast's (delete that node)");
+        plain.delete(FOLDER + "/note", -1);
+        clients.get(1).acquire("a").release();
+        plain.close();
+    }
+
+    @Test
+    void a_login_that_may_not_delete_the_folder_is_told_so() throws Exception {
+        Lease first = client().acquire("a");
+        LockClient second = client();
+        server.setMade(FOLDER, LIMIT);
+        ZooKeeper plain = plain();
+        // The right to delete a node belongs to its parent.
+        Id anyone = ZooDefs.Ids.ANYONE_ID_UNSAFE;
+        List<ACL> access = new ArrayList<>(List.of(new ACL(ZooDefs.Perms.ALL & ~ZooDefs.Perms.DELETE, anyone)));
+        plain.setACL("/locks", access, -1);
+        Future<Lease> waiting = second.acquireAsync("a").toCompletableFuture();
+        Thread.sleep(300);
+        first.release();
+        assertThatThrownBy(() -> waiting.get(20, TimeUnit.SECONDS))
+                .hasMessageContaining("may not delete it (grant the right to delete in /locks");
+        plain.close();
+    }
+
+    private LockClient client() {
+        LockClient client = LockClient.connect(
+                URI.create("zookeeper://" + server.address() + "/locks").toString());
+        clients.add(client);
+        return client;
+    }
+
+    private ZooKeeper plain() throws Exception {
+        CountDownLatch connected = new CountDownLatch(1);
+        ZooKeeper plain = new ZooKeeper(server.address(), 20_000, event -> connected.countDown());
+        assertThat(connected.await(20, TimeUnit.SECONDS)).isTrue();
+        return plain;
+    }
+
+    private static long made(ZooKeeper plain) throws Exception {
+        Stat stat = plain.exists(FOLDER, false);
+        return Integer.toUnsignedLong(stat.getCversion() + stat.getNumChildren()) / 2;
+    }
+}
