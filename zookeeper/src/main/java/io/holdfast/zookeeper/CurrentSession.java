@@ -112,15 +112,20 @@ final class CurrentSession {
      * servers that hang. Does not throw.
      */
     void close() {
+        try {
+            beginToClose().join(CLOSE_MILLIS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Ends the session, and all its nodes with it. Returns the thread that does so. */
+    Thread beginToClose() {
         closed = true;
         Thread closing = new Thread(connector::close, "holdfast-zookeeper-close");
         closing.setDaemon(true);
         closing.start();
-        try {
-            closing.join(CLOSE_MILLIS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        return closing;
     }
 
     private void changed(ConnectionState state) {

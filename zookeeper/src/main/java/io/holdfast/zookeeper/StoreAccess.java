@@ -61,9 +61,16 @@ final class StoreAccess {
         listener = receiver;
     }
 
+    /** Ends the session and waits for that, for a bounded time. */
     void close() {
         pauses.stop();
         session.close();
+    }
+
+    /** Ends the session, without waiting. */
+    void beginToClose() {
+        pauses.stop();
+        session.beginToClose();
     }
 
     String describe() {

@@ -22,6 +22,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     private final StoreAccess access;
     private final CardStore cards;
     private final Map<Key, Contender> contenders = new ConcurrentHashMap<>();
+    private final LeftHolds left;
     private final AtomicBoolean closed = new AtomicBoolean();
 
     /** Makes a store that is not connected yet. */
@@ -54,6 +56,7 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
                 clocks,
                 id -> contenders.values().forEach(contender -> contender.sessionOver(id)));
         this.cards = new ZooKeeperCards(access, settings.folder(), context.clientId());
+        this.left = new LeftHolds(context.time(), this::abandon);
     }
 
     static LockStore open(ZooKeeperSettings settings, StoreContext context) {
@@ -200,11 +203,21 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     }
 
     @Override
+    public void leave(String name, String holderId, BooleanSupplier inUse) {
+        left.add(name, holderId, inUse);
+    }
+
+    /** Ends the session, at once or after the work under holds that were left. */
+    @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
             access.listen(null);
             contenders.values().forEach(Contender::stop);
-            access.close();
+            if (left.isEmpty()) {
+                access.close();
+            } else {
+                left.whenNone(access::beginToClose);
+            }
         }
     }
 
