@@ -92,7 +92,8 @@ final class Retention {
 
         CompletionStage<Boolean> send() {
             CompletableFuture<Boolean> gone = new CompletableFuture<>();
-            long millis = (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000;
+            // At least 1 ms: the process may have stalled until after the end, and zero is no length.
+            long millis = Math.max(1, (endNanos - time.nanoTime() + STORE_LONGER_NANOS) / 1_000_000);
             CompletionStage<RenewReply> command = store.renew(
                     RenewRequest.set(name, holderId, millis, settingNumber).counted(false));
             compensation.track(name, command);

@@ -50,7 +50,8 @@ final class Stores {
         if (module == null && uri.isOpaque()) {
             // The text before the colon may be a user's name, or worse.
             throw new IllegalArgumentException(
-                    "store URI: has no scheme that is known (expected: one of " + known + ")");
+                    "store URI: has no scheme that is known, so redis:// or another is missing at its beginning"
+                            + " (expected: one of " + known + ")");
         }
         throw new IllegalArgumentException(
                 module != null
@@ -90,11 +91,14 @@ final class Stores {
         try {
             URI uri = new URI(text.strip());
             if (uri.getScheme() == null) {
-                throw new IllegalArgumentException(
-                        "store URI: has no scheme (expected: for example redis://127.0.0.1:6379)");
+                throw noScheme();
             }
             return uri;
         } catch (URISyntaxException e) {
+            if (!text.contains(":/")) {
+                // Such as 127.0.0.1:6379: a scheme does not begin with a digit.
+                throw noScheme();
+            }
             // The message of the cause repeats the whole input with its password, so the cause is not kept.
             throw new IllegalArgumentException(
                     "store URI: " + scheme(text) + "*** is malformed at position " + e.getIndex()
@@ -102,6 +106,11 @@ final class Stores {
                             + " (expected: for example redis://127.0.0.1:6379; characters such as # or / in a password"
                             + " are written %23 or %2F)");
         }
+    }
+
+    private static IllegalArgumentException noScheme() {
+        return new IllegalArgumentException("store URI: has no scheme, so redis:// or another is missing at its"
+                + " beginning (expected: for example redis://127.0.0.1:6379)");
     }
 
     /**

@@ -141,6 +141,12 @@ class BadInputTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> LockClient.connect("localhost"))
                 .withMessageContaining("has no scheme");
+        for (String bare : new String[] {"localhost:6379", "127.0.0.1:6379", "10.0.0.7", "cache.example.com:6379/3"}) {
+            assertThatIllegalArgumentException()
+                    .as(bare)
+                    .isThrownBy(() -> LockClient.connect(bare))
+                    .withMessageContaining("redis:// or another is missing at its beginning");
+        }
         for (String forgotten : new String[] {
             "redis://user:s^cret", "user:s^cret", "redis:user:s^cret", "redis//user:s^cret", "redis://:s^cret/0"
         }) {
