@@ -423,7 +423,7 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             return;
         }
         for (Runnable callback = callbacks.poll(); callback != null; callback = callbacks.poll()) {
-            hold.engine.callbacks().execute(callback);
+            hold.engine.callbacks().executeLoss(callback);
         }
     }
 

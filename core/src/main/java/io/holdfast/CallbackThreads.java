@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.TimeSource;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -40,19 +41,34 @@ final class CallbackThreads implements Executor {
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
-            0, Integer.MAX_VALUE, IDLE_SECONDS, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                Thread thread = new Thread(task, "holdfast-callback-" + THREADS.incrementAndGet());
-                thread.setDaemon(true);
-                return thread;
-            });
+            0,
+            Integer.MAX_VALUE,
+            IDLE_SECONDS,
+            TimeUnit.SECONDS,
+            new SynchronousQueue<>(),
+            task -> DaemonThreads.unstarted(threadName(), task));
 
     /** The number of threads that run tasks; at most {@link #MOST}, because only {@link #tryAdd} raises it. */
     private final AtomicInteger working = new AtomicInteger();
 
     private final AtomicBoolean watched = new AtomicBoolean();
 
+    /** Whether the log says that {@link #MOST} tasks block. */
+    private final AtomicBoolean warned = new AtomicBoolean();
+
+    private final String name;
+
     /** The time at which a thread last took a task. */
     private volatile long takenNanos;
+
+    /** @param name begins the threads' names, and says in the log what they run */
+    CallbackThreads(String name) {
+        this.name = name;
+    }
+
+    private String threadName() {
+        return name + "-" + THREADS.incrementAndGet();
+    }
 
     @Override
     public void execute(Runnable task) {
@@ -77,6 +93,15 @@ final class CallbackThreads implements Executor {
     /** Lets idle threads end. Tasks that come later still run. */
     void close() {
         threads.setKeepAliveTime(0, TimeUnit.SECONDS);
+    }
+
+    private void warnIfFull(int now) {
+        if (now == MOST && warned.compareAndSet(false, true)) {
+            Log.LOG.log(
+                    System.Logger.Level.WARNING,
+                    "All " + MOST + " threads of a client that are called " + name + " are blocked, so what comes next"
+                            + " waits for one of them (expected: callbacks that do not block, or a callbackExecutor)");
+        }
     }
 
     private boolean isStalled() {
@@ -153,6 +178,7 @@ final class CallbackThreads implements Executor {
             if (now == 0 || isStalled()) {
                 // Doubles the threads, because very many tasks may block.
                 add(Math.max(1, now));
+                warnIfFull(now);
             } else if (now < PROCESSORS) {
                 add(1);
             }

@@ -1,29 +1,57 @@
 package io.holdfast;
 
-import static java.util.Objects.requireNonNull;
-
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.TimeSource;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the user's code on the user's executor, or on daemon threads made as needed, and logs its exceptions. */
+/**
+ * Runs the user's code on the user's executor, or on daemon threads made as needed, and logs its exceptions.
+ *
+ * <p>Invariant: neither a timer's thread nor a store's calls the user's executor, which may block, or run the task
+ * itself: own threads hand each task over. Losses, calls of observers, and outcomes have different threads, so that
+ * none of them waits for another that blocks.
+ */
 final class Callbacks {
 
-    private final Executor executor;
-    private final @Nullable CallbackThreads own;
+    /** The user's executor; null if there is none. */
+    private final @Nullable Executor executor;
+
+    /** Whether any thread may call the executor. */
+    private final boolean direct;
+
+    private final CallbackThreads outcomes = new CallbackThreads("holdfast-callback");
+    private final CallbackThreads losses = new CallbackThreads("holdfast-loss");
+    private final CallbackThreads observers = new CallbackThreads("holdfast-listener");
     private final List<LockListener> listeners;
 
-    Callbacks(@Nullable Executor executor, List<LockListener> listeners) {
-        this.own = executor == null ? new CallbackThreads() : null;
-        this.executor = executor == null ? requireNonNull(own) : executor;
-        this.listeners = listeners;
+    Callbacks(EngineSettings settings) {
+        ThreadFactory threads = settings.callbackThreads;
+        this.executor = threads == null
+                ? settings.callbackExecutor
+                : task -> threads.newThread(task).start();
+        // A simulation runs all its events on one thread, in their order.
+        this.direct = threads != null || settings.time != TimeSource.system();
+        this.listeners = settings.listeners;
     }
 
+    /** Runs a callback that delivers an outcome. */
     void execute(Runnable callback) {
-        start(own == null ? new Once(callback) : () -> runLogged(callback));
+        start(outcomes, callback);
+    }
+
+    /** Runs a callback that reports a loss. */
+    void executeLoss(Runnable callback) {
+        start(losses, callback);
+    }
+
+    /** Runs a callback of somebody who observes the client. */
+    void executeObserver(Runnable callback) {
+        start(observers, callback);
     }
 
     /**
@@ -32,18 +60,41 @@ final class Callbacks {
      */
     void deliver(Runnable delivery, Runnable instead, TimeSource time, long withinNanos) {
         Once task = new Once(delivery);
-        start(task);
+        start(outcomes, task);
         task.watch(instead, time, withinNanos);
     }
 
-    private void start(Runnable task) {
+    private void start(CallbackThreads own, Runnable callback) {
+        if (executor == null) {
+            startOn(own, callback instanceof Once once ? once : () -> runLogged(callback));
+            return;
+        }
+        Once task = callback instanceof Once once ? once : new Once(callback);
+        if (direct) {
+            handOver(executor, task, Callbacks::runOnOwnThread);
+        } else {
+            startOn(own, () -> handOver(executor, task, Runnable::run));
+        }
+    }
+
+    /** @param otherwise runs the task if the executor does not take it */
+    private static void handOver(Executor executor, Runnable task, Consumer<Runnable> otherwise) {
         try {
             executor.execute(task);
         } catch (Throwable e) {
             // The executor is full, shut down or defective. A late loss signal is better than none, and a caller that
             // waits for a stage would wait forever.
             Log.LOG.log(System.Logger.Level.WARNING, "The callback executor refuses; running on an own thread", e);
-            runOnOwnThread(task);
+            otherwise.accept(task);
+        }
+    }
+
+    private static void startOn(CallbackThreads own, Runnable task) {
+        try {
+            own.execute(task);
+        } catch (Error e) {
+            // The system has no more threads.
+            runHere(task, e);
         }
     }
 
@@ -103,28 +154,30 @@ final class Callbacks {
     }
 
     private static void runOnOwnThread(Runnable task) {
-        Thread thread = new Thread(task, "holdfast-callback-refused");
-        thread.setDaemon(true);
         try {
-            thread.start();
+            DaemonThreads.unstarted("holdfast-callback-refused", task).start();
         } catch (Error e) {
             // The system has no more threads.
-            Log.LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", e);
-            task.run();
+            runHere(task, e);
         }
+    }
+
+    private static void runHere(Runnable task, Error why) {
+        Log.LOG.log(System.Logger.Level.WARNING, "No thread for a callback; running it on this one", why);
+        task.run();
     }
 
     void notifyListeners(Consumer<LockListener> event) {
         if (!listeners.isEmpty()) {
             // Each on its own, so that an exception of one does not keep the event from the next.
-            execute(() -> listeners.forEach(each -> runLogged(() -> event.accept(each))));
+            executeObserver(() -> listeners.forEach(each -> runLogged(() -> event.accept(each))));
         }
     }
 
     void close() {
-        if (own != null) {
-            own.close();
-        }
+        outcomes.close();
+        losses.close();
+        observers.close();
     }
 
     private static void runLogged(Runnable callback) {

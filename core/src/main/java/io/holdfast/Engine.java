@@ -23,7 +23,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -66,7 +65,7 @@ final class Engine {
     Engine(LockStore store, EngineSettings settings, LostHolds lostHolds) {
         this.settings = settings;
         this.lostHolds = lostHolds;
-        this.callbacks = new Callbacks(settings.callbackExecutor, settings.listeners);
+        this.callbacks = new Callbacks(settings);
         this.observers = new Observers(callbacks, settings);
         this.store = new GuardedStore(store, observers);
         settings.patience = new Patience(settings.storeTimeout, store::recovery);
@@ -290,11 +289,7 @@ final class Engine {
     void close() {
         // An interrupt, which is often the reason to close, does not end this: holds would stay at the store for the
         // rest of their leases.
-        closeAsync()
-                .toCompletableFuture()
-                .copy()
-                .completeOnTimeout(null, CLOSE_AT_MOST.toMillis(), TimeUnit.MILLISECONDS)
-                .join();
+        Answers.await(closeAsync(), CLOSE_AT_MOST);
         if (storeClosed.compareAndSet(false, true)) {
             compensation.close(CLOSE_AT_MOST);
             store.close();
@@ -361,7 +356,7 @@ final class Engine {
     /** Waits for the store's answer, which its command timeout bounds. */
     private <T> T await(CompletionStage<T> reply) {
         try {
-            return reply.toCompletableFuture().join();
+            return Answers.await(reply);
         } catch (CompletionException e) {
             throw new LockStoreException(StoreErrors.of(e), store.describe());
         }

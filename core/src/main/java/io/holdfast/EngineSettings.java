@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.Base64;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
@@ -56,8 +57,13 @@ final class EngineSettings implements Cloneable {
     /** For how long running threads may take the lock again after it was handed to a waiter that had waited longer. */
     long turnNanos = Duration.ofNanos(100_000).toNanos();
 
+    /** The user's executor of callbacks; null if there is none. */
     @Nullable
     Executor callbackExecutor;
+
+    /** Makes a thread for each callback, in place of {@link #callbackExecutor}; null if there is none. */
+    @Nullable
+    ThreadFactory callbackThreads;
 
     List<LockListener> listeners = List.of();
 

@@ -6,6 +6,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.CardStore;
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.LockStore;
@@ -88,9 +89,7 @@ final class LateStore implements LockStore {
                     opening = true;
                     triedAt = now;
                     // A thread of its own: opening blocks.
-                    Thread thread = new Thread(this::open, "holdfast-open");
-                    thread.setDaemon(true);
-                    thread.start();
+                    DaemonThreads.unstarted("holdfast-open", this::open).start();
                 }
                 store = opened;
             } finally {

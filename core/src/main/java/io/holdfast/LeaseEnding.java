@@ -24,7 +24,7 @@ record LeaseEnding(ActiveLease lease, @Nullable CompletableFuture<Boolean> answe
         }
         boolean wasGone;
         try {
-            wasGone = answer.join();
+            wasGone = Answers.await(answer);
         } catch (CompletionException e) {
             if (e.getCause() instanceof LockStoreException failed) {
                 throw failed;

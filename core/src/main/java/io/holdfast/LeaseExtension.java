@@ -33,7 +33,7 @@ final class LeaseExtension {
     /** Waits for the answer, even when interrupted: the store's command timeout bounds the wait. */
     void await() {
         try {
-            answer.join();
+            Answers.await(answer);
         } catch (CompletionException e) {
             if (e.getCause() instanceof LockStoreException failed) {
                 throw failed;

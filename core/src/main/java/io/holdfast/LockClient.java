@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -443,9 +444,25 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             return this;
         }
 
-        /** Sets the executor that runs callbacks and completes stages; by default, daemon threads made as needed. */
+        /**
+         * Sets the executor that runs callbacks and completes stages; by default, daemon threads made as needed.
+         *
+         * <p>Threads of the client call the executor, because it may block, or run the task itself as {@code
+         * CallerRunsPolicy} does. For threads of a kind of their own, {@link #callbackThreads} saves that step.
+         */
         public Builder callbackExecutor(Executor executor) {
             settings.callbackExecutor = requireNonNull(executor, "executor");
+            settings.callbackThreads = null;
+            return this;
+        }
+
+        /**
+         * Sets the factory of the threads that run callbacks and complete stages, a new thread for each: for example
+         * {@code Thread.ofVirtual().factory()}. Replaces {@link #callbackExecutor}. The factory must not block.
+         */
+        public Builder callbackThreads(ThreadFactory threads) {
+            settings.callbackThreads = requireNonNull(threads, "threads");
+            settings.callbackExecutor = null;
             return this;
         }
 

@@ -86,7 +86,7 @@ final class Traces {
             long token = lease == null ? 0 : lease.fencingToken();
             Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
             CompletionStage<Holder> last = holder;
-            at.later(() -> last.thenAccept(known -> callbacks.execute(() -> acquisition.ended(new LockTracer.Wait(
+            at.later(() -> last.thenAccept(known -> callbacks.executeObserver(() -> acquisition.ended(new LockTracer.Wait(
                     name,
                     began,
                     Duration.ofNanos(waitedNanos),

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class CallbackThreadsTest {
 
-    private final CallbackThreads threads = new CallbackThreads();
+    private final CallbackThreads threads = new CallbackThreads("holdfast-callback");
 
     @AfterEach
     void close() {

@@ -70,19 +70,17 @@ class FlightRecordingTest {
         first.release();
         long token = work.get();
 
-        RecordedEvent event = only("Acquire");
+        RecordedEvent event = only("Acquire", token);
         assertThat(event.getString("name")).isEqualTo("a");
         assertThat(event.getString("client")).isEqualTo("seen");
         assertThat(event.getString("outcome")).isEqualTo("acquired");
-        assertThat(event.getLong("fencingToken")).isEqualTo(token);
         assertThat(event.getString("holder")).startsWith("seen:");
         assertThat(event.getThread().getJavaName()).isEqualTo("the waiter");
         assertThat(event.getStackTrace().getFrames().toString()).contains("Waiter", "FlightRecordingTest");
         assertThat(event.getDuration()).isGreaterThanOrEqualTo(Duration.ofMillis(20));
         assertThat(only("HandOff").getLong("fencingToken")).isEqualTo(token);
 
-        RecordedEvent held = only("Hold");
-        assertThat(held.getLong("fencingToken")).isEqualTo(first.fencingToken());
+        RecordedEvent held = only("Hold", first.fencingToken());
         assertThat(held.getDuration()).isGreaterThanOrEqualTo(Duration.ofMillis(20));
         assertThat(held.getThread("acquiredBy").getJavaName())
                 .isEqualTo(Thread.currentThread().getName());
@@ -178,6 +176,15 @@ class FlightRecordingTest {
 
     private RecordedEvent only(String event) throws IOException {
         List<RecordedEvent> found = recorded(event);
+        assertThat(found).as(event).hasSize(1);
+        return found.get(0);
+    }
+
+    /** On a busy machine a lease that should be quick is not, and is recorded, too. */
+    private RecordedEvent only(String event, long token) throws IOException {
+        List<RecordedEvent> found = recorded(event).stream()
+                .filter(each -> each.getLong("fencingToken") == token)
+                .toList();
         assertThat(found).as(event).hasSize(1);
         return found.get(0);
     }

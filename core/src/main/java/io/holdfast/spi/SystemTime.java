@@ -3,8 +3,13 @@ package io.holdfast.spi;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The JVM's clocks, and one daemon thread for all timers. */
+/**
+ * The JVM's clocks, and one daemon thread for all timers. The thread ends some seconds after its last timer, so that
+ * the class loader of an application that was undeployed can go, and comes back with the next one.
+ */
 final class SystemTime implements TimeSource {
+
+    private static final int IDLE_SECONDS = 5;
 
     static final SystemTime INSTANCE = new SystemTime();
 
@@ -13,11 +18,9 @@ final class SystemTime implements TimeSource {
     private final ScheduledThreadPoolExecutor timers;
 
     private SystemTime() {
-        timers = new ScheduledThreadPoolExecutor(1, task -> {
-            Thread thread = new Thread(task, "holdfast-timer");
-            thread.setDaemon(true);
-            return thread;
-        });
+        timers = new ScheduledThreadPoolExecutor(1, task -> DaemonThreads.unstarted("holdfast-timer", task));
+        timers.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+        timers.allowCoreThreadTimeOut(true);
         // A cancelled timer must not keep its lock's state reachable until its time comes.
         timers.setRemoveOnCancelPolicy(true);
     }

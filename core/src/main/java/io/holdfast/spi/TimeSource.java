@@ -39,7 +39,9 @@ public interface TimeSource {
         void cancel();
     }
 
-    /** Returns the time of this JVM. One daemon thread serves all its timers. */
+    /**
+     * Returns the time of this JVM. One daemon thread serves all its timers, and ends some seconds after the last one.
+     */
     static TimeSource system() {
         return SystemTime.INSTANCE;
     }

@@ -1,5 +1,6 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
@@ -108,17 +109,14 @@ final class QuorumOpening {
 
     private CompletableFuture<QuorumMember> connect(Seat seat) {
         CompletableFuture<QuorumMember> opened = new CompletableFuture<>();
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        opened.complete(candidates.get(seat.index).opener().apply(context));
-                    } catch (Throwable e) {
-                        opened.completeExceptionally(e);
-                    }
-                },
-                "holdfast-connect " + seat.description);
-        thread.setDaemon(true);
-        thread.start();
+        Runnable open = () -> {
+            try {
+                opened.complete(candidates.get(seat.index).opener().apply(context));
+            } catch (Throwable e) {
+                opened.completeExceptionally(e);
+            }
+        };
+        DaemonThreads.unstarted("holdfast-connect " + seat.description, open).start();
         return opened;
     }
 

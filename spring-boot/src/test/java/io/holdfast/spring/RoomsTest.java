@@ -18,6 +18,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -50,6 +51,22 @@ class RoomsTest {
     void no_room_knows_one_above() {
         assertThat(product.size()).isGreaterThan(50);
         rooms("startup", "call", "declaration", "").check(product);
+    }
+
+    /** Threads are made by DaemonThreads: others may keep an application in memory that was undeployed. */
+    @Test
+    void no_class_makes_a_thread_or_uses_one_that_never_ends() {
+        noClasses()
+                .should()
+                .callConstructorWhere(DescribedPredicate.describe(
+                        "makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                .orShould()
+                .callMethodWhere(DescribedPredicate.describe(
+                        "is a timer of CompletableFuture",
+                        call -> call.getTargetOwner().isAssignableTo(CompletableFuture.class)
+                                && List.of("orTimeout", "completeOnTimeout", "delayedExecutor")
+                                        .contains(call.getName())))
+                .check(product);
     }
 
     @Test

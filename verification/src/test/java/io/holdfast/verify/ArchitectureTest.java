@@ -44,12 +44,17 @@ import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -211,6 +216,43 @@ class ArchitectureTest {
         noDirectClock().check(product);
     }
 
+    /** A thread that never ends, or that keeps its maker's context class loader, keeps an application in memory. */
+    @Test
+    void noThreadKeepsAnApplicationInMemory() {
+        noEndlessTimer(alwaysTrue()).check(product);
+        noOtherThreads(not(resideInAnyPackage("io.holdfast.testkit..", "io.holdfast.cli..", "io.holdfast.demo..")))
+                .check(product);
+    }
+
+    private static ArchRule noEndlessTimer(DescribedPredicate<? super JavaClass> where) {
+        return noClasses()
+                .that(where)
+                .should()
+                .callMethodWhere(describe(
+                        "is a timer of CompletableFuture",
+                        call -> call.getTargetOwner().isAssignableTo(CompletableFuture.class)
+                                && List.of("orTimeout", "completeOnTimeout", "delayedExecutor")
+                                        .contains(call.getName())))
+                .as("no class uses a timer of CompletableFuture, whose thread never ends");
+    }
+
+    private static ArchRule noOtherThreads(DescribedPredicate<? super JavaClass> where) {
+        return noClasses()
+                .that(where)
+                .and()
+                .doNotHaveFullyQualifiedName(DaemonThreads.class.getName())
+                .should()
+                .callConstructorWhere(describe(
+                        "makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                .orShould()
+                .callMethodWhere(describe(
+                        "makes threads with the JDK's factory",
+                        call -> call.getTargetOwner().isEquivalentTo(Executors.class)
+                                && call.getTarget().getRawParameterTypes().stream()
+                                        .noneMatch(type -> type.isEquivalentTo(ThreadFactory.class))))
+                .as("no class but DaemonThreads makes a thread");
+    }
+
     /** A virtual thread that waits in a synchronized method would keep its carrier, on Java before 24. */
     @Test
     void noMethodThatMayWaitIsSynchronized() {
@@ -274,6 +316,13 @@ class ArchitectureTest {
 
     @Test
     void theOtherRulesFire() {
+        assertFires(
+                noEndlessTimer(alwaysTrue()),
+                MakesThreads.class,
+                "orTimeout(",
+                "completeOnTimeout(",
+                "delayedExecutor(");
+        assertFires(noOtherThreads(alwaysTrue()), MakesThreads.class, "Thread.<init>(", "newCachedThreadPool()");
         assertFires(notSynchronized(alwaysTrue()), IsSynchronized.class, "IsSynchronized.method()");
         assertFires(marked(alwaysTrue()), HandsOutLeases.class, "HandsOutLeases.one()", "HandsOutLeases.several()");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
@@ -369,6 +418,15 @@ class ArchitectureTest {
         @SuppressWarnings("unused")
         static long now() {
             return System.nanoTime();
+        }
+    }
+
+    private static final class MakesThreads {
+        @SuppressWarnings("unused")
+        static Object method(CompletableFuture<String> stage) {
+            new Thread(() -> {}).start();
+            stage.orTimeout(1, TimeUnit.SECONDS).completeOnTimeout("", 1, TimeUnit.SECONDS);
+            return List.of(Executors.newCachedThreadPool(), CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS));
         }
     }
 

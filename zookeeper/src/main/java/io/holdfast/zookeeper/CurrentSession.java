@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Map;
@@ -122,8 +123,7 @@ final class CurrentSession {
     /** Ends the session, and all its nodes with it. Returns the thread that does so. */
     Thread beginToClose() {
         closed = true;
-        Thread closing = new Thread(connector::close, "holdfast-zookeeper-close");
-        closing.setDaemon(true);
+        Thread closing = DaemonThreads.unstarted("holdfast-zookeeper-close", connector::close);
         closing.start();
         return closing;
     }

@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.DaemonThreads;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -11,7 +12,7 @@ import org.apache.zookeeper.client.ZKClientConfig;
 /**
  * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator can tell them from the
  * application's own threads. ZooKeeper takes no name, but prefixes its threads' names with that of the thread which
- * creates the handle. So this class creates handles on a thread of its own.
+ * creates the handle, and have its context class loader. So this class creates handles on a thread of its own.
  */
 final class NamedThreads implements ThreadFactory, ZookeeperFactory {
 
@@ -21,7 +22,7 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
 
     @Override
     public Thread newThread(Runnable task) {
-        return daemon(task, NAME + "-curator-" + threads.incrementAndGet());
+        return DaemonThreads.unstarted(NAME + "-curator-" + threads.incrementAndGet(), task);
     }
 
     @Override
@@ -42,14 +43,8 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
                 made.completeExceptionally(e);
             }
         };
-        daemon(make, NAME).start();
+        DaemonThreads.unstarted(NAME, make).start();
         // The constructor does not connect; its threads do. An interrupt is left for the wait that follows.
         return made.join();
-    }
-
-    private static Thread daemon(Runnable task, String name) {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.console.web;
 import io.holdfast.LockException;
 import io.holdfast.console.LockPicture;
 import io.holdfast.console.json.Json;
+import io.holdfast.spi.DaemonThreads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -63,8 +64,7 @@ final class PictureFeed implements AutoCloseable {
             Stream stream = new Stream(first, name);
             streams.add(stream);
             if (reader == null) {
-                reader = new Thread(this::read, "holdfast-console");
-                reader.setDaemon(true);
+                reader = DaemonThreads.unstarted("holdfast-console", this::read);
                 reader.start();
             } else if (name != null) {
                 hasNewName = true;

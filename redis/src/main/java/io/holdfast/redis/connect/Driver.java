@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.spi.TimeSource;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
@@ -25,7 +26,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Collections;
@@ -34,6 +34,7 @@ import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -48,8 +49,9 @@ import reactor.core.publisher.Flux;
 public final class Driver {
 
     /** Names threads {@code holdfast-redis-…}, so that they differ from those of the application's own connections. */
-    static final ThreadFactoryProvider THREADS =
-            pool -> new DefaultThreadFactory("holdfast-redis-" + pool.replaceFirst("^lettuce-", ""), true);
+    static final ThreadFactoryProvider THREADS = DriverThreads::new;
+
+    private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
 
     private static final Duration RECONNECT_MAX = Duration.ofSeconds(1);
 
@@ -162,13 +164,18 @@ public final class Driver {
 
     /** Closes the clients' connections and ends the threads. Waits for two seconds at most; does not throw. */
     void close(AbstractRedisClient... clients) {
+        CompletableFuture<Void> all = CompletableFuture.allOf(Stream.of(clients)
+                .map(client -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
+                .toArray(CompletableFuture<?>[]::new));
+        // Not orTimeout: its thread never ends, and keeps the class loader of the application that it began in.
+        TimeSource.Timer late = TimeSource.system()
+                .schedule(CLOSE_AT_MOST.toNanos(), () -> all.completeExceptionally(new TimeoutException()));
         try {
-            CompletableFuture.allOf(Stream.of(clients)
-                            .map(client -> client.shutdownAsync(0, 1, TimeUnit.SECONDS))
-                            .toArray(CompletableFuture<?>[]::new))
-                    .orTimeout(2, TimeUnit.SECONDS)
-                    // Runs even when the wait below is interrupted: otherwise threads would be left.
-                    .whenComplete((ended, error) -> endThreads())
+            // Runs even when the wait is interrupted: otherwise threads would be left.
+            all.whenComplete((ended, error) -> {
+                        late.cancel();
+                        endThreads();
+                    })
                     .get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -4,6 +4,7 @@ import io.holdfast.console.web.ConsoleHandler;
 import io.holdfast.console.web.ConsoleRequest;
 import io.holdfast.console.web.ConsoleResponse;
 import io.holdfast.console.web.EventStream;
+import io.holdfast.spi.DaemonThreads;
 import jakarta.servlet.http.HttpServletRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -109,9 +110,7 @@ final class ConsoleEndpoint implements ApplicationListener<ContextClosedEvent> {
         }
 
         Events start() {
-            Thread thread = new Thread(this::send, "holdfast-page");
-            thread.setDaemon(true);
-            thread.start();
+            DaemonThreads.unstarted("holdfast-page", this::send).start();
             return this;
         }
 

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.core.env.Environment;
-import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
  * Makes a {@link LockClient} bean, on {@code holdfast.store} or otherwise on the application's own Redis, and makes
@@ -127,9 +127,7 @@ public final class HoldfastAutoConfiguration {
                 listeners.orderedStream().forEach(builder::listener);
                 if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
                         && Runtime.version().feature() >= 21) {
-                    SimpleAsyncTaskExecutor virtual = new SimpleAsyncTaskExecutor("holdfast-callback-");
-                    virtual.setVirtualThreads(true);
-                    builder.callbackExecutor(virtual);
+                    builder.callbackThreads(new VirtualThreadTaskExecutor("holdfast-callback-").getVirtualThreadFactory());
                 }
                 customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
                 return builder.build();
