@@ -362,6 +362,16 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         return engine;
     }
 
+    /** Writes a line of the engine's log, for {@link Log}. */
+    static void write(System.Logger log, System.Logger.Level level, String line, @Nullable Throwable stack) {
+        log.log(level, line, stack);
+    }
+
+    /** Writes a line of the engine's log, for {@link Log}; with values it is a pattern. */
+    static void write(System.Logger log, System.Logger.Level level, String line, @Nullable Object[] values) {
+        log.log(level, line, values);
+    }
+
     /** The settings of a client to open. Not thread-safe. */
     public static final class Builder {
 

@@ -22,6 +22,7 @@ public final class LockStoreException extends LockException {
     private static final long serialVersionUID = 1;
 
     private final String store;
+    private final boolean fatal;
 
     /**
      * Creates an exception; public so that tests can throw it.
@@ -29,16 +30,39 @@ public final class LockStoreException extends LockException {
      * @param store describes the store, without secrets
      */
     public LockStoreException(String message, String store, @Nullable Throwable cause) {
-        super(message, cause);
-        this.store = store;
+        this(message, store, cause, false);
     }
 
-    LockStoreException(StoreException cause, String store) {
-        this(String.valueOf(cause.getMessage()), store, cause);
+    /** The store's own exception has the same message, so its cause is that of this one. */
+    LockStoreException(StoreException failure, String store) {
+        this(
+                String.valueOf(failure.getMessage()),
+                store,
+                StoreErrors.origin(failure),
+                failure.outcome() == StoreException.Outcome.FATAL);
+    }
+
+    private LockStoreException(String message, String store, @Nullable Throwable cause, boolean fatal) {
+        super(message, cause);
+        this.store = store;
+        this.fatal = fatal;
+    }
+
+    /** Returns an exception like this one, with the stack of the calling thread. */
+    LockStoreException rethrown() {
+        return new LockStoreException(String.valueOf(getMessage()), store, getCause(), fatal);
     }
 
     /** Returns a description of the store that failed, without secrets. */
     public String store() {
         return store;
+    }
+
+    /**
+     * Returns whether the same call cannot succeed until an operator or the program changes something, such as a
+     * password or a right. False if it may succeed later.
+     */
+    public boolean isFatal() {
+        return fatal;
     }
 }

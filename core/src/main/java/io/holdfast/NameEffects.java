@@ -255,7 +255,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                                 + " (expected: a store that answers; unless the lease is renewed, it ends at the"
                                 + " earlier of the old and the new end)",
                         describeStore(),
-                        error);
+                        StoreErrors.origin(error));
         later(() -> extension.end(why));
     }
 
@@ -268,7 +268,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " (expected: a store that answers; this client asks again in the background, and the lock"
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
-                error)));
+                StoreErrors.origin(error))));
         engine.observers.reportRelease(this, lease);
     }
 

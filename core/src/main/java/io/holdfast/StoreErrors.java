@@ -29,6 +29,18 @@ final class StoreErrors {
         return cause == null ? error : cause;
     }
 
+    /**
+     * Returns the first cause of a failure, without what repeats it on the way; null if the store itself is the first.
+     * An exception of a store quotes its cause in one sentence.
+     */
+    static @Nullable Throwable origin(Throwable failure) {
+        Throwable first = failure;
+        while (first.getCause() != null) {
+            first = first.getCause();
+        }
+        return first instanceof StoreException ? null : first;
+    }
+
     static StoreException of(@Nullable Throwable error) {
         Throwable cause = error == null ? null : cause(error);
         if (cause instanceof StoreException known) {

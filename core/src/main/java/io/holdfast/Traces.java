@@ -86,14 +86,15 @@ final class Traces {
             long token = lease == null ? 0 : lease.fencingToken();
             Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
             CompletionStage<Holder> last = holder;
-            at.later(() -> last.thenAccept(known -> callbacks.executeObserver(() -> acquisition.ended(new LockTracer.Wait(
-                    name,
-                    began,
-                    Duration.ofNanos(waitedNanos),
-                    Optional.ofNullable(failure),
-                    token,
-                    known.title(),
-                    known.traceParent())))));
+            at.later(() ->
+                    last.thenAccept(known -> callbacks.executeObserver(() -> acquisition.ended(new LockTracer.Wait(
+                            name,
+                            began,
+                            Duration.ofNanos(waitedNanos),
+                            Optional.ofNullable(failure),
+                            token,
+                            known.title(),
+                            known.traceParent())))));
         }
 
         /** Reads the holder's card, unless its trace is known by then: it may be on a later card than before. */

@@ -400,8 +400,10 @@ final class Waiter {
         if (why instanceof LockClientClosedException) {
             return new LockClientClosedException(message);
         }
-        String store = why instanceof LockStoreException failed ? failed.store() : "";
-        return new LockStoreException(message, store, why.getCause());
+        if (why instanceof LockStoreException failed) {
+            return failed.rethrown();
+        }
+        return new LockStoreException(message, "", why.getCause());
     }
 
     /** Returns whether an ended wait ended by a good answer of the store. */

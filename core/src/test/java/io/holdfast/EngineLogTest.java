@@ -38,6 +38,21 @@ class EngineLogTest extends EngineFixture {
         others.release();
     }
 
+    /** The line shows the class in place of the logger, and it is the name that the documentation has. */
+    @Test
+    void the_source_of_each_line_is_the_class_that_the_logger_is_called_after() {
+        Lease lease = now(acquire(client, "a"));
+        other.forceRelease("a");
+        advance(1_100);
+        Log.LOG.log(System.Logger.Level.WARNING, "one with a {0}", "value");
+        Log.LOG.log(System.Logger.Level.WARNING, () -> "one with a stack", new IllegalStateException());
+
+        assertThat(lease.isValid()).isFalse();
+        assertThat(log.said(Level.WARNING, "")).hasSize(3);
+        assertThat(log.sources()).containsOnly("io.holdfast.LockClient");
+        assertThat(log.stacks()).hasSize(1);
+    }
+
     @Test
     void a_loss_that_the_release_finds_is_logged_like_any_other() {
         Lease lease = now(acquire(client, "a"));

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ForkJoinTest {
 
-    private final ProbeStore store = new ProbeStore(new MemoryLockStore.Server(TimeSource.system())
-            .connect(new StoreContext("pool", TimeSource.system())));
+    private final ProbeStore store = new ProbeStore(
+            new MemoryLockStore.Server(TimeSource.system()).connect(new StoreContext("pool", TimeSource.system())));
 
     private void answerLater() {
         TimeSource.system().schedule(Duration.ofMillis(100).toNanos(), store::deliverReplies);
@@ -27,16 +27,7 @@ class ForkJoinTest {
     @Test
     void a_release_in_a_pool_at_its_limit_waits_for_the_answer() throws Exception {
         ForkJoinPool pool = new ForkJoinPool(
-                1,
-                ForkJoinPool.defaultForkJoinWorkerThreadFactory,
-                null,
-                false,
-                1,
-                1,
-                1,
-                null,
-                60,
-                TimeUnit.SECONDS);
+                1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 60, TimeUnit.SECONDS);
         LockClient client = LockClient.builder()
                 .store(store)
                 .cards(CardDetail.OFF)

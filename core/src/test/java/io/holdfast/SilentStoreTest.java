@@ -133,7 +133,8 @@ class SilentStoreTest extends EngineFixture {
         store.together = true;
         Lease held = now(acquire(other, "a"));
         store.acquires = Fate.REQUEST_HELD;
-        CompletableFuture<Optional<MultiLease>> all = client.tryAcquireAllAsync(List.of("a", "b")).toCompletableFuture();
+        CompletableFuture<Optional<MultiLease>> all =
+                client.tryAcquireAllAsync(List.of("a", "b")).toCompletableFuture();
         CompletableFuture<Lease> joined = acquire(client, "b", DEFAULTS.waitAtMost(ofSeconds(1)));
         advance(500);
         store.deliverRequests();

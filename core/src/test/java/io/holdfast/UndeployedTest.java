@@ -53,10 +53,12 @@ class UndeployedTest {
     }
 
     private static void awaitGone(List<WeakReference<ClassLoader>> loaders) {
-        await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(200)).until(() -> {
-            System.gc();
-            return loaders.stream().allMatch(loader -> loader.get() == null);
-        });
+        await().atMost(Duration.ofSeconds(60))
+                .pollInterval(Duration.ofMillis(200))
+                .until(() -> {
+                    System.gc();
+                    return loaders.stream().allMatch(loader -> loader.get() == null);
+                });
     }
 
     @Test
@@ -82,7 +84,8 @@ class UndeployedTest {
         WeakReference<ClassLoader> second = runIn(child(shared));
 
         awaitGone(List.of(first, second));
-        assertThat(Collections.list(Collections.enumeration(Thread.getAllStackTraces().keySet())))
+        assertThat(Collections.list(
+                        Collections.enumeration(Thread.getAllStackTraces().keySet())))
                 .filteredOn(thread -> thread.getName().equals("holdfast-timer"))
                 .anyMatch(thread -> thread.getContextClassLoader() == shared);
         assertThat(lease).isNotNull();

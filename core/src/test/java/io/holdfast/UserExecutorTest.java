@@ -134,10 +134,13 @@ class UserExecutorTest {
         AtomicInteger blocked = new AtomicInteger();
         LockClient client =
                 LockClient.builder().uri("memory:outcome").cards(CardDetail.OFF).build();
-        assertLossIsTold(client, blocked, () -> client.tryAcquireAsync("a", Duration.ofMillis(200)).thenAccept(none -> {
-            blocked.incrementAndGet();
-            block();
-        }));
+        assertLossIsTold(
+                client,
+                blocked,
+                () -> client.tryAcquireAsync("a", Duration.ofMillis(200)).thenAccept(none -> {
+                    blocked.incrementAndGet();
+                    block();
+                }));
     }
 
     private void assertLossIsTold(LockClient client, AtomicInteger blocked, Runnable call) throws Exception {
@@ -152,7 +155,8 @@ class UserExecutorTest {
             await().atMost(Duration.ofSeconds(30)).until(() -> blocked.get() == CallbackThreads.MOST);
             assertThat(client.forceRelease("a")).isTrue();
             assertThat(told.await(10, TimeUnit.SECONDS)).as("onLost is told").isTrue();
-            await().untilAsserted(() -> assertThat(warnings.said("All 512 threads")).hasSize(1));
+            await().untilAsserted(
+                            () -> assertThat(warnings.said("All 512 threads")).hasSize(1));
             end.countDown();
         }
     }

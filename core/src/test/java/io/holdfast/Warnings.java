@@ -54,8 +54,15 @@ final class Warnings extends Handler implements AutoCloseable {
                 .toList();
     }
 
+    /** Returns the classes that {@code java.util.logging} prints as the source of the lines. */
+    List<String> sources() {
+        return entries.stream().map(LogRecord::getSourceClassName).toList();
+    }
+
     @Override
     public void publish(LogRecord entry) {
+        entry.getSourceClassName(); // it is found by the stack of this call
+
         entries.add(entry);
         said.add(entry.getMessage());
     }

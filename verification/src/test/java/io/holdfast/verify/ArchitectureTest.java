@@ -242,8 +242,8 @@ class ArchitectureTest {
                 .and()
                 .doNotHaveFullyQualifiedName(DaemonThreads.class.getName())
                 .should()
-                .callConstructorWhere(describe(
-                        "makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
+                .callConstructorWhere(
+                        describe("makes a thread", call -> call.getTargetOwner().isAssignableTo(Thread.class)))
                 .orShould()
                 .callMethodWhere(describe(
                         "makes threads with the JDK's factory",

@@ -12,7 +12,6 @@ import io.holdfast.cli.console.Version;
 import io.holdfast.cli.process.CommandPath;
 import io.holdfast.cli.process.Signals;
 import io.holdfast.cli.process.Terminal;
-import io.holdfast.spi.StoreException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -164,12 +163,10 @@ public final class ExecCommand implements Callable<Integer> {
             try {
                 return builder.build();
             } catch (LockStoreException e) {
-                boolean hopeless =
-                        e.getCause() instanceof StoreException cause && cause.outcome() == StoreException.Outcome.FATAL;
                 // From the first failure: what came before it may be the loading of classes.
                 boolean first = failedAt == 0;
                 failedAt = first ? System.nanoTime() : failedAt;
-                if (hopeless || System.nanoTime() - failedAt >= OPENING.toNanos()) {
+                if (e.isFatal() || System.nanoTime() - failedAt >= OPENING.toNanos()) {
                     throw e;
                 }
                 if (first && !quiet && Terminal.isStandardError()) {

@@ -67,7 +67,8 @@ public final class HoldfastAutoConfiguration {
             LockedMethods methods,
             LockedDefaults defaults,
             HoldfastProperties properties) {
-        Collection<LockClient> clients = context.getBeansOfType(LockClient.class).values();
+        Collection<LockClient> clients =
+                context.getBeansOfType(LockClient.class).values();
         clients.forEach(lateClose::add);
         return new LockClientLifecycle(
                 context,
@@ -127,7 +128,8 @@ public final class HoldfastAutoConfiguration {
                 listeners.orderedStream().forEach(builder::listener);
                 if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
                         && Runtime.version().feature() >= 21) {
-                    builder.callbackThreads(new VirtualThreadTaskExecutor("holdfast-callback-").getVirtualThreadFactory());
+                    builder.callbackThreads(
+                            new VirtualThreadTaskExecutor("holdfast-callback-").getVirtualThreadFactory());
                 }
                 customizers.orderedStream().forEach(customizer -> customizer.customize(builder));
                 return builder.build();
