@@ -6,6 +6,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -24,7 +25,7 @@ import org.springframework.context.annotation.Role;
  */
 @AutoConfiguration
 @ConditionalOnProperty(prefix = "holdfast.guard", name = "enabled")
-@EnableConfigurationProperties(HoldfastGuardProperties.class)
+@EnableConfigurationProperties({HoldfastGuardProperties.class, HoldfastProperties.class})
 public final class HoldfastGuardAutoConfiguration {
 
     @Configuration(proxyBeanMethods = false)
@@ -40,6 +41,12 @@ public final class HoldfastGuardAutoConfiguration {
             } catch (IllegalArgumentException e) {
                 throw new LockSettingsException(e);
             }
+        }
+
+        @Bean
+        static GuardTables holdfastGuardTables(
+                JdbcGuard guard, ConfigurableListableBeanFactory beans, HoldfastProperties properties) {
+            return new GuardTables(guard, beans, properties.startup());
         }
 
         @Bean

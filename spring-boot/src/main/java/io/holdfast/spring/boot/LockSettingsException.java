@@ -12,6 +12,11 @@ final class LockSettingsException extends IllegalStateException {
         this.wayOut = wayOut;
     }
 
+    LockSettingsException(String what, String wayOut, Exception cause) {
+        super(what, cause);
+        this.wayOut = wayOut;
+    }
+
     LockSettingsException(IllegalArgumentException cause) {
         super(cause.getMessage(), cause);
         this.wayOut = "Correct holdfast.*, or the LockClientCustomizer that set the value";

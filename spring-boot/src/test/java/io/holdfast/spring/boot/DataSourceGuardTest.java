@@ -9,6 +9,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.spring.Locked;
+import io.holdfast.spring.LogLines;
 import jakarta.persistence.Entity;
 import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
@@ -28,7 +29,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.FactoryBean;
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -395,11 +398,105 @@ class DataSourceGuardTest {
                 .run(context -> assertThat(context.getStartupFailure()).hasStackTraceContaining("table \"a b\""));
     }
 
+    /** Without the table, every transaction under a lock would fail. */
+    @Test
+    void a_guard_without_its_table_stops_the_start_with_the_statement_that_makes_it() {
+        application
+                .withUserConfiguration(WithoutTable.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining(
+                                "holdfast.guard.enabled, DataSource dataSource: The guard's table holdfast_guard"
+                                        + " is not in the database (expected: a migration with the statement CREATE TABLE")
+                        .satisfies(failure -> assertThat(new LockSettingsFailureAnalyzer().analyze(failure))
+                                .extracting(FailureAnalysis::getAction)
+                                .asString()
+                                .contains("holdfast.startup=lazy")));
+    }
+
+    @Test
+    void with_a_lazy_start_the_statement_that_fails_names_the_table() {
+        application
+                .withUserConfiguration(WithoutTable.class)
+                .withPropertyValues("holdfast.startup=lazy")
+                .run(context -> assertThatThrownBy(
+                                () -> context.getBean(Inner.class).inNewTransaction(1))
+                        .hasStackTraceContaining("The guard's table holdfast_guard is not in the database")
+                        .hasStackTraceContaining("CREATE TABLE IF NOT EXISTS holdfast_guard (lock_key"));
+    }
+
+    /** As Flyway and Liquibase do, when their beans are made. */
+    @Test
+    void the_table_may_be_made_by_a_migration_at_the_start() {
+        application
+                .withUserConfiguration(WithoutTable.class)
+                .withBean("zMigration", Migration.class)
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    context.getBean(Inner.class).inNewTransaction(1);
+                });
+    }
+
+    /** Their migrations have not run at the start. */
+    @Test
+    void lazy_data_sources_are_not_asked() {
+        application
+                .withUserConfiguration(WithoutTable.class)
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+                .withBean("eager", DataSource.class, () -> new DriverManagerDataSource("jdbc:h2:mem:no-table"))
+                .run(context -> assertThat(context).hasNotFailed());
+    }
+
+    @Test
+    void a_database_that_cannot_be_reached_is_a_warning() {
+        try (LogLines log = new LogLines(GuardTables.class)) {
+            application
+                    .withBean("dataSource", DataSource.class, () -> new DriverManagerDataSource("jdbc:none:x"))
+                    .run(context -> assertThat(context).hasNotFailed());
+            assertThat(log.lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARNING The guard's table could not be looked for, because the DataSource dataSource");
+        }
+    }
+
+    static class Migration {
+        Migration(DataSource database) throws SQLException {
+            try (Connection connection = database.getConnection()) {
+                JdbcGuard.defaults().createTable(connection);
+            }
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableTransactionManagement(proxyTargetClass = true)
+    static class WithoutTable {
+
+        @Bean
+        DriverManagerDataSource dataSource(org.springframework.core.env.Environment environment) {
+            DriverManagerDataSource source = new DriverManagerDataSource(
+                    "jdbc:h2:mem:" + environment.getProperty("database") + "-bare;DB_CLOSE_DELAY=-1");
+            new JdbcTemplate(source).execute("CREATE TABLE IF NOT EXISTS refund (id INT)");
+            return source;
+        }
+
+        @Bean
+        Inner inner(DataSource database) {
+            return new Inner(new JdbcTemplate(database));
+        }
+
+        @Bean
+        PlatformTransactionManager transactions(DataSource database) {
+            return new DataSourceTransactionManager(database);
+        }
+    }
+
     /** As a data source of a server's JNDI, which nothing has asked for at the end of the start. */
     @Test
     void the_product_of_a_factory_bean_is_guarded() {
         application
                 .withBean("dataSource", LateDataSource.class)
+                .withPropertyValues("holdfast.startup=lazy")
                 .run(context -> assertThat(context)
                         .hasNotFailed()
                         .getBean(DataSource.class)

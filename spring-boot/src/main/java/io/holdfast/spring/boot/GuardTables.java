@@ -1,0 +1,71 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.jdbc.JdbcGuard;
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Refuses the start if a guarded database has no table for the guard: every transaction under a lock would fail. The
+ * container asks after all singletons are made, so Flyway and Liquibase have run.
+ */
+final class GuardTables implements SmartInitializingSingleton {
+
+    private static final System.Logger LOG = System.getLogger(GuardTables.class.getName());
+
+    private final JdbcGuard guard;
+    private final ConfigurableListableBeanFactory beans;
+    private final HoldfastProperties.Startup startup;
+
+    GuardTables(JdbcGuard guard, ConfigurableListableBeanFactory beans, HoldfastProperties.Startup startup) {
+        this.guard = guard;
+        this.beans = beans;
+        this.startup = startup;
+    }
+
+    @Override
+    public void afterSingletonsInstantiated() {
+        if (startup == HoldfastProperties.Startup.LAZY) {
+            return;
+        }
+        for (String name : beans.getBeanNamesForType(DataSource.class, true, false)) {
+            // With lazy initialization the migrations have not run.
+            boolean lazy = beans.containsBeanDefinition(name)
+                    && beans.getMergedBeanDefinition(name).isLazyInit();
+            if (!lazy && beans.containsSingleton(name)) {
+                check(name, beans.getBean(name, DataSource.class));
+            }
+        }
+    }
+
+    private void check(String name, DataSource source) {
+        try (Connection connection = connect(name, source)) {
+            if (connection != null) {
+                guard.requireTable(connection);
+            }
+        } catch (SQLException e) {
+            throw new LockSettingsException(
+                    "holdfast.guard.enabled, DataSource " + name + ": " + e.getMessage(),
+                    "Make the table in a migration (Flyway, Liquibase, schema.sql), or set holdfast.startup=lazy if it is"
+                            + " made after the start",
+                    e);
+        }
+    }
+
+    /** Returns null if the database cannot be reached, which is not a matter of the table. */
+    private static @Nullable Connection connect(String name, DataSource source) {
+        try {
+            return source.getConnection();
+        } catch (SQLException | RuntimeException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "The guard''s table could not be looked for, because the DataSource {0} gives no connection: {1}",
+                    name,
+                    e);
+            return null;
+        }
+    }
+}
