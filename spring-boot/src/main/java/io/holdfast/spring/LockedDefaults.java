@@ -17,8 +17,14 @@ import java.util.Optional;
  *
  * @param waitTime the longest wait; empty: no limit
  * @param options fairness and tenure of all acquisitions; the times in it are not used
+ * @param outerTransaction what happens inside a transaction whose reads may be older than the lock
  */
-public record LockedDefaults(Optional<Duration> waitTime, LockOptions options) {
+public record LockedDefaults(Optional<Duration> waitTime, LockOptions options, OuterTransaction outerTransaction) {
+
+    /** Creates defaults that warn of an outer transaction. */
+    public LockedDefaults(Optional<Duration> waitTime, LockOptions options) {
+        this(waitTime, options, OuterTransaction.WARN);
+    }
 
     /** Returns the defaults without settings: a wait of 10 seconds. */
     public static LockedDefaults standard() {

@@ -53,7 +53,8 @@ public final class HoldfastAutoConfiguration {
                     LockOptions.defaults().tenure(properties.handOff().tenure());
             return new LockedDefaults(
                     Optional.of(properties.waitTime()).filter(wait -> !wait.isNegative()),
-                    properties.handOff().fair() ? options.fair() : options);
+                    properties.handOff().fair() ? options.fair() : options,
+                    properties.outerTransaction());
         } catch (IllegalArgumentException e) {
             throw new LockSettingsException(e);
         }

@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.spring.OuterTransaction;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param commandTimeout Time to wait for the reply to a command. By default spring.data.redis.timeout, or 3 seconds.
  * @param startup Whether the application starts while the store cannot be reached. If it does, calls of locked methods
  *     fail until it can be.
+ * @param outerTransaction What happens when a lock is acquired inside a running transaction above READ COMMITTED, whose
+ *     reads may be older than the lock.
  * @param handOff Passing a lock on inside this process.
  * @param metrics Meters.
  */
@@ -54,6 +57,7 @@ public record HoldfastProperties(
         @Nullable Duration storeTimeout,
         @Nullable Duration commandTimeout,
         @DefaultValue("eager") Startup startup,
+        @DefaultValue("warn") OuterTransaction outerTransaction,
         @DefaultValue HandOff handOff,
         @DefaultValue Metrics metrics) {
 

@@ -69,6 +69,7 @@ final class BlockingCall {
         }
         MultiLease leases;
         try {
+            call.checkOuterTransaction();
             leases = call.client()
                     .acquireAll(missing, call.options().releasedByThread().leftAtClose());
         } catch (LockTimeoutException e) {

@@ -34,6 +34,7 @@ public final class BlockingLockTemplate implements LockTemplate {
     private final Supplier<ObservationRegistry> observations;
     private final LockedNames knownNames;
     private final UnaryOperator<String> customNames;
+    private final OuterTransactions outer;
 
     /** The suppliers are asked at each call and not here, so that this bean does not make others early. */
     public BlockingLockTemplate(
@@ -47,6 +48,7 @@ public final class BlockingLockTemplate implements LockTemplate {
         this.observations = observations;
         this.knownNames = knownNames;
         this.customNames = customNames;
+        this.outer = new OuterTransactions(defaults);
     }
 
     @Override
@@ -150,9 +152,17 @@ public final class BlockingLockTemplate implements LockTemplate {
 
         @Override
         public ObservedCall begin() {
-            String label =
-                    names.values().stream().map(knownNames::tag).distinct().collect(Collectors.joining("+"));
-            return new ObservedCall(observations.get(), label, names.keySet());
+            return new ObservedCall(observations.get(), label(), names.keySet());
+        }
+
+        /** Returns the constant parts of the names, of which there are few. */
+        private String label() {
+            return names.values().stream().map(knownNames::tag).distinct().collect(Collectors.joining("+"));
+        }
+
+        @Override
+        public void checkOuterTransaction() {
+            outer.check("LockTemplate (lock \"" + label() + "\")", null, null);
         }
 
         @Override

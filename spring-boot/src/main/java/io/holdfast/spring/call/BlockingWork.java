@@ -36,6 +36,13 @@ interface BlockingWork {
     void giveHeld(List<Lease> held);
 
     /**
+     * Checks the transaction of the thread, before names are acquired that no outer call has.
+     *
+     * @throws IllegalStateException if its reads may be older than the lock, and that is refused
+     */
+    void checkOuterTransaction();
+
+    /**
      * Receives leases that were acquired for the work.
      *
      * @param isAll whether these are the leases on all names

@@ -23,6 +23,7 @@ import java.util.stream.Collectors;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.context.ApplicationEventPublisher;
 
 /**
@@ -36,7 +37,8 @@ record LockedCall(
         Collection<String> names,
         LockClient client,
         ApplicationEventPublisher events,
-        ObservationRegistry observations)
+        ObservationRegistry observations,
+        OuterTransactions outer)
         implements BlockingWork {
 
     /** Returns the object that the method is called on: the proxy, if a library made one without a target. */
@@ -77,7 +79,7 @@ record LockedCall(
 
     /** Returns this call with an invocation of its own, for one of several runs. */
     LockedCall copy() {
-        return new LockedCall(operation, later(), names, client, events, observations);
+        return new LockedCall(operation, later(), names, client, events, observations, outer);
     }
 
     /** Returns an invocation that may proceed later, on another thread, or more than once. */
@@ -98,6 +100,12 @@ record LockedCall(
         if (operation.leaseParameter() >= 0) {
             invocation.getArguments()[operation.leaseParameter()] = innermost;
         }
+    }
+
+    @Override
+    public void checkOuterTransaction() {
+        outer.check(
+                "@Locked on " + operation.describe(), operation.method(), AopUtils.getTargetClass(target(invocation)));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LockClient;
+import io.holdfast.spring.LockedDefaults;
 import io.holdfast.spring.declaration.Expressions;
 import io.holdfast.spring.declaration.LazyBean;
 import io.holdfast.spring.declaration.LockedDefinitionException;
@@ -35,6 +36,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     private final Map<String, LockClient> clients = new ConcurrentHashMap<>();
     private final CustomNames customNames;
     private final Supplier<ObservationRegistry> observations;
+    private final OuterTransactions outer;
 
     public LockedInterceptor(
             OperationReader reader,
@@ -46,6 +48,8 @@ public final class LockedInterceptor implements MethodInterceptor {
         this.beans = beans;
         this.events = events;
         this.customNames = new CustomNames(beans);
+        this.outer = new OuterTransactions(new LazyBean<>(
+                () -> beans.getBeanProvider(LockedDefaults.class).getIfAvailable(LockedDefaults::standard)));
         this.observations = new LazyBean<>(
                 () -> beans.getBeanProvider(ObservationRegistry.class).getIfUnique(() -> ObservationRegistry.NOOP));
     }
@@ -66,7 +70,8 @@ public final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         names = names.stream().map(customNames).collect(Collectors.toCollection(TreeSet::new));
-        LockedCall call = new LockedCall(operation, invocation, names, client(operation), events, observations.get());
+        LockedCall call =
+                new LockedCall(operation, invocation, names, client(operation), events, observations.get(), outer);
         call.checkLeaseParameter();
         return switch (operation.returns()) {
             case VALUE -> new BlockingCall(call).run();
