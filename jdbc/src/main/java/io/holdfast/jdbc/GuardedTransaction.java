@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * {@code COMMIT} as SQL, statements around the proxies. So what is believed here is verified before it is committed, in
  * the transaction that commits.
  *
- * <p>Invariant: when a transaction commits under a lease, the row of the lease has exactly its triple, and is locked by
- * this transaction or by an open one of the same thread and data source.
+ * <p>Invariant: when a transaction commits under a lease, the row of the lease has exactly its triple. The row is then
+ * locked by this transaction, or by an open outer one of the same thread and data source.
  */
 final class GuardedTransaction {
 
@@ -94,9 +94,6 @@ final class GuardedTransaction {
     void beforeStatement(boolean mayEnd) throws SQLException {
         requireNotRefused();
         fresh = false;
-        if (isUnguarded()) {
-            return;
-        }
         try {
             forgetIfUnsure();
             if (mayEnd) {
@@ -115,10 +112,18 @@ final class GuardedTransaction {
      * Receives the failure of a statement. After some, the database has rolled back the whole transaction, and the next
      * statement would begin another one without the first half of the work.
      */
-    void onFailure(SQLException failure) throws SQLException {
-        if ((!checked.isEmpty() || !covered.isEmpty()) && Dialect.of(target).isRolledBack(failure)) {
-            refusal = failure;
-            rolledBack = true;
+    void onFailure(SQLException failure) {
+        if (checked.isEmpty() && covered.isEmpty()) {
+            return;
+        }
+        try {
+            if (Dialect.of(target).isRolledBack(failure)) {
+                refusal = failure;
+                rolledBack = true;
+            }
+        } catch (SQLException e) {
+            // The connection is broken: nothing of its transaction will be committed.
+            failure.addSuppressed(e);
         }
     }
 
@@ -126,12 +131,10 @@ final class GuardedTransaction {
     void beforeCommit() throws SQLException {
         try {
             requireNotRefused();
-            if (!isUnguarded()) {
-                forgetIfUnsure();
-                verify();
-                if (reached) {
-                    checkMissing();
-                }
+            forgetIfUnsure();
+            verify();
+            if (reached) {
+                checkMissing();
             }
         } catch (SQLException | RuntimeException e) {
             if (rollBack(e)) {
@@ -206,7 +209,17 @@ final class GuardedTransaction {
                 missing.add(lease);
             }
         }
-        check(missing);
+        // Some drivers ask the database whether it is read-only, so this comes last.
+        if (missing.isEmpty() || isUnguarded()) {
+            return;
+        }
+        List<Lease> own = new ArrayList<>();
+        for (Lease lease : missing) {
+            if (!cover(lease)) {
+                own.add(lease);
+            }
+        }
+        check(own);
     }
 
     private void check(List<Lease> missing) throws SQLException {
@@ -226,13 +239,14 @@ final class GuardedTransaction {
         return checked.get(lease.name()) == lease;
     }
 
-    /** Returns whether an outer transaction has the lease's row, which is asked once. */
-    @SuppressWarnings("ReferenceEquality")
-    private boolean isCovered(Lease lease) throws SQLException {
-        Cover known = covered.get(lease.name());
-        if (known != null && known.lease == lease) {
-            return true;
-        }
+    @SuppressWarnings("ReferenceEquality") // as for hasChecked
+    private boolean isCovered(Lease lease) {
+        Cover cover = covered.get(lease.name());
+        return cover != null && cover.lease == lease;
+    }
+
+    /** Leaves the lease to an outer transaction, if one has checked it. Returns false if there is none. */
+    private boolean cover(Lease lease) throws SQLException {
         GuardedTransaction outer = outer(lease);
         if (outer == null) {
             return false;
@@ -318,7 +332,7 @@ final class GuardedTransaction {
         fresh = true;
     }
 
-    /** Lets inner transactions of the thread find this one. */
+    /** Lets inner transactions of the thread find this transaction. */
     private void enter() {
         if (open == null) {
             List<GuardedTransaction> all = OPEN.get();

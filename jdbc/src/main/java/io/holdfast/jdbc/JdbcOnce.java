@@ -208,7 +208,7 @@ public final class JdbcOnce {
         } catch (SQLException e) {
             // The database is away, or has ended the transaction. If a statement of the effect has committed it, the
             // key
-            // stays without a result, and the next call with the key says that.
+            // stays without a result, and the next call with the key fails with that reason.
             failure.addSuppressed(e);
         }
     }

@@ -586,7 +586,8 @@ class GuardedCommitTest {
         DataSource source = proxy(DataSource.class, database.source(), (method, result) -> {
             return result instanceof Connection connection
                     ? proxy(Connection.class, connection, (inner, value) -> {
-                        if (value instanceof PreparedStatement) {
+                        // MySQL's driver asks the database whether a connection is read-only.
+                        if (value instanceof PreparedStatement || inner.equals("isReadOnly")) {
                             sent.add(inner);
                         }
                         return value;
