@@ -38,7 +38,6 @@ final class EngineSettings implements Cloneable {
         return patience.nanos();
     }
 
-
     /** The time after which a waiter asks again without news from the store; a third of the lease of a pushed grant. */
     long pollNanos = Duration.ofSeconds(1).toNanos();
 

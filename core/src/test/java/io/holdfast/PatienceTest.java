@@ -60,14 +60,16 @@ class PatienceTest extends EngineFixture {
     @Test
     void by_default_a_waiter_waits_until_a_dead_connection_is_noticed_and_made_anew() {
         ProbeStore slow = slow(Duration.ofSeconds(9));
-        assertThat(waitsOut(slow, patient(slow, null), Duration.ofMillis(8_500))).isTrue();
+        assertThat(waitsOut(slow, patient(slow, null), Duration.ofMillis(8_500)))
+                .isTrue();
         assertThat(log.said(Level.WARNING, "store timeout")).isEmpty();
     }
 
     @Test
     void but_no_longer() {
         ProbeStore slow = slow(Duration.ofSeconds(9));
-        assertThat(waitsOut(slow, patient(slow, null), Duration.ofMillis(9_500))).isFalse();
+        assertThat(waitsOut(slow, patient(slow, null), Duration.ofMillis(9_500)))
+                .isFalse();
     }
 
     @Test

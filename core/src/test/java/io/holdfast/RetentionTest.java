@@ -42,36 +42,40 @@ class RetentionTest extends EngineFixture {
     void a_time_that_has_passed_when_the_store_is_asked_is_still_a_length() {
         boolean[] stalled = {false};
         ProbeStore behind = probe("stalling");
-        LockClient stalling = client("stalling", behind, settings -> settings.time = new TimeSource() {
-            @Override
-            public long wallMillis() {
-                return time.wallMillis();
-            }
+        LockClient stalling = client(
+                "stalling",
+                behind,
+                settings -> settings.time = new TimeSource() {
+                    @Override
+                    public long wallMillis() {
+                        return time.wallMillis();
+                    }
 
-            @Override
-            public Timer schedule(long delayNanos, Runnable task) {
-                return time.schedule(delayNanos, task);
-            }
+                    @Override
+                    public Timer schedule(long delayNanos, Runnable task) {
+                        return time.schedule(delayNanos, task);
+                    }
 
-            @Override
-            public long nanoTime() {
-                boolean stalls = !stalled[0]
-                        && StackWalker.getInstance()
-                                .walk(frames -> frames.anyMatch(frame ->
-                                        frame.getClassName().contains("Retention")
-                                                && frame.getMethodName().equals("send")));
-                if (stalls) {
-                    stalled[0] = true;
-                    RetentionTest.this.advance(300);
-                }
-                return time.nanoTime();
-            }
-        });
+                    @Override
+                    public long nanoTime() {
+                        boolean stalls = !stalled[0]
+                                && StackWalker.getInstance()
+                                        .walk(frames -> frames.anyMatch(
+                                                frame -> frame.getClassName().contains("Retention")
+                                                        && frame.getMethodName().equals("send")));
+                        if (stalls) {
+                            stalled[0] = true;
+                            RetentionTest.this.advance(300);
+                        }
+                        return time.nanoTime();
+                    }
+                });
         Lease lease = now(acquire(stalling, "a"));
         CompletableFuture<Lease> next = acquire(other, "a");
         lease.release(Duration.ofMillis(40));
         assertThat(stalled[0]).isTrue();
-        assertThat(behind.renewals.get(behind.renewals.size() - 1).leaseMillis()).isPositive();
+        assertThat(behind.renewals.get(behind.renewals.size() - 1).leaseMillis())
+                .isPositive();
         advance(1_000);
         now(next).release();
     }

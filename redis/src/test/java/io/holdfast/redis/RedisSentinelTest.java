@@ -13,6 +13,7 @@ import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
 import io.holdfast.testkit.RespClient;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -120,6 +121,26 @@ class RedisSentinelTest {
                 assertThat(late.release("n", late.hold("n"))).isTrue();
             }
             assertThat(back).succeedsWithin(Duration.ofSeconds(5));
+        }
+    }
+
+    /** As where Sentinels announce addresses of a network of their own. */
+    @Test
+    void aMasterThatCannotBeReachedIsNamedWithWhoAnnouncedIt() throws Exception {
+        RedisServer sentinel = servers.sentinels().get(0);
+        int dead;
+        try (ServerSocket free = new ServerSocket(0)) {
+            dead = free.getLocalPort();
+        }
+        try (RespClient admin = RespClient.connect(sentinel.host(), sentinel.port(), Duration.ofSeconds(5))) {
+            admin.call("SENTINEL", "MONITOR", "elsewhere", "127.0.0.1", "" + dead, "2");
+            String uri = "redis-sentinel://" + sentinel.host() + ":" + sentinel.port() + "?timeout=2s#elsewhere";
+            assertThat(opening(uri).getMessage())
+                    .startsWith("127.0.0.1:" + dead + ", the master that the Sentinels of redis-sentinel://"
+                            + sentinel.host() + ":" + sentinel.port() + "/0#elsewhere announced, cannot be reached: ")
+                    .endsWith("(start that server, or let the Sentinels announce an address that this client can"
+                            + " reach)");
+            admin.call("SENTINEL", "REMOVE", "elsewhere");
         }
     }
 

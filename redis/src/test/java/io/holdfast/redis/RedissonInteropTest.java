@@ -151,7 +151,8 @@ class RedissonInteropTest {
                 .uri(server.uri() + "?namePrefix=")
                 .leaseTime(Duration.ofSeconds(1))
                 .build()) {
-            Counts counts = runMixed(brief, "fair", theirs::getFairLock, () -> LockSupport.parkNanos(5_000_000), RLock::lock);
+            Counts counts =
+                    runMixed(brief, "fair", theirs::getFairLock, () -> LockSupport.parkNanos(5_000_000), RLock::lock);
             assertThat(counts.our()).isGreaterThan(20);
             assertThat(counts.their()).isGreaterThan(0);
         }

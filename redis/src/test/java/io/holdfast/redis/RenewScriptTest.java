@@ -169,8 +169,7 @@ class RenewScriptTest {
     @ParameterizedTest
     @MethodSource("io.holdfast.testkit.RedisServer#available")
     void aKeyThatLostItsExpiryGetsItBack(Installation installation) {
-        try (RedisServer each =
-                RedisServer.builder().installation(installation).start()) {
+        try (RedisServer each = RedisServer.builder().installation(installation).start()) {
             for (String mode : List.of("lua", "commands")) {
                 try (TestClient holding = new TestClient(each.uri() + "?mode=" + mode)) {
                     String one = holding.hold("one");
@@ -209,14 +208,16 @@ class RenewScriptTest {
         client.renew("n", holder, 20_000, 1, true);
         server.command("PERSIST", "n");
         String text = LuaScript.ACQUIRE.text(new ScriptHead(Publishing.PLAIN, "holdfast:c:", false), true);
-        Object reply = server.command(
-                "EVAL", text, "3", "n", "holdfast:q:{n}", "holdfast:b", holder, "30000", "0", "", "w");
+        Object reply =
+                server.command("EVAL", text, "3", "n", "holdfast:q:{n}", "holdfast:b", holder, "30000", "0", "", "w");
         assertThat(((List<?>) requireNonNull(reply)).get(0)).isEqualTo(1L);
         assertExpires(server, "n", "an acquire");
     }
 
     private static void assertExpires(RedisServer server, String key, String when) {
-        assertThat((Long) server.command("PTTL", key)).as(when + ": remaining ms").isBetween(10_000L, 30_000L);
+        assertThat((Long) server.command("PTTL", key))
+                .as(when + ": remaining ms")
+                .isBetween(10_000L, 30_000L);
     }
 
     private void assertRemaining(long millis) {

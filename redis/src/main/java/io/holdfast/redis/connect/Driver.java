@@ -103,7 +103,8 @@ public final class Driver {
                     .timer(shared.timer())
                     .eventBus(shared.eventBus());
         }
-        resources = builder.nettyCustomizer(new Customizer(model, settings.silence())).build();
+        resources = builder.nettyCustomizer(new Customizer(model, settings.silence()))
+                .build();
     }
 
     /**

@@ -4,15 +4,19 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 
 import io.holdfast.redis.RedisMode;
+import io.holdfast.redis.server.RedisSettings.Topology;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.protocol.RedisProtocolException;
 import java.net.UnknownHostException;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +30,10 @@ public final class OpeningErrors {
 
     private static final String SENTINEL_NOT_ASKED = "Cannot obtain master";
     private static final String NO_SUCH_MASTER = "Cannot provide redisAddress using sentinel";
+
+    /** The driver's message about a server, with its host or its address, and its port. */
+    private static final Pattern NO_CONNECTION =
+            Pattern.compile("Unable to connect to \\[?([^/\\s]*)/([^\\s]*):(\\d+)\\]?");
 
     /**
      * The driver's message when it found no handler, because the channel was closed before it looked. It also decides
@@ -82,6 +90,19 @@ public final class OpeningErrors {
                     error);
         }
         UnknownHostException unknown = find(UnknownHostException.class, error);
+        String elsewhere = announced(error);
+        if (elsewhere != null) {
+            return new StoreException(
+                    NOT_EXECUTED,
+                    elsewhere + " announced, cannot be reached: "
+                            + (unknown == null ? reason(error) : "its host name is unknown")
+                            + " (start that server, or let "
+                            + (settings.topology() == Topology.SENTINEL
+                                    ? "the Sentinels announce"
+                                    : "the nodes announce")
+                            + " an address that this client can reach)",
+                    error);
+        }
         if (unknown != null) {
             return new StoreException(
                     NOT_EXECUTED, server + " cannot be reached: its host name is unknown (correct the URI)", error);
@@ -170,6 +191,34 @@ public final class OpeningErrors {
                         + " with SET IFEQ, and no WATCH with MULTI and EXEC (allow one of these, or use Valkey 9.0 or"
                         + " Redis 8.4 or newer)",
                 null);
+    }
+
+    /**
+     * Returns the server that the driver could not connect to, and who announced it; null if the URI names that server,
+     * or the driver does not tell.
+     */
+    private @Nullable String announced(Throwable error) {
+        Throwable toServer = settings.topology() == Topology.SERVER
+                ? null
+                : find(
+                        cause -> NO_CONNECTION
+                                .matcher(String.valueOf(cause.getMessage()))
+                                .matches(),
+                        error);
+        if (toServer == null) {
+            return null;
+        }
+        Matcher matcher = NO_CONNECTION.matcher(String.valueOf(toServer.getMessage()));
+        if (!matcher.matches()) {
+            return null;
+        }
+        String address = (matcher.group(1).isEmpty() ? matcher.group(2) : matcher.group(1)) + ":" + matcher.group(3);
+        if (List.of(settings.hosts().split(",", -1)).contains(address)) {
+            return null;
+        }
+        return settings.topology() == Topology.SENTINEL
+                ? address + ", the master that the Sentinels of " + server
+                : address + ", a node that the cluster " + server;
     }
 
     private StoreException loginRefused(String said, Throwable error) {

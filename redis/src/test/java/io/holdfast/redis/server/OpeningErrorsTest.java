@@ -45,6 +45,29 @@ class OpeningErrorsTest {
         }
     }
 
+    /** Sentinels and nodes may announce names and addresses that exist in their own network only. */
+    @Test
+    void anAddressThatWasAnnouncedIsNamed() {
+        OpeningErrors sentinels =
+                new OpeningErrors(RedisUris.parse(URI.create("redis-sentinel://s1:26379,s2:26379#m")));
+        assertThat(sentinels.notConnected(new RedisConnectionException(
+                        "Unable to connect to redis-master/<unresolved>:6379",
+                        new UnknownHostException("redis-master"))))
+                .hasMessage("redis-master:6379, the master that the Sentinels of"
+                        + " redis-sentinel://s1:26379,s2:26379/0#m announced, cannot be reached: its host name is"
+                        + " unknown (start that server, or let the Sentinels announce an address that this client can"
+                        + " reach)");
+        OpeningErrors cluster = new OpeningErrors(RedisUris.parse(URI.create("redis-cluster://c1:7000")));
+        assertThat(cluster.notConnected(new RedisConnectionException(
+                        "Unable to connect to /172.17.0.3:7001", new ConnectException("connection timed out"))))
+                .hasMessage("172.17.0.3:7001, a node that the cluster redis-cluster://c1:7000 announced, cannot be"
+                        + " reached: connection timed out (start that server, or let the nodes announce an address that"
+                        + " this client can reach)");
+        assertThat(cluster.notConnected(new RedisConnectionException(
+                        "Unable to connect to c1/<unresolved>:7000", new ConnectException("refused"))))
+                .hasMessageStartingWith("redis-cluster://c1:7000 cannot be reached: refused (start the server");
+    }
+
     /** Each of these would get other advice if it were a failure of the connection. */
     static Stream<Exception> failuresOfProviders() {
         return Stream.of(
