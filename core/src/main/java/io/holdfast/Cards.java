@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.lang.System.Logger.Level.INFO;
 
+import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
@@ -14,19 +15,22 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes this client's card and reads those of others. No acquire or release waits for a card.
  *
- * <p>A card is written every period: at least five seconds, and so much more that all clients together write a hundred
- * cards a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
+ * <p>When the client connects, a card says who it is, so that a holder has a name from its first moment. From then on, a
+ * card is written every period: at least five seconds, and so much more that all clients together write a hundred cards
+ * a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
  * the longest hold on it may, and three periods, so that people can see who the holder was that died.
  */
 final class Cards {
@@ -53,6 +57,9 @@ final class Cards {
     /** The titles of other clients by their ids. A client never changes its title. */
     private final ConcurrentMap<String, String> titles = new ConcurrentHashMap<>();
 
+    /** The clients whose cards were read, perhaps in vain. */
+    private final Set<String> learned = ConcurrentHashMap.newKeySet();
+
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private TimeSource.@Nullable Timer timer; // by lock
     private boolean closed; // by lock
@@ -74,8 +81,8 @@ final class Cards {
         this.server = store.describe();
         this.store = store.cards().orElse(null);
         this.names = names;
-        if (this.store != null && settings.cards != CardDetail.OFF) {
-            schedule(settings.cardNanos(PERIOD_NANOS_MIN));
+        if (isWriting()) {
+            write(this::writeIdentity);
         }
     }
 
@@ -101,14 +108,14 @@ final class Cards {
         lock.lock();
         try {
             if (!closed) {
-                timer = settings.time.schedule(delayNanos, this::write);
+                timer = settings.time.schedule(delayNanos, () -> write(this::writeAll));
             }
         } finally {
             lock.unlock();
         }
     }
 
-    private void write() {
+    private void write(Supplier<CompletionStage<Void>> command) {
         CompletableFuture<Void> done = new CompletableFuture<>();
         lock.lock();
         try {
@@ -119,7 +126,7 @@ final class Cards {
         } finally {
             lock.unlock();
         }
-        StoreErrors.sent(this::writeNow).whenComplete((written, error) -> {
+        StoreErrors.sent(command).whenComplete((written, error) -> {
             if (error != null) {
                 writtenText = null;
             }
@@ -129,13 +136,19 @@ final class Cards {
         });
     }
 
-    private CompletionStage<?> writeNow() {
+    private CompletionStage<Void> writeIdentity() {
+        long now = settings.time.nanoTime();
+        CardCollector nothing = new CardCollector(now, false);
+        return write(CardText.write(card(nothing, List.of()), 0), now, KEEP_MIN);
+    }
+
+    private CompletionStage<Void> writeAll() {
         CardStore cards = Objects.requireNonNull(store);
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
         names.accept(collected);
-        ClientCard card = card(collected);
+        ClientCard card = card(collected, activities.take());
         readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {
             return cards.keep(writtenKeep).thenAccept(there -> {
@@ -145,16 +158,20 @@ final class Cards {
             });
         }
         Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
-        String text = CardText.write(card, 0);
+        return write(CardText.write(card, 0), now, keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep);
+    }
+
+    private CompletionStage<Void> write(String text, long nowNanos, Duration keep) {
         writtenText = text;
-        writtenNanos = now;
-        writtenKeep = keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
+        writtenNanos = nowNanos;
+        writtenKeep = keep;
         sent = true;
-        return cards.write(text, writtenKeep)
+        return Objects.requireNonNull(store)
+                .write(text, keep)
                 .thenAccept(clients -> periodNanos = Math.max(PERIOD_NANOS_MIN, clients * NANOS_EACH));
     }
 
-    private ClientCard card(CardCollector collected) {
+    private ClientCard card(CardCollector collected, List<Activity> busiest) {
         return new ClientCard(
                 settings.clientId,
                 settings.clientName(),
@@ -166,7 +183,7 @@ final class Cards {
                 collected.heldCount(),
                 collected.waiting(),
                 collected.waitingCount(),
-                activities.take());
+                busiest);
     }
 
     /** Returns whether the store refuses cards for good, and says so once. A store that is away says that elsewhere. */
@@ -238,24 +255,46 @@ final class Cards {
         if (store == null || client.isEmpty() || HolderId.isForeign(client)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
+        if (learned.size() >= TITLES_MAX) {
+            learned.clear();
+        }
+        learned.add(client);
         return StoreErrors.sent(() -> store.read(client)).handle((stored, error) -> {
             Optional<StoredCard> found = error == null ? stored : Optional.empty();
-            return found.map(CardText::read);
+            Optional<ClientCard> card = found.map(CardText::read);
+            card.ifPresent(read -> {
+                if (titles.size() >= TITLES_MAX) {
+                    titles.clear();
+                }
+                titles.put(client, read.title());
+            });
+            return card;
         });
     }
 
-    /** Reads, at the period of the cards and not while a caller acquires, who holds what callers here wait for. */
+    /** Reads, at the period of the cards, who holds what callers here wait for. */
     private void readTitles(List<WaitedLock> waiting) {
-        if (titles.size() >= TITLES_MAX) {
-            titles.clear();
-        }
         waiting.stream()
                 .flatMap(lock -> lock.holder().stream())
                 .map(HolderId::client)
-                .filter(client -> !client.isEmpty() && !HolderId.isForeign(client) && !titles.containsKey(client))
+                .filter(client -> !titles.containsKey(client))
                 .distinct()
-                .forEach(client -> ofClient(client)
-                        .thenAccept(card -> card.ifPresent(found -> titles.put(client, found.title()))));
+                .forEach(this::readTitle);
+    }
+
+    /**
+     * Reads who a holder is for which a caller begins to wait, once for each client: the next try is that of this
+     * client's own period. The caller does not wait for that. Called without a lock.
+     */
+    void learn(String holder) {
+        String client = HolderId.client(holder);
+        if (isWriting() && !titles.containsKey(client) && !learned.contains(client)) {
+            readTitle(client);
+        }
+    }
+
+    private void readTitle(String client) {
+        var unused = ofClient(client);
     }
 
     /** Describes a holder as well as it is known here, for a message. */

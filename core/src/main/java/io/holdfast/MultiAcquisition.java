@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -51,6 +52,12 @@ final class MultiAcquisition {
      * rule 11).
      */
     private @Nullable Throwable lastFailure;
+
+    /** How the last wait for a busy name ended; null before. It names the holder, as far as that is known. */
+    private @Nullable LockTimeoutException busy;
+
+    /** Whether a wait has begun: the first one for a single name has the caller's own options. */
+    private boolean begun;
 
     /** A name that the store fails for, if its waits were cut short, and for how long. */
     private @Nullable String failing;
@@ -213,6 +220,7 @@ final class MultiAcquisition {
     private boolean end(List<Waiter> step, List<Lease> granted, @Nullable Throwable failure) {
         String name = names.get(held.size());
         held.addAll(granted);
+        noteBusy(step);
         if (failure != null && !(failure instanceof LockStoreException)) {
             return fail(failure);
         }
@@ -270,13 +278,32 @@ final class MultiAcquisition {
         held.clear();
     }
 
+    private void noteBusy(List<Waiter> step) {
+        for (Waiter waiter : step) {
+            LockTimeoutException why = waiter.timeout();
+            // Of several names in one command, the listener is notified of the busy one.
+            if (why != null && (step.size() == 1 || !waiter.failsQuietly)) {
+                busy = why;
+            }
+        }
+    }
+
+    /** Passes on why the only name was not acquired, or says it of the busy one of several. */
     private LockTimeoutException timeout() {
-        String wait = DurationText.of(Duration.ofNanos(waitNanos));
-        String message = "The " + (names.size() == 1 ? "lock " : "locks ") + Quoted.names(names)
-                + (names.size() == 1 ? " was not free" : " were not free together")
-                + (waitNanos == 0 ? "" : " within " + wait);
+        LockTimeoutException last = busy;
+        String reason = last == null ? "" : String.valueOf(last.getMessage());
+        String message = reason;
+        if (names.size() > 1 || last == null) {
+            message = "The " + (names.size() == 1 ? "lock " : "locks ") + Quoted.names(names)
+                    + (names.size() == 1 ? " was not free" : " were not free together")
+                    + (waitNanos == 0 ? "" : " within " + DurationText.of(Duration.ofNanos(waitNanos)))
+                    + (last == null
+                            ? ""
+                            : ": " + reason.substring(0, 1).toLowerCase(Locale.ROOT) + reason.substring(1));
+        }
         Duration waited = Duration.ofNanos(Math.max(0, time.nanoTime() - startNanos));
-        return new LockTimeoutException(message, names, waited, null);
+        return new LockTimeoutException(
+                message, names, waited, last == null ? null : last.holder().orElse(null));
     }
 
     private void onStepEnded(List<Waiter> ended, @Nullable Throwable failure) {
@@ -325,6 +352,10 @@ final class MultiAcquisition {
      * all.
      */
     private LockOptions optionsForNext() {
+        if (names.size() == 1 && !begun) {
+            begun = true;
+            return options;
+        }
         long most = waitNanos == Waiter.NO_DEADLINE ? Waiter.NO_DEADLINE : Math.max(0, remainingNanos());
         for (Lease lease : held) {
             most = Math.min(most, LeaseHandle.active(lease).mostRemainingNanos());

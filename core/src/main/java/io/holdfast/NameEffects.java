@@ -317,6 +317,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void reportHolder(String holder) {
         engine.foreignHolders.onHolder(name, holder);
+        Waiter first = state().firstWaiter();
+        if (first != null && !first.makesOneAttempt() && !holder.isEmpty()) {
+            later(() -> engine.cards.learn(holder));
+        }
         engine.observers.reportHolder(holder, state());
     }
 }

@@ -112,7 +112,7 @@ final class Waiter {
     /** The caller's lease: a handle, or the engine's own lease if a thread owns it. */
     private @Nullable Lease lease; // by the engine's lock; published with the outcome
 
-    private @Nullable LockException error; // published by done
+    private @Nullable LockException error; // published by done, or by the future
     private volatile boolean done;
 
     /**
@@ -249,6 +249,7 @@ final class Waiter {
 
     /** Publishes the outcome, once: an error, or the lease that this waiter was granted. */
     void complete(@Nullable LockException why) {
+        error = why;
         if (future != null) {
             record();
             if (why == null) {
@@ -258,7 +259,6 @@ final class Waiter {
             }
             return;
         }
-        error = why;
         done = true;
         LockSupport.unpark(parked);
     }
@@ -404,6 +404,12 @@ final class Waiter {
             return failed.rethrown();
         }
         return new LockStoreException(message, "", why.getCause());
+    }
+
+    /** Returns how the wait ended if others held the lock; null if it ended in another way. For an ended wait. */
+    @Nullable
+    LockTimeoutException timeout() {
+        return error instanceof LockTimeoutException busy ? busy : null;
     }
 
     /** Returns whether an ended wait ended by a good answer of the store. */

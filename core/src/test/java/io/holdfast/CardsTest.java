@@ -48,12 +48,15 @@ class CardsTest extends EngineFixture {
     }
 
     @Test
-    void the_first_card_comes_after_a_period_and_says_who_it_is() {
-        advance(PERIOD - 2_000);
-        assertThat(reader.cards()).isEmpty();
-        advance(2_000);
+    void a_client_says_who_it_is_when_it_connects_and_what_it_holds_a_period_later() {
+        kept.add(billing.tryAcquire("a").orElseThrow());
         assertThat(billingsCard().title()).isEqualTo("billing@pod-7 (pid 4711)");
+        assertThat(billing.inspect("a").holderTitle()).contains("billing@pod-7 (pid 4711)");
         assertThat(billingsCard().held()).isEmpty();
+        advance(PERIOD - 2_000);
+        assertThat(billingsCard().held()).isEmpty();
+        advance(2_000);
+        assertThat(billingsCard().held()).extracting(HeldLock::name).containsExactly("a");
     }
 
     @Test
@@ -198,7 +201,6 @@ class CardsTest extends EngineFixture {
         SlowCards cards = new SlowCards(slow.cards().orElseThrow());
         slow.cards = cards;
         LockClient ending = client("hf-e", slow, settings -> {});
-        advance(PERIOD);
         assertThat(cards.held).isNotNull();
         var closed = ending.engine().closeAsync().toCompletableFuture();
         cards.held.run(); // the server executes the write only now
@@ -206,17 +208,34 @@ class CardsTest extends EngineFixture {
         assertThat(reader.cards()).extracting(ClientCard::id).doesNotContain("hf-e");
     }
 
+    /** However many wait, and however often: who the holder is does not change. */
     @Test
-    void a_wait_sends_no_command_for_cards() {
+    void a_wait_reads_an_unknown_holder_once_and_an_attempt_does_not() {
         ProbeStore counting = probe("hf-w");
         SlowCards cards = new SlowCards(counting.cards().orElseThrow());
         counting.cards = cards;
         LockClient waits = client("hf-w", counting, settings -> {});
+        assertThat(cards.commands).as("its own name").isEqualTo(1);
+        Lease a = billing.tryAcquire("a").orElseThrow();
+        Lease b = billing.tryAcquire("b").orElseThrow();
+        assertThat(waits.tryAcquire("a")).isEmpty();
+        assertThat(cards.commands).isEqualTo(1);
+        List<CompletableFuture<Lease>> waiting = List.of(acquire(waits, "a"), acquire(waits, "a"), acquire(waits, "b"));
+        advance(4_000);
+        assertThat(cards.commands).isEqualTo(2);
+        waiting.forEach(each -> assertThat(each.cancel(true)).isTrue());
+        a.release();
+        b.release();
+    }
+
+    @Test
+    void a_short_wait_names_a_holder_that_has_just_begun() {
         Lease lease = billing.tryAcquire("a").orElseThrow();
-        CompletableFuture<Lease> waiting = acquire(waits, "a");
-        advance(100);
-        assertThat(cards.commands).isZero();
-        assertThat(waiting.cancel(true)).isTrue();
+        CompletableFuture<Lease> waiting = acquire(reader, "a", DEFAULTS.waitAtMost(ofSeconds(1)));
+        advance(1_000);
+        assertThatThrownBy(waiting::join)
+                .cause()
+                .hasMessage("The lock \"a\" was held by others for 1 s, last by billing@pod-7 (pid 4711)");
         lease.release();
     }
 
@@ -227,7 +246,6 @@ class CardsTest extends EngineFixture {
         cards.clients = 2_000;
         counting.cards = cards;
         client("hf-m", counting, settings -> {});
-        advance(PERIOD);
         cards.held.run();
         assertThat(cards.commands).isEqualTo(1);
         advance(2_000 * 10 - PERIOD);

@@ -4,6 +4,7 @@ import static java.time.Duration.ofMillis;
 import static java.time.Duration.ofSeconds;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
@@ -74,13 +75,46 @@ class MessagesTest extends EngineFixture {
         held.release();
     }
 
+    /** {@code @Locked} and LockTemplate acquire one name in this way. */
     @Test
-    void an_acquisition_of_one_name_does_not_speak_of_several() {
+    void an_acquisition_of_one_name_says_what_a_single_one_says() {
         Lease held = now(acquire(client, "a"));
-        assertThatThrownBy(() -> client.acquireAll(List.of("a"), DEFAULTS.waitAtMost(Duration.ZERO)))
-                .hasMessage("The lock \"a\" was not free");
-        assertThatThrownBy(() -> client.acquireAll(List.of("a", "b"), DEFAULTS.waitAtMost(Duration.ZERO)))
-                .hasMessage("The locks \"a\", \"b\" were not free together");
+        LockClient other = client("two");
+        LockOptions once = DEFAULTS.waitAtMost(Duration.ZERO);
+        String holder = held.holderId();
+        assertThatThrownBy(() -> other.acquireAll(List.of("a"), once))
+                .hasMessage("The lock \"a\" is held by \"" + holder + "\"")
+                .asInstanceOf(type(LockTimeoutException.class))
+                .satisfies(busy -> assertThat(busy.holder()).contains(holder))
+                .satisfies(busy -> assertThat(busy.lockNames()).containsExactly("a"));
+        var stage = other.acquireAllAsync(List.of("a"), DEFAULTS.waitAtMost(ofMillis(700)));
+        time.advance(ofMillis(700));
+        assertThatThrownBy(() -> stage.toCompletableFuture().join())
+                .cause()
+                .hasMessage("The lock \"a\" was held by others for 700 ms, last by \"" + holder + "\"")
+                .asInstanceOf(type(LockTimeoutException.class))
+                .satisfies(busy -> assertThat(busy.waited()).isEqualTo(ofMillis(700)));
+        assertThatThrownBy(() -> client.acquireAll(List.of("a"), once))
+                .hasMessage("The lock \"a\" is held by another caller of this client since 700 ms");
+        held.release();
+    }
+
+    @Test
+    void of_several_names_the_message_tells_of_the_busy_one() {
+        Lease held = now(acquire(client, "b"));
+        LockClient other = client("two");
+        String holder = held.holderId();
+        var stage = other.acquireAllAsync(List.of("c", "b", "a"), DEFAULTS.waitAtMost(ofMillis(700)));
+        time.advance(ofMillis(700));
+        assertThatThrownBy(() -> stage.toCompletableFuture().join())
+                .cause()
+                .hasMessage("The locks \"a\", \"b\", \"c\" were not free together within 700 ms: the lock \"b\" was"
+                        + " held by others for 700 ms, last by \"" + holder + "\"")
+                .asInstanceOf(type(LockTimeoutException.class))
+                .satisfies(busy -> assertThat(busy.holder()).contains(holder))
+                .satisfies(busy -> assertThat(busy.lockNames()).containsExactly("a", "b", "c"));
+        assertThatThrownBy(() -> other.acquireAll(List.of("a", "b"), DEFAULTS.waitAtMost(Duration.ZERO)))
+                .hasMessageStartingWith("The locks \"a\", \"b\" were not free together: the lock \"b\" is held by ");
         held.release();
     }
 
