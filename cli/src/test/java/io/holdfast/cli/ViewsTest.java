@@ -102,7 +102,13 @@ class ViewsTest {
         InProcess result = run("ls", "order:?");
         assertThat(result.out().lines().skip(1)).hasSize(2).allMatch(line -> line.startsWith("order:"));
         assertThat(result.out()).doesNotContain("CYCLE:");
-        assertThat(run("ls", "nothing*").errLines()).last().asString().contains("no lock like nothing* is held");
+        assertThat(run("ls", "nothing*").errLines())
+                .last()
+                .asString()
+                .contains(
+                        "no lock like nothing* is held or waited for, as all 6 clients say (a lock appears here up to 5 s");
+        assertThat(run("inspect", "nothing").out())
+                .contains("held by  nobody; no client of Holdfast waits for this name");
     }
 
     @Test

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All locks that clients hold or wait for, as their cards say it. A lock that a foreign holder has, and that no client
+ * All locks that clients hold or wait for, as their cards say it, and those that they used most of late. A lock that a foreign holder has, and that no client
  * of Holdfast waits for, is not in it.
  *
  * <pre>{@code
@@ -50,6 +50,16 @@ public record LockPicture(
     /** Returns a lock of the picture. */
     public Optional<LockRow> lock(String name) {
         return locks.stream().filter(row -> row.name().equals(name)).findFirst();
+    }
+
+    /** Returns how many leases were handed out a second, of the names that clients used most. */
+    public double acquiredPerSecond() {
+        double acquired = clients.stream()
+                .filter(client -> !isSilent(client))
+                .flatMap(client -> client.busiest().stream())
+                .mapToDouble(ClientCard.Activity::acquired)
+                .sum();
+        return acquired / (period.toMillis() / 1e3);
     }
 
     /** Returns whether nobody has heard of this client for more than three periods. */

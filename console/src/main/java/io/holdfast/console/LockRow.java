@@ -10,7 +10,8 @@ import java.util.Set;
  * One lock: its holder and its waiters.
  *
  * @param name the lock name
- * @param holder the holder; empty if the lock is free, or if its holder is unknown
+ * @param holder the holder; empty if the lock is free, or if its holder is unknown: a lock that is held for moments is on
+ *     no card as held
  * @param flags what is remarkable, in the order of {@link Flag}
  * @param waiters how many callers of all clients wait
  * @param longestWait how long the first of them has waited; zero if none waits

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +30,16 @@ final class PictureBuilder {
     /** A hold, as a card has it. */
     private record Hold(ClientCard client, HeldLock lock) {}
 
+    /** How many names have a row only because they were used of late, each at least this often a second. */
+    private static final int BUSIEST_MAX = 50;
+
+    private static final double BUSY_PER_SECOND = 1;
+
     private final Duration period;
     private final Map<String, ClientCard> clients = new HashMap<>(); // by id
     private final Map<String, Hold> holds = new HashMap<>(); // by lock name; the newest of those that cards have
-    private final Map<String, List<Queued>> queues = new TreeMap<>(); // by lock name; every name of the picture
+    private final Map<String, List<Queued>> queues =
+            new TreeMap<>(); // by lock name; every name that is held or waited for
     private final Map<String, double[]> rates = new HashMap<>(); // by lock name; acquired and handed on, a second
 
     PictureBuilder(List<ClientCard> cards, Duration period) {
@@ -87,7 +94,8 @@ final class PictureBuilder {
     }
 
     /**
-     * Returns the locks, in the order of their names.
+     * Returns the locks, in the order of their names. A lock that is held for moments is on no card as held, so the
+     * busiest names have a row even if nobody seems to hold them.
      *
      * @param states what the store says of some names; of others, the cards are believed
      * @param wanted names that have a row even if they are free
@@ -95,6 +103,8 @@ final class PictureBuilder {
      */
     List<LockRow> rows(Map<String, LockState> states, Collection<String> wanted, List<Cycle> cycles) {
         wanted.forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
+        Set<String> busiest = busiest();
+        busiest.forEach(name -> queues.computeIfAbsent(name, any -> new ArrayList<>()));
         List<LockRow> rows = new ArrayList<>();
         queues.forEach((name, queue) -> {
             LockState state = states.get(name);
@@ -111,11 +121,21 @@ final class PictureBuilder {
                             .toList(),
                     rate[0],
                     rate[1]);
-            if (holder != null || !queue.isEmpty() || wanted.contains(name)) {
+            if (holder != null || !queue.isEmpty() || wanted.contains(name) || busiest.contains(name)) {
                 rows.add(row);
             }
         });
         return rows;
+    }
+
+    private Set<String> busiest() {
+        return rates.entrySet().stream()
+                .filter(entry -> entry.getValue()[0] >= BUSY_PER_SECOND)
+                .sorted(Comparator.comparingDouble((Map.Entry<String, double[]> entry) -> entry.getValue()[0])
+                        .reversed())
+                .limit(BUSIEST_MAX)
+                .map(Map.Entry::getKey)
+                .collect(Collectors.toSet());
     }
 
     private @Nullable Holder holder(String name, @Nullable LockState state) {

@@ -37,6 +37,21 @@ class PictureBuilderTest {
         assertThat(row.pressureSeconds()).isEqualTo(54);
     }
 
+    /** No card ever says that it is held. The names that were used once stay away: there may be very many. */
+    @Test
+    void theBusiestLockHasARowAlthoughNobodySeemsToHoldIt() {
+        PictureBuilder builder = builder(
+                TestCards.of("a").acquired("hot", 728, 420).acquired("once", 1, 0),
+                TestCards.of("b").acquired("hot", 22, 0),
+                TestCards.of("c").acquired("silent", 500, 0).heard(16));
+        assertThat(builder.unclear()).as("a look costs no command for it").isEmpty();
+        LockRow row = only(builder.rows(Map.of(), List.of(), List.of()));
+        assertThat(row.name()).isEqualTo("hot");
+        assertThat(row.holder()).isEmpty();
+        assertThat(row.acquiredPerSecond()).isEqualTo(150);
+        assertThat(row.handedOnPerSecond()).isEqualTo(84);
+    }
+
     @Test
     void aSilentHolderIsDeadIfTheStoreSaysThatItsHoldLasts() {
         PictureBuilder builder = builder(TestCards.of("a").holds("x", 4).heard(16));

@@ -28,10 +28,11 @@ import picocli.CommandLine.Parameters;
         versionProvider = Version.class,
         synopsisHeading = "%nUsage: ",
         descriptionHeading = "%n",
-        header = "List the locks that are held or waited for.",
+        header = "List the locks that are held, waited for, or busy.",
         description = {
-            "By longest wait x waiters. It lists what the clients' cards say, each up to a few seconds old. A lock of"
-                    + " another library is listed if a client of Holdfast waits for it.",
+            "By longest wait x waiters. It lists what the clients' cards say, each up to a few seconds old. A lock that"
+                    + " is held for moments only, at least once a second, is listed without a holder. A lock of another"
+                    + " library is listed if a client of Holdfast waits for it.",
             ""
         },
         footer = {
@@ -82,15 +83,20 @@ public final class LsCommand implements Callable<Integer> {
         return ExitCode.OK;
     }
 
+    private static String clients(int count) {
+        return switch (count) {
+            case 0 -> "no client of Holdfast uses this store now";
+            case 1 -> "the only client says";
+            default -> "all " + count + " clients say";
+        };
+    }
+
     private void print(LockPicture picture, List<LockRow> locks) {
         if (locks.isEmpty()) {
-            io.complain(
-                    picture.clients().isEmpty()
-                            ? "no client has a card there (cards are written a few seconds after a client connects)"
-                            : "no lock " + (pattern.equals("*") ? "" : "like " + pattern + " ")
-                                    + "is held or waited for by the "
-                                    + picture.clients().size()
-                                    + " clients with cards");
+            io.complain("no lock " + (pattern.equals("*") ? "" : "like " + pattern + " ") + "is held or waited for, as "
+                    + clients(picture.clients().size())
+                    + " (a lock appears here up to " + picture.period().toSeconds()
+                    + " s after it was acquired; inspect NAME asks the store at once)");
             return;
         }
         Output output = Output.of(io);

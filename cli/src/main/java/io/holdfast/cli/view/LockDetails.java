@@ -25,7 +25,14 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
         List<String> lines = new ArrayList<>();
         field(lines, "name", lock.name());
         if (lock.holder().isEmpty()) {
-            field(lines, "held by", "nobody");
+            boolean known = lock.waiters() > 0 || lock.acquiredPerSecond() > 0;
+            field(
+                    lines,
+                    "held by",
+                    known
+                            ? "nobody"
+                            : "nobody; no client of Holdfast waits for this name or used it often of late"
+                                    + " (is the name right?)");
         } else {
             addHolder(lines, lock.holder().get());
         }

@@ -35,6 +35,9 @@ public final class ConsoleHandler implements AutoCloseable {
     /** The header of a release that carries the secret of the page. Pages of other origins cannot send it. */
     private static final String SECRET = "X-Holdfast-Secret";
 
+    /** As long as the longest lock name. */
+    private static final int FILTER_MAX = 1_024;
+
     private static final int OK = 200;
     private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
@@ -82,6 +85,10 @@ public final class ConsoleHandler implements AutoCloseable {
 
     private ConsoleResponse events(ConsoleRequest request) {
         String name = request.parameters().get("lock");
+        String filter = request.parameters().get("filter");
+        if (filter != null && filter.length() > FILTER_MAX) {
+            return text(BAD_REQUEST, "A filter has at most " + FILTER_MAX + " characters");
+        }
         try {
             String first = PictureFeed.event(
                     "hello",
@@ -89,7 +96,7 @@ public final class ConsoleHandler implements AutoCloseable {
                             "store", client.describeStore(),
                             "secret", isReleaseAllowed ? secret.text() : null,
                             "intervalMillis", INTERVAL.toMillis()));
-            return feed.open(first, name == null ? null : LockClient.checkName(name))
+            return feed.open(first, name == null ? null : LockClient.checkName(name), filter)
                     .map(stream -> new ConsoleResponse(OK, headers("text/event-stream"), "", Optional.of(stream)))
                     .orElseGet(() -> text(UNAVAILABLE, "Too many pages are open, or this one is being closed"));
         } catch (IllegalArgumentException e) {

@@ -35,7 +35,7 @@ final class PictureFeed implements AutoCloseable {
     private final List<Stream> streams = new ArrayList<>();
     private @Nullable Thread reader;
     private @Nullable String latest;
-    private boolean hasNewName;
+    private boolean hasNewWish;
     private boolean closed;
 
     /**
@@ -54,20 +54,21 @@ final class PictureFeed implements AutoCloseable {
      *
      * @param first the event that comes before all others
      * @param name a lock that the browser shows, about which the store is asked in any case
+     * @param filter a text of which the browser shows the locks, even if others are more urgent
      */
-    Optional<EventStream> open(String first, @Nullable String name) {
+    Optional<EventStream> open(String first, @Nullable String name, @Nullable String filter) {
         mutex.lock();
         try {
             if (closed || streams.size() >= STREAMS_MAX) {
                 return Optional.empty();
             }
-            Stream stream = new Stream(first, name);
+            Stream stream = new Stream(first, name, filter);
             streams.add(stream);
             if (reader == null) {
                 reader = DaemonThreads.unstarted("holdfast-console", this::read);
                 reader.start();
-            } else if (name != null) {
-                hasNewName = true;
+            } else if (name != null || filter != null) {
+                hasNewWish = true;
                 changed.signal();
             }
             return Optional.of(stream);
@@ -90,8 +91,8 @@ final class PictureFeed implements AutoCloseable {
 
     private void read() {
         try {
-            for (Set<String> names = wanted(); names != null; names = wanted()) {
-                publish(event(names));
+            for (Wishes wishes = wishes(); wishes != null; wishes = wishes()) {
+                publish(event(wishes));
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // nobody does this; the thread ends
@@ -100,8 +101,11 @@ final class PictureFeed implements AutoCloseable {
         }
     }
 
-    /** Returns the names that browsers show; null if no browser listens, so that the reader ends. */
-    private @Nullable Set<String> wanted() {
+    /** What browsers show beside the most urgent locks. */
+    private record Wishes(Set<String> names, Set<String> filters) {}
+
+    /** Returns what browsers show; null if no browser listens, so that the reader ends. */
+    private @Nullable Wishes wishes() {
         mutex.lock();
         try {
             if (streams.isEmpty()) {
@@ -109,21 +113,25 @@ final class PictureFeed implements AutoCloseable {
                 latest = null;
                 return null;
             }
-            Set<String> names = new HashSet<>();
+            Wishes wishes = new Wishes(new HashSet<>(), new HashSet<>());
             for (Stream stream : streams) {
                 if (stream.name != null) {
-                    names.add(stream.name);
+                    wishes.names().add(stream.name);
+                }
+                if (stream.filter != null) {
+                    wishes.filters().add(stream.filter);
                 }
             }
-            return names;
+            return wishes;
         } finally {
             mutex.unlock();
         }
     }
 
-    private String event(Set<String> names) {
+    private String event(Wishes wishes) {
         try {
-            return event("picture", PictureJson.of(look.apply(names), names));
+            LockPicture picture = look.apply(wishes.names());
+            return event("picture", PictureJson.of(picture, wishes.names(), wishes.filters()));
         } catch (LockException e) {
             return event("failed", Json.object("message", e.getMessage()));
         } catch (RuntimeException e) {
@@ -143,10 +151,10 @@ final class PictureFeed implements AutoCloseable {
             latest = event;
             published.signalAll();
             long left = interval.toNanos();
-            while (!hasNewName && !streams.isEmpty() && left > 0) {
+            while (!hasNewWish && !streams.isEmpty() && left > 0) {
                 left = changed.awaitNanos(left);
             }
-            hasNewName = false;
+            hasNewWish = false;
         } finally {
             mutex.unlock();
         }
@@ -169,13 +177,15 @@ final class PictureFeed implements AutoCloseable {
     private final class Stream implements EventStream {
 
         private final @Nullable String name;
+        private final @Nullable String filter;
         private @Nullable String first;
         private @Nullable String seen;
         private boolean ended;
 
-        Stream(String first, @Nullable String name) {
+        Stream(String first, @Nullable String name, @Nullable String filter) {
             this.first = first;
             this.name = name;
+            this.filter = filter;
         }
 
         @Override

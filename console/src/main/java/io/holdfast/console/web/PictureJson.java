@@ -5,10 +5,13 @@ import io.holdfast.console.LockPicture;
 import io.holdfast.console.LockRow;
 import io.holdfast.console.json.LockJson;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a picture for the page: counts of everything, and the details that a person can look at. */
@@ -16,14 +19,20 @@ final class PictureJson {
 
     private static final int URGENT_MAX = 200;
     private static final int BUSIEST_MAX = 50;
+    private static final int FOUND_MAX = 200;
     private static final int CLIENTS_MAX = 200;
     private static final int CYCLES_MAX = 20;
     private static final int QUEUE_MAX = 50;
 
     private PictureJson() {}
 
-    /** @param names locks that are in it even if others are more urgent */
-    static Map<String, @Nullable Object> of(LockPicture picture, Set<String> names) {
+    /**
+     * Returns a picture.
+     *
+     * @param names locks that are in it even if others are more urgent
+     * @param filters texts of which the most urgent locks are in it, too
+     */
+    static Map<String, @Nullable Object> of(LockPicture picture, Set<String> names, Set<String> filters) {
         List<LockRow> locks = picture.locks();
         LinkedHashSet<LockRow> shown = new LinkedHashSet<>();
         locks.stream().limit(URGENT_MAX).forEach(shown::add);
@@ -33,17 +42,23 @@ final class PictureJson {
                 .limit(BUSIEST_MAX)
                 .forEach(shown::add);
         locks.stream().filter(row -> names.contains(row.name())).forEach(shown::add);
+        Map<String, @Nullable Object> found = new LinkedHashMap<>(); // how many there are, by filter
+        for (String filter : filters) {
+            List<LockRow> matching =
+                    locks.stream().filter(row -> matches(row, filter)).toList();
+            matching.stream().limit(FOUND_MAX).forEach(shown::add);
+            found.put(filter, matching.size());
+        }
 
         Map<String, @Nullable Object> json = LockJson.of(shortened(picture), List.of());
         json.put("locks", shown.stream().map(PictureJson::of).toList());
         json.put("lockCount", locks.size());
+        json.put("found", found);
         json.put(
                 "heldCount",
                 locks.stream().filter(row -> row.holder().isPresent()).count());
         json.put("waiterCount", locks.stream().mapToInt(LockRow::waiters).sum());
-        json.put(
-                "acquiredPerSecond",
-                locks.stream().mapToDouble(LockRow::acquiredPerSecond).sum());
+        json.put("acquiredPerSecond", picture.acquiredPerSecond());
         json.put("clientCount", picture.clients().size());
         json.put(
                 "silentCount",
@@ -51,6 +66,17 @@ final class PictureJson {
         json.put("cycleCount", picture.cycles().size());
         json.put("possibleCycleCount", picture.possibleCycles().size());
         return json;
+    }
+
+    /** Returns whether the page would show the lock under this filter. */
+    private static boolean matches(LockRow row, String filter) {
+        String wanted = filter.toLowerCase(Locale.ROOT);
+        return Stream.of(
+                        Stream.of(row.name()),
+                        row.holder().stream().flatMap(holder -> Stream.of(holder.title(), holder.id())),
+                        row.queue().stream().map(queued -> queued.client().title()))
+                .flatMap(texts -> texts)
+                .anyMatch(text -> text.toLowerCase(Locale.ROOT).contains(wanted));
     }
 
     private static LockPicture shortened(LockPicture picture) {

@@ -9,6 +9,7 @@ import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,7 @@ class ConsoleHandlerTest {
     private final LockClient holder = client("billing", CardDetail.NAMES);
     private final LockClient viewer = client("viewer", CardDetail.OFF);
     private final ConsoleHandler handler = new ConsoleHandler(viewer, true);
+    private final List<LockClient> others = new ArrayList<>();
     private final Map<String, String> headers = new HashMap<>(Map.of("Origin", ORIGIN));
 
     private LockClient client(String name, CardDetail cards) {
@@ -46,6 +48,7 @@ class ConsoleHandlerTest {
     @AfterEach
     void close() {
         handler.close();
+        others.forEach(LockClient::close);
         viewer.close();
         holder.close();
     }
@@ -85,6 +88,37 @@ class ConsoleHandlerTest {
         assertThat(handler.handle(request("GET", "/events", Map.of("lock", "x".repeat(2_000))))
                         .status())
                 .isEqualTo(400);
+        assertThat(handler.handle(request("GET", "/events", Map.of("filter", "x".repeat(2_000))))
+                        .status())
+                .isEqualTo(400);
+    }
+
+    /** The page has the 200 most urgent locks, and a person looks for another one. */
+    @Test
+    void aFilterFindsALockThatIsNotUrgent() throws InterruptedException {
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            LockClient each = client("worker" + i, CardDetail.NAMES);
+            others.add(each);
+            for (int j = 0; j < 60; j++) {
+                leases.add(each.tryAcquire("order:" + (100 * i + j)).orElseThrow());
+            }
+            time.advance(Duration.ofMillis(100));
+        }
+        time.advance(Duration.ofSeconds(20)); // so that they are not the busiest of late, either
+        try (EventStream events = events(Map.of())) {
+            events.next();
+            assertThat(events.next()).contains("\"lockCount\":300").doesNotContain("\"name\":\"order:459\"");
+        }
+        try (EventStream events = events(Map.of("filter", "ORDER:459"))) {
+            events.next();
+            String picture = events.next();
+            while (picture != null && picture.contains("\"found\":{}")) {
+                picture = events.next(); // the one before, for the other browser
+            }
+            assertThat(picture).contains("\"lockCount\":300", "\"found\":{\"ORDER:459\":1}", "\"name\":\"order:459\"");
+        }
+        leases.forEach(Lease::release);
     }
 
     @Test
@@ -127,7 +161,7 @@ class ConsoleHandlerTest {
         headers.put("Origin", ORIGIN);
         assertRefused(400, "needs the parameters", Map.of("name", "nightly"));
         assertRefused(400, "name", Map.of("name", " ", "holder", id));
-        assertRefused(409, id + " holds it now", Map.of("name", "nightly", "holder", "hf-another:1"));
+        assertRefused(409, ": billing@", Map.of("name", "nightly", "holder", "hf-another:1"));
         assertThat(lease.isValid()).isTrue();
 
         ConsoleResponse released = handler.handle(request("POST", "/release", parameters));

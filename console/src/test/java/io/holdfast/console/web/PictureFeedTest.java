@@ -54,11 +54,11 @@ class PictureFeedTest {
     @Test
     void oneLookServesAllBrowsers() throws InterruptedException {
         PictureFeed one = feed(NEVER, NEVER);
-        EventStream first = one.open("hello", null).orElseThrow();
+        EventStream first = one.open("hello", null, null).orElseThrow();
         assertThat(first.next()).isEqualTo("hello");
         String picture = first.next();
         assertThat(picture).startsWith("event: picture\n");
-        EventStream second = one.open("hello again", null).orElseThrow();
+        EventStream second = one.open("hello again", null, null).orElseThrow();
         assertThat(second.next()).isEqualTo("hello again");
         assertThat(second.next()).isSameAs(picture);
         assertThat(looks).hasSize(1);
@@ -67,9 +67,9 @@ class PictureFeedTest {
     @Test
     void aNewNameIsLookedAtAtOnceTogetherWithThoseOfOthers() throws InterruptedException {
         PictureFeed one = feed(NEVER, NEVER);
-        EventStream first = one.open("", "a").orElseThrow();
+        EventStream first = one.open("", "a", null).orElseThrow();
         assertThat(looks.poll(20, TimeUnit.SECONDS)).containsExactly("a");
-        EventStream second = one.open("", "b").orElseThrow();
+        EventStream second = one.open("", "b", null).orElseThrow();
         assertThat(looks.poll(20, TimeUnit.SECONDS)).containsExactlyInAnyOrder("a", "b");
         assertThat(first).isNotSameAs(second);
     }
@@ -77,7 +77,7 @@ class PictureFeedTest {
     @Test
     void nobodyReadsTheStoreWhileNobodyLooks() throws InterruptedException {
         PictureFeed one = feed(SOON, NEVER);
-        EventStream stream = one.open("", null).orElseThrow();
+        EventStream stream = one.open("", null, null).orElseThrow();
         stream.next();
         stream.next();
         assertThat(stream.next()).startsWith("event: picture\n");
@@ -89,7 +89,7 @@ class PictureFeedTest {
         assertThat(looks).hasSizeLessThanOrEqualTo(1);
         looks.clear();
 
-        EventStream another = one.open("", null).orElseThrow();
+        EventStream another = one.open("", null, null).orElseThrow();
         another.next();
         assertThat(another.next()).startsWith("event: picture\n");
     }
@@ -97,7 +97,7 @@ class PictureFeedTest {
     @Test
     void aFailureIsAnEventAndTheReaderGoesOn() throws InterruptedException {
         failure = new LockStoreException("redis://h:1 does not answer", "redis://h:1", null);
-        EventStream stream = feed(SOON, NEVER).open("", null).orElseThrow();
+        EventStream stream = feed(SOON, NEVER).open("", null, null).orElseThrow();
         stream.next();
         assertThat(stream.next()).isEqualTo("event: failed\ndata: {\"message\":\"redis://h:1 does not answer\"}\n\n");
         failure = null;
@@ -110,7 +110,7 @@ class PictureFeedTest {
 
     @Test
     void aSilentStreamHasComments() throws InterruptedException {
-        EventStream stream = feed(NEVER, SOON).open("", null).orElseThrow();
+        EventStream stream = feed(NEVER, SOON).open("", null, null).orElseThrow();
         stream.next();
         String next = stream.next();
         while (":\n\n".equals(next)) {
@@ -125,11 +125,11 @@ class PictureFeedTest {
         PictureFeed one = feed(NEVER, NEVER);
         List<EventStream> streams = new ArrayList<>();
         for (int i = 0; i < PictureFeed.STREAMS_MAX; i++) {
-            streams.add(one.open("", null).orElseThrow());
+            streams.add(one.open("", null, null).orElseThrow());
         }
-        assertThat(one.open("", null)).isEmpty();
+        assertThat(one.open("", null, null)).isEmpty();
         streams.remove(0).close();
-        streams.add(one.open("", null).orElseThrow());
+        streams.add(one.open("", null, null).orElseThrow());
         one.close();
         for (EventStream stream : streams) {
             String next = stream.next();
@@ -137,6 +137,6 @@ class PictureFeedTest {
                 next = stream.next();
             }
         }
-        assertThat(one.open("", null)).isEmpty();
+        assertThat(one.open("", null, null)).isEmpty();
     }
 }

@@ -39,7 +39,7 @@ class PictureJsonTest {
         LockPicture picture = new LockPicture(
                 locks, Collections.nCopies(MANY, client), List.of(), List.of(), List.of(), Duration.ofSeconds(5), 0);
 
-        Map<String, ?> json = PictureJson.of(picture, Set.of("lock500"));
+        Map<String, ?> json = PictureJson.of(picture, Set.of("lock500"), Set.of());
 
         // The most urgent, the busiest, and the one that is open.
         List<?> sent = (List<?>) json.get("locks");
@@ -53,5 +53,14 @@ class PictureJsonTest {
         assertThat(json.get("lockCount")).isEqualTo(MANY);
         assertThat(json.get("clientCount")).isEqualTo(MANY);
         assertThat(json.get("waiterCount")).isEqualTo(2 * MANY * MANY);
+
+        // The browser's filter reaches locks that are neither urgent nor busy.
+        json = PictureJson.of(picture, Set.of(), Set.of("LOCK77", "no such"));
+        assertThat((List<?>) json.get("locks")).extracting("name").contains("lock77", "lock770", "lock779");
+        assertThat((List<?>) json.get("locks")).hasSize(200 + 50 + 10);
+        assertThat(json.get("found")).isEqualTo(Map.of("LOCK77", 11, "no such", 0));
+        json = PictureJson.of(picture, Set.of(), Set.of("a@pod"));
+        assertThat((List<?>) json.get("locks")).as("all match").hasSize(200 + 50);
+        assertThat(json.get("found")).isEqualTo(Map.of("a@pod", MANY));
     }
 }
