@@ -348,12 +348,12 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     }
 
     @Override
-    public void release(Duration holdAtLeast) {
+    public void releaseHoldingAtLeast(Duration holdAtLeast) {
         end(Limits.checkWait("holdAtLeast", holdAtLeast)).await();
     }
 
     @Override
-    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+    public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
         return end(Limits.checkWait("holdAtLeast", holdAtLeast)).stage();
     }
 

@@ -111,7 +111,7 @@ public interface Lease extends AutoCloseable {
      * @throws LeaseLostException if the lease was lost before: the work under it was not protected to its end
      */
     default void release() {
-        release(Duration.ZERO);
+        releaseHoldingAtLeast(Duration.ZERO);
     }
 
     /**
@@ -125,10 +125,10 @@ public interface Lease extends AutoCloseable {
      *     nevertheless, and the client asks the store again in the background
      * @throws IllegalArgumentException if negative or longer than 100 years
      */
-    void release(Duration holdAtLeast);
+    void releaseHoldingAtLeast(Duration holdAtLeast);
 
-    /** Ends the lease as {@link #release(Duration)} does, without a thread that waits. */
-    CompletionStage<Void> releaseAsync(Duration holdAtLeast);
+    /** Ends the lease as {@link #releaseHoldingAtLeast(Duration)} does, without a thread that waits. */
+    CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast);
 
     /**
      * Ends the lease as {@link #release()} does, without a thread that waits. The stage completes on the client's
@@ -136,7 +136,7 @@ public interface Lease extends AutoCloseable {
      * a complete stage.
      */
     default CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
+        return releaseHoldingAtLeastAsync(Duration.ZERO);
     }
 
     /** Does the same as {@link #release()}. */

@@ -75,18 +75,18 @@ sealed class LeaseHandle implements Lease permits TaskLease {
     }
 
     @Override
-    public void release(Duration holdAtLeast) {
+    public void releaseHoldingAtLeast(Duration holdAtLeast) {
         try {
-            lease.release(holdAtLeast);
+            lease.releaseHoldingAtLeast(holdAtLeast);
         } finally {
             Reference.reachabilityFence(this);
         }
     }
 
     @Override
-    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+    public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
         try {
-            return lease.releaseAsync(holdAtLeast);
+            return lease.releaseHoldingAtLeastAsync(holdAtLeast);
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Thrown when the store failed, or answered nothing during a whole wait for a lock. If a method that acquires throws
  * it, the lock was not taken, and may be free or busy. {@link Lease#extend} throws it if the store did not confirm the
- * new time, and {@link Lease#release(Duration)} if it did not confirm that the name stays locked. The message contains
- * the store's own words.
+ * new time, and {@link Lease#releaseHoldingAtLeast(Duration)} if it did not confirm that the name stays
+ * locked. The message contains the store's own words.
  *
  * <pre>{@code
  * try (Lease lease = locks.acquire("report")) {

@@ -62,19 +62,19 @@ public interface MultiLease extends AutoCloseable {
      * @throws LeaseLostException if one of them was lost before; all others are released
      */
     default void release() {
-        release(Duration.ZERO);
+        releaseHoldingAtLeast(Duration.ZERO);
     }
 
-    /** Ends all leases, but keeps each name locked as {@link Lease#release(Duration)} does. */
-    void release(Duration holdAtLeast);
+    /** Ends all leases, but keeps each name locked as {@link Lease#releaseHoldingAtLeast(Duration)} does. */
+    void releaseHoldingAtLeast(Duration holdAtLeast);
 
     /** Ends all leases as {@link #release()} does, without a thread that waits. */
     default CompletionStage<Void> releaseAsync() {
-        return releaseAsync(Duration.ZERO);
+        return releaseHoldingAtLeastAsync(Duration.ZERO);
     }
 
-    /** Ends all leases as {@link #release(Duration)} does, without a thread that waits. */
-    CompletionStage<Void> releaseAsync(Duration holdAtLeast);
+    /** Ends all leases as {@link #releaseHoldingAtLeast(Duration)} does, without a thread that waits. */
+    CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast);
 
     /** Does the same as {@link #release()}. */
     @Override

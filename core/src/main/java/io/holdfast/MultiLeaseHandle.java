@@ -84,13 +84,13 @@ final class MultiLeaseHandle implements MultiLease {
     }
 
     @Override
-    public void release(Duration holdAtLeast) {
+    public void releaseHoldingAtLeast(Duration holdAtLeast) {
         // All releases are on their way before this thread waits for the first answer.
         awaitAll(endAll(holdAtLeast), LeaseEnding::await);
     }
 
     @Override
-    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+    public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
         return all(endAll(holdAtLeast), LeaseEnding::stage);
     }
 

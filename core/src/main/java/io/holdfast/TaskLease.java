@@ -15,14 +15,14 @@ final class TaskLease extends LeaseHandle {
     }
 
     @Override
-    public void release(Duration holdAtLeast) {
+    public void releaseHoldingAtLeast(Duration holdAtLeast) {
         lease.ensureReleasedByItsThread();
-        super.release(holdAtLeast);
+        super.releaseHoldingAtLeast(holdAtLeast);
     }
 
     @Override
-    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+    public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
         lease.ensureReleasedByItsThread();
-        return super.releaseAsync(holdAtLeast);
+        return super.releaseHoldingAtLeastAsync(holdAtLeast);
     }
 }

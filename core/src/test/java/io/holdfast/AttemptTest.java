@@ -84,7 +84,7 @@ class AttemptTest extends EngineFixture {
         LockClient late = client("late", executingLate(2_000), settings -> {});
         CompletableFuture<Lease> lease = acquire(late, "a");
         advance(100);
-        now(lease).release(ofSeconds(10));
+        now(lease).releaseHoldingAtLeast(ofSeconds(10));
         advance(9_000);
         assertThat(other.tryAcquire("a")).isEmpty();
     }

@@ -174,7 +174,8 @@ class DeadlockTest {
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("cannot be released by thread \"other\"")
                         .hasMessageContaining("(expected: a release by thread \"" + test + "\"");
-                assertThatThrownBy(() -> lease.releaseAsync(Duration.ZERO)).isInstanceOf(IllegalStateException.class);
+                assertThatThrownBy(() -> lease.releaseHoldingAtLeastAsync(Duration.ZERO))
+                        .isInstanceOf(IllegalStateException.class);
             });
             join(other);
             assertThat(lease.isValid()).isTrue();

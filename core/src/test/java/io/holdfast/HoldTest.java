@@ -311,7 +311,7 @@ class HoldTest extends EngineFixture {
         Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(ofSeconds(60))));
         store.renews = Fate.FAIL;
         store.abandons = Fate.FAIL;
-        assertThatThrownBy(() -> lease.release(ofSeconds(1))).isInstanceOf(LockStoreException.class);
+        assertThatThrownBy(() -> lease.releaseHoldingAtLeast(ofSeconds(1))).isInstanceOf(LockStoreException.class);
         advance(1_000);
         long before = 0;
         for (long at = 1_000; at < 61_000; at += 3_000) {

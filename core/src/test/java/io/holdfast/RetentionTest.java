@@ -22,7 +22,7 @@ class RetentionTest extends EngineFixture {
     void the_name_stays_locked_for_that_time_from_the_grant() {
         Lease lease = now(acquire(client, "a"));
         advance(4_000);
-        lease.release(LONG);
+        lease.releaseHoldingAtLeast(LONG);
         assertThat(lease.isValid()).isFalse();
         CompletableFuture<Lease> here = acquire(client, "a");
         CompletableFuture<Lease> there = acquire(other, "a");
@@ -72,7 +72,7 @@ class RetentionTest extends EngineFixture {
                 });
         Lease lease = now(acquire(stalling, "a"));
         CompletableFuture<Lease> next = acquire(other, "a");
-        lease.release(Duration.ofMillis(40));
+        lease.releaseHoldingAtLeast(Duration.ofMillis(40));
         assertThat(stalled[0]).isTrue();
         assertThat(behind.renewals.get(behind.renewals.size() - 1).leaseMillis())
                 .isPositive();
@@ -82,7 +82,7 @@ class RetentionTest extends EngineFixture {
 
     @Test
     void it_stays_locked_when_the_client_is_closed() {
-        now(acquire(client, "a")).release(LONG);
+        now(acquire(client, "a")).releaseHoldingAtLeast(LONG);
         client.engine().closeAsync();
         advance(9_900);
         assertThat(other.tryAcquire("a")).isEmpty();
@@ -98,7 +98,7 @@ class RetentionTest extends EngineFixture {
         advance(10);
         now(first).release();
         advance(0);
-        now(second).release(LONG);
+        now(second).releaseHoldingAtLeast(LONG);
         // The message of the grant, doubled on its way.
         requireNonNull(store.listener).granted(requireNonNull(store.pushed));
         advance(5_000);
@@ -109,7 +109,7 @@ class RetentionTest extends EngineFixture {
 
     @Test
     void it_is_freed_on_the_dot_by_a_client_that_lives() {
-        now(acquire(client, "a")).release(LONG);
+        now(acquire(client, "a")).releaseHoldingAtLeast(LONG);
         CompletableFuture<Lease> there = acquire(other, "a");
         advance(10_001);
         now(there).release();
@@ -122,7 +122,7 @@ class RetentionTest extends EngineFixture {
     void a_time_that_ends_before_the_answer_is_no_loss() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.REQUEST_HELD;
-        CompletionStage<Void> released = lease.releaseAsync(Duration.ofMillis(5));
+        CompletionStage<Void> released = lease.releaseHoldingAtLeastAsync(Duration.ofMillis(5));
         advance(10);
         store.deliverRequests();
 
@@ -134,21 +134,21 @@ class RetentionTest extends EngineFixture {
     void a_release_after_that_time_is_an_ordinary_one() {
         Lease lease = now(acquire(client, "a"));
         advance(10_001);
-        lease.release(LONG);
+        lease.releaseHoldingAtLeast(LONG);
         now(acquire(other, "a")).release();
     }
 
     @Test
     void releasing_again_does_nothing_and_a_lost_lease_says_so() {
         Lease lease = now(acquire(client, "a"));
-        lease.release(LONG);
+        lease.releaseHoldingAtLeast(LONG);
         lease.release();
-        lease.release(LONG);
+        lease.releaseHoldingAtLeast(LONG);
 
         Lease lost = now(acquire(client, "b"));
         store.renews = Fate.FAIL;
         advance(3_000);
-        assertThatThrownBy(() -> lost.release(LONG)).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(() -> lost.releaseHoldingAtLeast(LONG)).isInstanceOf(LeaseLostException.class);
         store.renews = Fate.PASS;
     }
 
@@ -156,14 +156,15 @@ class RetentionTest extends EngineFixture {
     void a_hold_that_was_gone_shows_at_the_release() {
         Lease lease = now(acquire(client, "a"));
         server.connect(new io.holdfast.spi.StoreContext("admin", time)).forceRelease("a", null);
-        assertThatThrownBy(() -> lease.release(LONG)).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(() -> lease.releaseHoldingAtLeast(LONG)).isInstanceOf(LeaseLostException.class);
     }
 
     @Test
     void a_store_that_does_not_answer_is_asked_again() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
-        CompletableFuture<Void> released = lease.releaseAsync(LONG).toCompletableFuture();
+        CompletableFuture<Void> released =
+                lease.releaseHoldingAtLeastAsync(LONG).toCompletableFuture();
         assertThatThrownBy(released::join)
                 .hasCauseInstanceOf(LockStoreException.class)
                 .hasMessageContaining("The store was not asked to keep the lock \"a\"");
@@ -182,7 +183,7 @@ class RetentionTest extends EngineFixture {
     void a_client_that_is_closed_asks_no_more() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
-        assertThatThrownBy(() -> lease.release(LONG)).isInstanceOf(LockStoreException.class);
+        assertThatThrownBy(() -> lease.releaseHoldingAtLeast(LONG)).isInstanceOf(LockStoreException.class);
         client.close();
         long asked = store.count("renew");
         advance(9_000);
@@ -232,7 +233,7 @@ class RetentionTest extends EngineFixture {
     void a_name_that_was_not_kept_because_the_store_could_not_be_told_in_time_is_told_of() {
         Lease lease = now(acquire(client, "a"));
         store.renews = Fate.FAIL;
-        assertThatThrownBy(() -> lease.release(LONG))
+        assertThatThrownBy(() -> lease.releaseHoldingAtLeast(LONG))
                 .isInstanceOf(LockStoreException.class)
                 .hasMessageContaining("store: down");
         advance(3_100);
@@ -247,9 +248,9 @@ class RetentionTest extends EngineFixture {
     void a_name_that_may_not_be_kept_to_its_end_is_told_of() {
         try (Warnings warnings = new Warnings()) {
             store.renews = Fate.FAIL;
-            now(acquire(client, "a")).releaseAsync(Duration.ofSeconds(4));
+            now(acquire(client, "a")).releaseHoldingAtLeastAsync(Duration.ofSeconds(4));
             // Its lease is longer than that.
-            now(acquire(client, "b")).releaseAsync(Duration.ofSeconds(2));
+            now(acquire(client, "b")).releaseHoldingAtLeastAsync(Duration.ofSeconds(2));
             advance(5_000);
             assertThat(warnings.said()).singleElement().asString().contains("lock \"a\" may become free before");
         }

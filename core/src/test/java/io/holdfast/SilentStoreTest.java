@@ -295,7 +295,7 @@ class SilentStoreTest extends EngineFixture {
         CompletableFuture<Lease> waiting = acquire(client, "a", DEFAULTS.waitAtMost(ofSeconds(1)));
         advance(400);
         store.acquires = Fate.REQUEST_HELD;
-        held.release(ofSeconds(2));
+        held.releaseHoldingAtLeast(ofSeconds(2));
         advance(600);
         assertThatThrownBy(waiting::join)
                 .hasCauseInstanceOf(LockTimeoutException.class)

@@ -70,10 +70,10 @@ final class StubLease implements Lease {
     public void release() {}
 
     @Override
-    public void release(Duration holdAtLeast) {}
+    public void releaseHoldingAtLeast(Duration holdAtLeast) {}
 
     @Override
-    public CompletionStage<Void> releaseAsync(Duration holdAtLeast) {
+    public CompletionStage<Void> releaseHoldingAtLeastAsync(Duration holdAtLeast) {
         return releaseAsync();
     }
 

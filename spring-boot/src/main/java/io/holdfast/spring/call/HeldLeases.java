@@ -70,14 +70,14 @@ final class HeldLeases {
             if (!isLeftByLast()) {
                 return false;
             }
-            leases.release(holdAtLeast);
+            leases.releaseHoldingAtLeast(holdAtLeast);
             return true;
         }
 
         /** Removes a user as {@link #leave} does, without a thread that waits. Returns null if others remain. */
         @Nullable
         CompletionStage<Void> leaveAsync() {
-            return isLeftByLast() ? leases.releaseAsync(holdAtLeast) : null;
+            return isLeftByLast() ? leases.releaseHoldingAtLeastAsync(holdAtLeast) : null;
         }
 
         private boolean isLeftByLast() {

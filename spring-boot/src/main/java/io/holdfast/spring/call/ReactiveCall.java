@@ -271,7 +271,7 @@ final class ReactiveCall {
                 entered.forEach(each -> each.entry().leaveAsync());
                 CompletableFuture<MultiLease> future = acquiring;
                 if (future != null) {
-                    var unused = future.thenAccept(leases -> leases.releaseAsync(call.holdAtLeast()));
+                    var unused = future.thenAccept(leases -> leases.releaseHoldingAtLeastAsync(call.holdAtLeast()));
                 }
             }
             observed.ended(outcome(signal), failure);

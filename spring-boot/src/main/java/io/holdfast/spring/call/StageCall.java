@@ -138,7 +138,7 @@ final class StageCall {
         passCancelsTo(work);
         work.whenComplete((value, why) -> {
             Throwable failure = unwrapped(why);
-            leases.releaseAsync(call.operation().holdAtLeast()).whenComplete((nothing, atRelease) -> {
+            leases.releaseHoldingAtLeastAsync(call.operation().holdAtLeast()).whenComplete((nothing, atRelease) -> {
                 if (unwrapped(atRelease) instanceof LeaseLostException lost) {
                     end(value, losses.outcome(failure, lost));
                 } else {

@@ -96,7 +96,7 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
         @Override
         protected void doUnlock() {
             try {
-                lease.release(holdAtLeast);
+                lease.releaseHoldingAtLeast(holdAtLeast);
             } catch (LeaseLostException e) {
                 // ShedLock cannot report it to its caller.
                 warn("ended before the task, which ran longer than its lockAtMostFor or lost it: " + e.getMessage());

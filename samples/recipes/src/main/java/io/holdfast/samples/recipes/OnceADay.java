@@ -26,7 +26,7 @@ final class OnceADay {
         }
         try (Lease lease = acquired.get()) {
             report.accept(day);
-            lease.release(Duration.ofDays(2));
+            lease.releaseHoldingAtLeast(Duration.ofDays(2));
             return true;
         }
     }
