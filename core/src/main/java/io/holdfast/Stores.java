@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreContext;
@@ -84,6 +85,8 @@ final class Stores {
             return opener.apply(context);
         } catch (StoreException e) {
             throw new LockStoreException(e, store);
+        } catch (LinkageError e) {
+            throw new LockStoreException(requireNonNull(ClassPathFailures.find(e, "The store")), store);
         }
     }
 

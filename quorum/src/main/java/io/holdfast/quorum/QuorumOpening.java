@@ -1,5 +1,6 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
@@ -159,7 +160,10 @@ final class QuorumOpening {
             if (!member.isDone()) {
                 reasons.add(seat.description + " does not answer");
             } else if (member.isCompletedExceptionally()) {
-                Throwable why = member.handle((none, error) -> error).join();
+                Throwable error = member.handle((none, failure) -> failure).join();
+                StoreException classPath =
+                        error instanceof LinkageError ? ClassPathFailures.find(error, seat.description) : null;
+                Throwable why = classPath == null ? error : classPath;
                 reasons.add(String.valueOf(why.getMessage()));
                 if (why instanceof StoreException known && known.outcome() == Outcome.FATAL) {
                     outcome = Outcome.FATAL;

@@ -5,6 +5,7 @@ import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 
 import io.holdfast.redis.RedisMode;
 import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -51,6 +52,10 @@ public final class OpeningErrors {
 
     /** Returns the failure to connect, or to log in. */
     public StoreException notConnected(Throwable error) {
+        StoreException classPath = ClassPathFailures.find(error, server);
+        if (classPath != null) {
+            return classPath;
+        }
         LoginProvider.LoginFailure noLogin = find(LoginProvider.LoginFailure.class, error);
         if (noLogin != null) {
             return new StoreException(

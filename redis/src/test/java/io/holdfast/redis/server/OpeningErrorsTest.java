@@ -68,6 +68,18 @@ class OpeningErrorsTest {
                 .hasMessageStartingWith("redis-cluster://c1:7000 cannot be reached: refused (start the server");
     }
 
+    /** It was reported as a server that is not started. */
+    @Test
+    void aMissingClassIsAMatterOfTheClassPath() {
+        Throwable missing = new NoClassDefFoundError("io/netty/channel/epoll/EpollIoHandler");
+        StoreException error = notConnected(new RedisConnectionException("Unable to connect", missing));
+        assertThat(error)
+                .hasMessageStartingWith(SERVER + " cannot be opened, because the class path is wrong:"
+                        + " NoClassDefFoundError, io.netty.channel.epoll.EpollIoHandler (")
+                .hasMessageNotContaining("start the server");
+        assertThat(error.outcome()).isEqualTo(StoreException.Outcome.FATAL);
+    }
+
     /** Each of these would get other advice if it were a failure of the connection. */
     static Stream<Exception> failuresOfProviders() {
         return Stream.of(
