@@ -2,6 +2,7 @@ package io.holdfast.zookeeper;
 
 import java.util.function.Consumer;
 import org.apache.curator.framework.state.ConnectionState;
+import org.jspecify.annotations.Nullable;
 
 /** Connects to the ensemble, and makes a new session when one is over. Implemented by Curator and by a simulation. */
 interface Connector {
@@ -11,6 +12,11 @@ interface Connector {
 
     /** Begins to connect and waits for at most that time; returns false if there is no connection then. */
     boolean connect(long millis) throws InterruptedException;
+
+    /** Finds out why no connection was made, for at most that time; returns null if there is no hint. */
+    default @Nullable Throwable reason(long millis) {
+        return null;
+    }
 
     /** Returns the current handle. Each session has another one. */
     Handle handle() throws Exception;

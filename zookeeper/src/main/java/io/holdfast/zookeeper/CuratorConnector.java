@@ -13,16 +13,21 @@ import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.client.ZKClientConfig;
 import org.apache.zookeeper.common.ClientX509Util;
 import org.apache.zookeeper.data.ACL;
+import org.jspecify.annotations.Nullable;
 
 /** Connects by Curator, which logs in and makes a new session when one is over. */
 final class CuratorConnector implements Connector {
 
+    private final NamedThreads threads = new NamedThreads();
+    private final ZooKeeperSettings settings;
+    private final ZKClientConfig config;
     private final CuratorFramework curator;
     private final List<ACL> access;
 
     CuratorConnector(ZooKeeperSettings settings) {
+        this.settings = settings;
         access = access(settings);
-        NamedThreads threads = new NamedThreads();
+        config = config(settings);
         CuratorFrameworkFactory.Builder builder = CuratorFrameworkFactory.builder()
                 .threadFactory(threads)
                 .zookeeperFactory(threads)
@@ -32,7 +37,7 @@ final class CuratorConnector implements Connector {
                 .retryPolicy(new RetryForever(1_000))
                 .ensembleTracker(false)
                 .maxCloseWaitMs(CurrentSession.CLOSE_MILLIS)
-                .zkClientConfig(config(settings));
+                .zkClientConfig(config);
         if (settings.login() != null) {
             builder.authorization("digest", settings.login().getBytes(StandardCharsets.UTF_8));
         }
@@ -48,6 +53,12 @@ final class CuratorConnector implements Connector {
     public boolean connect(long millis) throws InterruptedException {
         curator.start();
         return curator.blockUntilConnected((int) millis, TimeUnit.MILLISECONDS);
+    }
+
+    @Override
+    public @Nullable Throwable reason(long millis) {
+        Throwable notMade = threads.failure();
+        return notMade != null || !settings.tls() ? notMade : TlsProbe.failure(settings.servers(), config, millis);
     }
 
     @Override
@@ -72,7 +83,7 @@ final class CuratorConnector implements Connector {
         };
     }
 
-    private static ZKClientConfig config(ZooKeeperSettings settings) {
+    static ZKClientConfig config(ZooKeeperSettings settings) {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKClientConfig.ENABLE_CLIENT_SASL_KEY, "false");
         if (settings.tls()) {

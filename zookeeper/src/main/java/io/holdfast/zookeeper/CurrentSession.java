@@ -19,6 +19,9 @@ final class CurrentSession {
 
     private static final System.Logger LOG = System.getLogger("io.holdfast.zookeeper");
 
+    /** How long a failed opening looks for its reason. */
+    private static final int REASON_MILLIS = 3_000;
+
     /** How long closing waits for the servers' answers. */
     static final int CLOSE_MILLIS = 2_000;
 
@@ -67,7 +70,7 @@ final class CurrentSession {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);
         }
-        throw errors.unreachable(millis);
+        throw errors.unreachable(millis, connector.reason(REASON_MILLIS));
     }
 
     /** Returns the session, or throws if there is no connection. */

@@ -8,6 +8,7 @@ import org.apache.curator.utils.ZookeeperFactory;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names the threads of Curator and ZooKeeper {@code holdfast-zookeeper…}, so that an operator can tell them from the
@@ -19,6 +20,7 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
     private static final String NAME = "holdfast-zookeeper";
 
     private final AtomicInteger threads = new AtomicInteger();
+    private volatile @Nullable Throwable failure;
 
     @Override
     public Thread newThread(Runnable task) {
@@ -39,12 +41,21 @@ final class NamedThreads implements ThreadFactory, ZookeeperFactory {
         Runnable make = () -> {
             try {
                 made.complete(new ZooKeeper(servers, sessionMillis, watcher, readOnly, config));
+                failure = null;
             } catch (Throwable e) {
+                // Curator only logs it, and tries again.
+                failure = e;
                 made.completeExceptionally(e);
             }
         };
         DaemonThreads.unstarted(NAME, make).start();
         // The constructor does not connect; its threads do. An interrupt is left for the wait that follows.
         return made.join();
+    }
+
+    /** Returns why the last handle could not be made, or null. */
+    @Nullable
+    Throwable failure() {
+        return failure;
     }
 }

@@ -149,7 +149,7 @@ final class StoreAccess {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);
         } catch (TimeoutException e) {
-            throw errors.unreachable(millis);
+            throw errors.unreachable(millis, null);
         } catch (ExecutionException e) {
             throw errors.of(e);
         }

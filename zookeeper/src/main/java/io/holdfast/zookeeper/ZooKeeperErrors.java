@@ -4,16 +4,28 @@ import static io.holdfast.spi.StoreException.Outcome.FATAL;
 import static io.holdfast.spi.StoreException.Outcome.NOT_EXECUTED;
 import static io.holdfast.spi.StoreException.Outcome.UNKNOWN;
 
+import io.holdfast.spi.ClassPathFailures;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
+import java.security.cert.CertPathValidatorException.BasicReason;
+import java.security.cert.CertPathValidatorException.Reason;
+import java.security.cert.PKIXReason;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.jspecify.annotations.Nullable;
 
 /** Translates a failure into what it means for the command, with a message for people. */
 final class ZooKeeperErrors {
+
+    /** The CA is unknown, or another one has its name. */
+    private static final Set<Reason> NOT_TRUSTED = Set.of(PKIXReason.NO_TRUST_ANCHOR, BasicReason.INVALID_SIGNATURE);
 
     private final ZooKeeperSettings settings;
 
@@ -106,22 +118,68 @@ final class ZooKeeperErrors {
                 UNKNOWN, settings.describe() + ": no answer within " + DurationText.of(settings.timeout()), null);
     }
 
-    StoreException unreachable(long millis) {
-        return new StoreException(
-                NOT_EXECUTED,
-                settings.describe() + " cannot be reached within "
-                        + DurationText.of(Duration.ofMillis(millis))
-                        + " (start the servers, a majority of them must run; or correct hosts and ports"
-                        + (settings.tls() ? tls() : "; servers with TLS need tls=true)"),
-                null);
+    /** @param reason what the connector found; null for nothing */
+    StoreException unreachable(long millis, @Nullable Throwable reason) {
+        if (reason instanceof TlsProbe.Failure tls) {
+            return noTls(tls);
+        }
+        StoreException classPath = reason == null ? null : ClassPathFailures.find(reason, settings.describe());
+        return classPath != null
+                ? classPath
+                : new StoreException(
+                        NOT_EXECUTED,
+                        settings.describe() + " cannot be reached within "
+                                + DurationText.of(Duration.ofMillis(millis))
+                                + " (start the servers, a majority of them must run; or correct hosts and ports"
+                                + (settings.tls()
+                                        ? "; the ports must speak TLS, and " + clientCertificate() + ")"
+                                        : "; servers with TLS need tls=true)"),
+                        reason);
     }
 
-    private String tls() {
-        return "; the ports must speak TLS, with a certificate "
-                + (settings.ca() == null ? "that the JVM trusts" : "from the CA in " + settings.ca())
-                + (settings.cert() == null
-                        ? ", and if they want a client certificate, cert= must name one)"
-                        : ", and trust " + settings.cert() + ")");
+    private StoreException noTls(TlsProbe.Failure failure) {
+        String server = failure.server();
+        Throwable last = failure;
+        boolean unknownCa = false;
+        boolean otherHost = false;
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            last = cause;
+            unknownCa |= cause instanceof CertPathBuilderException
+                    || (cause instanceof CertPathValidatorException path && NOT_TRUSTED.contains(path.getReason()));
+            otherHost |= cause instanceof SSLPeerUnverifiedException || isOtherHost(String.valueOf(cause.getMessage()));
+        }
+        String said = String.valueOf(last.getMessage());
+        String why = said;
+        String way = "correct ca= and cert= in the URI";
+        if (unknownCa) {
+            why = "its certificate is not from "
+                    + (settings.ca() == null ? "a CA that the JVM trusts" : "a CA in " + settings.ca());
+            way = "name the right CA with ca=/path/ca.pem";
+        } else if (otherHost) {
+            why = "its certificate is not for this host: " + said;
+            way = "write a host of the certificate into the URI, or add this host to the certificate";
+        } else if (said.contains("Unsupported or unrecognized SSL message")) {
+            why = "the port does not speak TLS";
+            way = "name the servers' secureClientPort, or leave out tls=true";
+        } else if (failure.isRefused()) {
+            why = "it refused this client: " + said;
+            way = clientCertificate();
+        }
+        return new StoreException(
+                FATAL,
+                settings.describe() + ": no TLS connection to " + server + ": " + why + " (" + way + ")",
+                failure);
+    }
+
+    /** The JDK has no type for this. Its words choose the advice, never an outcome. */
+    private static boolean isOtherHost(String said) {
+        return said.startsWith("No subject alternative") || said.startsWith("No name matching");
+    }
+
+    private String clientCertificate() {
+        return settings.cert() == null
+                ? "if the servers want a client certificate, cert= must name one"
+                : "the servers must trust " + settings.cert();
     }
 
     StoreException interrupted(InterruptedException error) {

@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.security.Key;
 import java.security.KeyStore;
 import java.util.ArrayList;
@@ -48,7 +49,9 @@ class ZooKeeperTlsTest {
             }
             assertThatThrownBy(() -> LockClient.connect((uri + other).replace("10s", "1s")))
                     .isInstanceOf(LockStoreException.class)
-                    .hasMessageContaining("from the CA in " + other);
+                    .hasMessageContaining("no TLS connection to 127.0.0.1:" + server.port(0)
+                            + ": its certificate is not from a CA in " + other + " (name the right CA with ca=")
+                    .hasRootCauseInstanceOf(GeneralSecurityException.class);
         }
     }
 
@@ -83,8 +86,8 @@ class ZooKeeperTlsTest {
             for (String other : List.of("", "&cert=" + strange)) {
                 assertThatThrownBy(() -> LockClient.connect(uri + "&timeout=1s" + other))
                         .isInstanceOf(LockStoreException.class)
-                        .hasMessageContaining("cannot be reached within 1 s")
-                        .hasMessageContaining(other.isEmpty() ? "cert= must name one" : "and trust " + strange);
+                        .hasMessageContaining(
+                                other.isEmpty() ? "cert= must name one" : "the servers must trust " + strange);
             }
         }
     }
