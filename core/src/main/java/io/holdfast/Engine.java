@@ -389,6 +389,11 @@ final class Engine {
         }
 
         @Override
+        public void forced(String name, String holderId) {
+            handle(name, state -> state.tenure.onForceHint(holderId));
+        }
+
+        @Override
         public void released(String name) {
             handle(name, state -> state.contention().onHint());
         }

@@ -20,6 +20,12 @@ final class Hold {
     /** The largest base: with the hand-offs, a token has 63 bits. */
     static final long BASE_MAX = (1L << (63 - HAND_OFF_BITS)) - 1;
 
+    /** A message says that the hold was ended by force, and no question was sent since. */
+    private static final byte DOUBTED = 1;
+
+    /** A question that was sent because of such a message has no answer yet. */
+    private static final byte ASKING = 2;
+
     /** Every renewal is confirmed. */
     static final long NEVER = Long.MAX_VALUE;
 
@@ -83,6 +89,9 @@ final class Hold {
 
     /** Whether the last answer to a renewal was a failure. */
     boolean renewalFailing;
+
+    /** {@link #DOUBTED}, {@link #ASKING}, or both. */
+    private byte doubts;
 
     private char handOffs;
 
@@ -154,6 +163,28 @@ final class Hold {
     /** Returns whether the store may keep it for longer than that from now on without a renewal. */
     boolean mayOutlast(long nanos, long now) {
         return Math.max(storeEndNanos, asked.nanos()) - now > nanos;
+    }
+
+    /**
+     * Notes a message that the hold was ended by force. Returns whether to ask the store now; false while an earlier
+     * question is open, so that any number of messages causes one question at a time.
+     */
+    boolean noteDoubt() {
+        doubts |= DOUBTED;
+        return (doubts & ASKING) == 0;
+    }
+
+    /** Notes that a renewal or a look is about to be sent, which is the question if there is a doubt. */
+    void noteQuestion() {
+        if (doubts != 0) {
+            doubts = ASKING;
+        }
+    }
+
+    /** Notes that a renewal or a look was answered, or has failed. Returns whether a doubt is left. */
+    boolean noteAnswer() {
+        doubts &= ~ASKING;
+        return doubts != 0;
     }
 
     /** Returns whether no lease was handed out on it yet: it has the length of its first waiter. */

@@ -292,8 +292,9 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
      * <p>The leases that one client hands on from caller to caller are one hold with one holder id, and so are the locks
      * of one Redisson thread: a later lease of the same hold is ended, too.
      *
-     * <p>After the end, a lease of this client is lost; an owner elsewhere notices within a third of a lease. Waiters of
-     * this client ask the store again.
+     * <p>After the end, a lease of this client is lost. An owner elsewhere is told at once by a message, which makes its
+     * client ask the store; if the message does not arrive, it notices within a third of a lease. Waiters of this client
+     * ask the store again.
      *
      * @param holder the holder to release, as {@link LockState#holder} shows it
      * @throws IllegalArgumentException if the holder is empty

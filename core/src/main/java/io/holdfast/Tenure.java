@@ -175,6 +175,25 @@ final class Tenure {
         }
     }
 
+    /**
+     * A message says that the hold was ended by force. Any program may send such a message, so it ends nothing here: the
+     * store is asked. While renewals fail, the next one asks, which comes soon.
+     */
+    void onForceHint(String holderId) {
+        if (hold != null && hold.isOf(holderId) && hold.noteDoubt() && !hold.renewalFailing) {
+            askNow(hold);
+        }
+    }
+
+    /** Asks the store about the hold at once, or when the next lease is out on it. */
+    private void askNow(Hold held) {
+        long now = time().nanoTime();
+        upkeep().askNow(held, now);
+        if (lease != null) {
+            watch(held, now);
+        }
+    }
+
     /** Marks the hold, which a command that is about to be sent may remove, and returns it. */
     @Nullable
     Hold markForced() {
@@ -193,16 +212,26 @@ final class Tenure {
         if (removed) {
             loseHold(held, "it was removed by force through this client", false);
         } else if (lease != null) {
-            long now = time().nanoTime();
-            upkeep().askNow(held, now);
-            watch(held, now);
+            askNow(held);
         }
     }
 
     void onRenewed(
             Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
+        if (held != hold) {
+            return;
+        }
+        boolean doubted = held.noteAnswer();
+        onAnswer(held, request, sent, reply, error);
+        if (doubted && held == hold && error == null) {
+            askNow(held);
+        }
+    }
+
+    private void onAnswer(
+            Hold held, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
         // If a length was set after this request was sent, its effect has been overwritten.
-        if (held != hold || request.sequence() < held.sequence) {
+        if (request.sequence() < held.sequence) {
             return;
         }
         if (reply instanceof RenewReply.Renewed seen && request.isLook()) {
@@ -264,6 +293,7 @@ final class Tenure {
         if (request == null) {
             return null;
         }
+        due.noteQuestion();
         if (lease != null && lease.noticeForgotten()) {
             state.effects.reportForgotten(lease);
         }

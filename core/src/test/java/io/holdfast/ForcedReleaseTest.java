@@ -1,10 +1,12 @@
 package io.holdfast;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ProbeStore.Fate;
 import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreListener;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -167,6 +169,98 @@ class ForcedReleaseTest extends EngineFixture {
         ActiveLease lease = now(acquire(client, "a"));
         assertThat(client.forceRelease("a", lease.hold.holderId()).isEnded()).isTrue();
         assertThat(lease.isValid()).isFalse();
+    }
+
+    // --- the old holder, in another client ---
+
+    @Test
+    void the_holder_elsewhere_is_told_at_once() {
+        Lease lease = now(acquire(client, "a"));
+        lease.onLost(() -> events.add("lost"));
+        assertThat(other.forceRelease("a")).isTrue();
+        advance(1);
+        assertThat(lease.isValid()).isFalse();
+        assertThat(events).containsExactly("lost");
+        assertThat(store.count("renew")).isEqualTo(1);
+    }
+
+    @Test
+    void a_holder_elsewhere_whose_lease_has_a_fixed_length_is_told_at_once() {
+        Lease lease = now(acquire(client, "a", DEFAULTS.leaseFor(Duration.ofMinutes(10))));
+        assertThat(other.forceRelease("a", client.inspect("a").holder().orElseThrow())
+                        .isEnded())
+                .isTrue();
+        advance(1);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    /** Any program that may publish can send this message, as often as it likes. */
+    @Test
+    void forged_messages_end_nothing_and_cause_one_question_at_a_time() {
+        ActiveLease lease = now(acquire(client, "a"));
+        store.renews = Fate.REPLY_HELD;
+        tellForced(lease, 1_000);
+        tellForced(lease, 1_000);
+        assertThat(store.count("renew")).isEqualTo(1);
+        assertThat(lease.isValid()).isTrue();
+
+        store.renews = Fate.PASS;
+        store.deliverReplies();
+        advance(1);
+        assertThat(store.count("renew")).isEqualTo(2);
+        advance(500);
+        assertThat(store.count("renew")).isEqualTo(2);
+        advance(60_000);
+        assertThat(lease.isValid()).isTrue();
+    }
+
+    @Test
+    void a_message_about_an_earlier_hold_causes_no_question() {
+        ActiveLease earlier = now(acquire(client, "a"));
+        earlier.release();
+        Lease lease = now(acquire(client, "a"));
+        tellForced(earlier, 10);
+        assertThat(store.count("renew")).isZero();
+        assertThat(lease.isValid()).isTrue();
+    }
+
+    /** The store confirms a renewal, executes the force, and its answer and the message cross. */
+    @Test
+    void a_renewal_that_was_executed_before_the_force_is_not_the_answer() {
+        ActiveLease lease = now(acquire(client, "a"));
+        store.renews = Fate.REPLY_HELD;
+        tellForced(lease, 1);
+        assertThat(store.count("renew")).isEqualTo(1);
+        assertThat(other.forceRelease("a")).isTrue();
+        advance(1);
+        store.renews = Fate.PASS;
+        store.deliverReplies();
+        advance(1);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    /** The regular renewals still ask. */
+    @Test
+    void a_store_that_fails_is_not_asked_more_often() {
+        ActiveLease lease = now(acquire(client, "a"));
+        store.renews = Fate.FAIL;
+        for (int i = 0; i < 50; i++) {
+            tellForced(lease, 1);
+        }
+        assertThat(lease.isValid()).isTrue();
+        assertThat(store.count("renew")).isEqualTo(1);
+        assertThat(other.forceRelease("a")).isTrue();
+        store.renews = Fate.PASS;
+        advance(300);
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    private void tellForced(ActiveLease lease, int times) {
+        StoreListener receiver = requireNonNull(store.listener);
+        for (int i = 0; i < times; i++) {
+            receiver.forced("a", lease.hold.holderId());
+        }
+        advance(1);
     }
 
     private CompletableFuture<ForcedRelease> force() {

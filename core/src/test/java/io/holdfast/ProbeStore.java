@@ -156,6 +156,13 @@ class ProbeStore implements LockStore {
             }
 
             @Override
+            public void forced(String name, String holderId) {
+                if (messages) {
+                    receiver.forced(name, holderId);
+                }
+            }
+
+            @Override
             public void released(String name) {
                 receiver.released(name);
             }

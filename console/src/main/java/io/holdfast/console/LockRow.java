@@ -57,7 +57,7 @@ public record LockRow(
                     + " work at the same time.";
         }
         return next
-                + " gets the lock at once. The holder loses its lease and notices at its next renewal, within a third"
-                + " of a lease; until then both work at the same time.";
+                + " gets the lock at once. The holder is told of it, or notices at its next renewal, within a third of a"
+                + " lease; until then both work at the same time.";
     }
 }

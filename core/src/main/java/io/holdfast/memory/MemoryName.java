@@ -141,6 +141,7 @@ final class MemoryName {
         if (expected != null && !expected.equals(held)) {
             return new ForceReply.HeldBy(held);
         }
+        server.send(held, client -> client.forced(name, held));
         abandon(held);
         return new ForceReply.Ended(held);
     }

@@ -154,6 +154,9 @@ public interface QuorumMember extends AutoCloseable {
         /** Another client has begun to wait behind this id. */
         void contended(String name, String id);
 
+        /** A client has ended the hold of this id by force, at this member. */
+        default void forced(String name, String id) {}
+
         /** As {@link StoreListener#connecting}, for this member. */
         default void connecting() {}
 

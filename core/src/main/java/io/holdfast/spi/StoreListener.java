@@ -34,6 +34,12 @@ public interface StoreListener {
     /** Another client has begun to wait in the store's queue behind this holder id. */
     void contended(String name, String holderId);
 
+    /**
+     * A client has ended the hold of this holder id by force. The receiver asks the store at once, and only the answer
+     * ends a lease.
+     */
+    default void forced(String name, String holderId) {}
+
     /** The name may have become free: a waiter of this client should ask now. */
     void released(String name);
 

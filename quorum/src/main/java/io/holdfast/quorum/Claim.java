@@ -25,6 +25,9 @@ final class Claim {
     /** Bit {@code i}: the request for the lock was sent to member {@code i} again. */
     private final AtomicInteger filled = new AtomicInteger();
 
+    /** Bit {@code i}: member {@code i} says that the claim was ended there by force. */
+    private final AtomicInteger forced = new AtomicInteger();
+
     Claim(String name, String id) {
         this.name = name;
         this.id = id;
@@ -38,6 +41,11 @@ final class Claim {
     /** Notes that this member is about to receive the request again. */
     void filledInAt(Seat seat) {
         filled.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit);
+    }
+
+    /** Notes a message that the claim was ended by force at this member. Returns how many members have sent one. */
+    int forcedAt(Seat seat) {
+        return Integer.bitCount(forced.accumulateAndGet(1 << seat.index, (bits, bit) -> bits | bit));
     }
 
     /** Returns whether this member may have granted the claim, or may still grant it. */

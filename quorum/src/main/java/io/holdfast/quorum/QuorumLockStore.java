@@ -73,6 +73,7 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
         this.rounds = new ClaimRounds(members, compensation);
         this.renewal = new QuorumRenewal(members, rounds, this::gone);
         this.proposals = new ProposalClock(members.time());
+        wakeups.onForced(this::forced);
     }
 
     // --- for acquisitions ---
@@ -180,6 +181,21 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
     private void gone(QuorumHold hold) {
         holds.remove(Claim.holderOf(hold.claim().id), hold);
         var unused = rounds.release(hold.claim());
+    }
+
+    /**
+     * A member says that the hold of an id was ended there by force. The engine receives the message of a majority only:
+     * a renewal before then would find the hold at the others, and take the name again where it was ended.
+     */
+    private void forced(Seat seat, String id) {
+        String holderId = Claim.holderOf(id);
+        QuorumHold hold = holds.get(holderId);
+        if (hold != null
+                && hold.claim().id.equals(id)
+                && hold.claim().forcedAt(seat)
+                        >= Members.majority(members.seats().size())) {
+            wakeups.tell(listener -> listener.forced(hold.claim().name, holderId));
+        }
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreListener;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class Wakeups {
     private final Members members;
     private final Map<String, Boolean> scheduled = new ConcurrentHashMap<>();
     private volatile @Nullable StoreListener listener;
+    private volatile BiConsumer<Seat, String> onForced = (seat, id) -> {};
 
     Wakeups(Members members) {
         this.members = members;
@@ -29,6 +31,11 @@ final class Wakeups {
 
     void listen(@Nullable StoreListener receiver) {
         listener = receiver;
+    }
+
+    /** Sets the receiver of a member's message that the hold of an id was ended there by force. */
+    void onForced(BiConsumer<Seat, String> receiver) {
+        onForced = receiver;
     }
 
     /** Returns the receiver of one member's messages. */
@@ -45,6 +52,11 @@ final class Wakeups {
             @Override
             public void contended(String name, String id) {
                 tell(receiver -> receiver.contended(name, Claim.holderOf(id)));
+            }
+
+            @Override
+            public void forced(String name, String id) {
+                onForced.accept(seat, id);
             }
 
             @Override
@@ -66,7 +78,7 @@ final class Wakeups {
         tell(receiver -> receiver.released(name));
     }
 
-    private void tell(Consumer<StoreListener> message) {
+    void tell(Consumer<StoreListener> message) {
         StoreListener receiver = listener;
         if (receiver != null) {
             message.accept(receiver);

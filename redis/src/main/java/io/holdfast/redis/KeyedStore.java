@@ -193,6 +193,11 @@ final class KeyedStore implements LockStore {
         }
 
         @Override
+        public void forced(String key, String holderId) {
+            named(key, name -> listener.forced(name, holderId));
+        }
+
+        @Override
         public void released(String key) {
             named(key, listener::released);
         }

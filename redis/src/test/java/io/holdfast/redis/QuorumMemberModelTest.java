@@ -7,6 +7,7 @@ import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.member.MemberOpening;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
+import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Extension;
 import io.holdfast.spi.QuorumMember.Take;
@@ -133,6 +134,25 @@ class QuorumMemberModelTest {
     }
 
     @Test
+    void a_release_by_force_compares_the_holder_without_its_round() {
+        MemoryQuorumNode node = new MemoryQuorumNode("model", TimeSource.system());
+        StoreContext context = new StoreContext("hf-f", TimeSource.system());
+        for (QuorumMember member : List.of(node.connect(context), connect("hf-f"))) {
+            assertThat(get(member.forceRelease("forced", null))).isEqualTo(new ForceReply.Free());
+            get(member.take(new Take("forced", "hf-f:1~2", 20_000, 0, 1, 0)));
+            ForceReply held = new ForceReply.HeldBy("hf-f:1~2");
+            for (String other : List.of("hf-f:11", "hf-f", "hf-f:1~", "hf-f:1~1", "")) {
+                assertThat(get(member.forceRelease("forced", other))).as(other).isEqualTo(held);
+            }
+            ForceReply ended = new ForceReply.Ended("hf-f:1~2");
+            assertThat(get(member.forceRelease("forced", "hf-f:1"))).isEqualTo(ended);
+            assertThat(get(member.forceRelease("forced", "hf-f:1"))).isEqualTo(new ForceReply.Free());
+            get(member.take(new Take("forced", "hf-f:1~2", 20_000, 0, 1, 0)));
+            assertThat(get(member.forceRelease("forced", null))).isEqualTo(ended);
+        }
+    }
+
+    @Test
     void a_release_wakes_a_waiter_and_a_waiter_makes_itself_known() {
         QuorumMember holder = connect("hf-l");
         QuorumMember waiter = connect("hf-k");
@@ -144,6 +164,10 @@ class QuorumMemberModelTest {
         await().until(() -> heard.contains("holder: woken, somebody waits behind hf-l:1~1"));
         get(holder.release("woken", "hf-l:1~1", true));
         await().until(() -> heard.contains("waiter: woken is released, rank 0"));
+
+        get(waiter.take(new Take("woken", "hf-k:1~1", 20_000, 0, 2, 0)));
+        assertThat(get(holder.forceRelease("woken", "hf-k:1"))).isEqualTo(new ForceReply.Ended("hf-k:1~1"));
+        await().until(() -> heard.contains("waiter: woken, the hold of hf-k:1~1 was ended by force"));
     }
 
     /** What is held is kept: also a hold whose length was set, and those that are renewed by the same command. */
@@ -253,6 +277,11 @@ class QuorumMemberModelTest {
         @Override
         public void contended(String name, String id) {
             heard.add(who + ": " + name + ", somebody waits behind " + id);
+        }
+
+        @Override
+        public void forced(String name, String id) {
+            heard.add(who + ": " + name + ", the hold of " + id + " was ended by force");
         }
 
         @Override

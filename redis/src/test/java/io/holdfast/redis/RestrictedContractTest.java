@@ -34,6 +34,11 @@ class RestrictedContractTest extends LockStoreContract {
     }
 
     @Override
+    protected boolean sendsMessages() {
+        return false;
+    }
+
+    @Override
     protected LockStore open(StoreContext context) {
         return new RedisLockStoreProvider().open(URI.create(server.uri()), context);
     }

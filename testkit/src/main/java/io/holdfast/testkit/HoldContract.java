@@ -173,6 +173,32 @@ abstract class HoldContract extends StoreHarness {
         assertFree(a, name);
     }
 
+    /** By a message, or because the store watches the hold. */
+    @Test
+    void aHolderIsToldOfAForcedRelease() {
+        assumeTrue(sendsMessages());
+        String holder = hold(a, name);
+        b.forceRelease(name, holder);
+        awaitForced(a, name, holder);
+
+        String next = hold(b, name);
+        a.forceRelease(name, null);
+        awaitForced(b, name, next);
+        awaitQuiet();
+        assertThat(a.listener.messages(RecordingListener.Kind.FORCED)).hasSizeLessThan(6);
+    }
+
+    @Test
+    void aHolderIsNotToldOfAForcedReleaseOfAnother() {
+        String earlier = hold(a, name);
+        a.release(name, earlier);
+        hold(a, name);
+        b.forceRelease(name, earlier);
+        awaitQuiet();
+        assertThat(a.listener.messages(RecordingListener.Kind.FORCED)).isEmpty();
+        assertThat(a.listener.messages(RecordingListener.Kind.LOST)).isEmpty();
+    }
+
     /** After a renewal, a store may know the hold under another text than the id. */
     @Test
     void aForcedReleaseKnowsAHoldWhoseLengthWasSet() {

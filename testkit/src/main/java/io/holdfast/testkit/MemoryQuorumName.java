@@ -134,6 +134,7 @@ final class MemoryQuorumName {
             return new ForceReply.HeldBy(held);
         }
         holder = "";
+        node.send(HolderId.client(held), listener -> listener.forced(name, held));
         wakeFirst();
         return new ForceReply.Ended(held);
     }

@@ -22,6 +22,7 @@ public final class RecordingListener implements StoreListener {
     public enum Kind {
         GRANTED,
         CONTENDED,
+        FORCED,
         RELEASED,
         RECONNECTED,
         LOST
@@ -52,6 +53,11 @@ public final class RecordingListener implements StoreListener {
     @Override
     public void contended(String name, String holderId) {
         messages.add(new Message(Kind.CONTENDED, name, holderId));
+    }
+
+    @Override
+    public void forced(String name, String holderId) {
+        messages.add(new Message(Kind.FORCED, name, holderId));
     }
 
     @Override

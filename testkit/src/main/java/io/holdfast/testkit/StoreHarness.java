@@ -73,6 +73,11 @@ abstract class StoreHarness {
         return true;
     }
 
+    /** Returns whether clients of the store may send each other messages. */
+    protected boolean sendsMessages() {
+        return true;
+    }
+
     /** Returns whether a grant says since when the hold lasts, so that the receiver needs no other command. */
     protected boolean timesGrants() {
         return false;
@@ -178,6 +183,12 @@ abstract class StoreHarness {
 
     void awaitMessage(StoreClient client, Message message) {
         awaitThat(() -> assertThat(client.listener.messages()).contains(message));
+    }
+
+    /** Waits until the client receives that its hold was ended by force, or is lost. */
+    void awaitForced(StoreClient client, String name, String holder) {
+        awaitThat(() -> assertThat(client.listener.messages())
+                .containsAnyOf(new Message(Kind.FORCED, name, holder), new Message(Kind.LOST, name, holder)));
     }
 
     void awaitMessages(StoreClient client, Kind kind, int count) {

@@ -30,8 +30,8 @@ import picocli.CommandLine.Parameters;
         descriptionHeading = "%n",
         header = "Take a lock away from its holder.",
         description = {
-            "The holder finds out at its next renewal; until then it may work on beside the next holder. On a terminal,"
-                    + " shows the holder and asks; elsewhere, --yes is needed.",
+            "The holder is told, or finds out at its next renewal; until then it may work on beside the next holder. On a"
+                    + " terminal, shows the holder and asks; elsewhere, --yes is needed.",
             ""
         })
 public final class ReleaseCommand implements Callable<Integer> {

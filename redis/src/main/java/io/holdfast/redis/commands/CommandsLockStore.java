@@ -176,9 +176,16 @@ public final class CommandsLockStore implements LockStore {
 
     /** Notifies a holder of Holdfast's own: it passes the lock on sooner when it knows that another client waits. */
     private void tellContended(AcquireRequest request, String holder) {
+        if (publishes() && !HolderId.client(holder).equals(parts.clientId())) {
+            tellHolder("c", holder, request.name());
+        }
+    }
+
+    /** Sends a message to a holder of Holdfast's own. No answer is waited for. */
+    private void tellHolder(String kind, String holder, String name) {
         String client = HolderId.client(holder);
-        if (publishes() && client.startsWith("hf-") && !client.equals(parts.clientId())) {
-            hint(parts.keys().clientChannels() + client, "c " + holder + " " + request.name());
+        if (client.startsWith("hf-")) {
+            hint(parts.keys().clientChannels() + client, kind + " " + holder + " " + name);
         }
     }
 
@@ -293,9 +300,12 @@ public final class CommandsLockStore implements LockStore {
     public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
         return guarded(
                 name,
-                () -> foreign.force(name, holder, ways)
-                        .thenCompose(
-                                forced -> announced(name, forced.deletion()).thenApply(told -> forced.reply())));
+                () -> foreign.force(name, holder, ways).thenCompose(forced -> {
+                    if (forced.reply() instanceof ForceReply.Ended ended && publishes()) {
+                        tellHolder("f", ended.holder(), name);
+                    }
+                    return announced(name, forced.deletion()).thenApply(told -> forced.reply());
+                }));
     }
 
     @Override

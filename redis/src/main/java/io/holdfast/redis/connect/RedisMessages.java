@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>{@code g <holder id> …}: the lock was granted to this holder; see {@code passOn} in common.lua
  *   <li>{@code c <holder id> <name>}: a client waits behind this holder
+ *   <li>{@code f <holder id> <name>}: the hold of this holder was ended by force
  *   <li>{@code r <holder id> <name>}: the lock was released, and this holder waits first
  *   <li>{@code y <holder id> <ms> <name>}: the lock was left free, for this time, for the clients that wait at Redisson
  * </ul>
@@ -123,6 +124,8 @@ public final class RedisMessages implements Subscriptions.Receiver {
             }
         } else if (message.startsWith("c ")) {
             receiver.contended(message.substring(space + 1), message.substring(2, space));
+        } else if (message.startsWith("f ")) {
+            receiver.forced(message.substring(space + 1), message.substring(2, space));
         } else if (message.startsWith("r ")) {
             released(message.substring(space + 1));
         } else if (message.startsWith("y ")) {

@@ -14,7 +14,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Sends other clients the messages that scripts may not send: that a lock is free, and that a client waits. A hint is
+ * Sends other clients the messages that scripts may not send: that a lock is free, that a client waits, and that
+ * a hold was ended by force. A hint is
  * sent after the script, and no answer is waited for. A lost hint costs its receiver the time until its next poll.
  */
 public final class Hints {
@@ -44,6 +45,11 @@ public final class Hints {
         if (publishing.releasesSharded()) {
             send(commands -> commands.spublish(channel, RedisKeys.RELEASED));
         }
+    }
+
+    /** Says that the hold of this holder was ended by force. */
+    void forced(String name, String holderId) {
+        tell("f", holderId, name);
     }
 
     /** Says that a client waits behind this holder. */

@@ -12,6 +12,7 @@ import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ForceReply;
+import io.holdfast.spi.HolderId;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
@@ -289,7 +290,11 @@ public final class LuaLockStore implements LockStore {
         }
         if (code == 1) {
             leftFree(name, reply);
-            return new ForceReply.Ended(reply.text());
+            String holder = reply.text();
+            if (!scripts.allowed().pushes() && !HolderId.isForeign(holder)) {
+                hints.forced(name, holder);
+            }
+            return new ForceReply.Ended(holder);
         }
         return code == 0 ? new ForceReply.Free() : new ForceReply.HeldBy(reply.text());
     }

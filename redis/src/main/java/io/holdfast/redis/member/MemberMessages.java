@@ -5,8 +5,9 @@ import io.holdfast.spi.QuorumMember;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of one member of a quorum for this client: {@code r <rank> <name>} says that a lock was released, and
- * {@code c <id> <name>} that a client waits behind this id.
+ * The messages of one member of a quorum for this client: {@code r <rank> <name>} says that a lock was released, {@code
+ * c <id> <name>} that a client waits behind this id, and {@code f <id> <name>} that the hold of this id was ended by
+ * force.
  */
 public final class MemberMessages extends ClientChannel {
 
@@ -50,6 +51,8 @@ public final class MemberMessages extends ClientChannel {
             receiver.released(name, Integer.parseInt(detail));
         } else if (message.startsWith("c ")) {
             receiver.contended(name, detail);
+        } else if (message.startsWith("f ")) {
+            receiver.forced(name, detail);
         }
     }
 }

@@ -18,4 +18,7 @@ elseif not isLock then
   return {-3, kind == 'hash' and 'a hash that is no lock' or holder}
 end
 redis.call('DEL', KEYS[1])
+if isOurs(holder) then
+  tell('f', holder, '')
+end
 return {1, vacate(), heard, holder}

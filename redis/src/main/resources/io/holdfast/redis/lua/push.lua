@@ -26,11 +26,11 @@ local function hears(id)
 end
 
 -- Sends "<kind> <holder id> <text><lock>" to the client of a holder id. Where the server refuses to publish from a
--- script, the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c")
--- at any node, and PUBLISH reaches all nodes.
+-- script, the client finds out by its next poll. In a cluster a waiter listens at the lock's node, but a holder ("c",
+-- "f") at any node, and PUBLISH reaches all nodes.
 local function tell(kind, id, text)
   local message = kind .. ' ' .. id .. ' ' .. text .. KEYS[1]
-  if kind == 'c' then
+  if kind == 'c' or kind == 'f' then
     redis.pcall('PUBLISH', CHANNELS .. (string.match(id, '^(.*):') or id), message)
   else
     redis.pcall(GRANT, channelOf(id), message)

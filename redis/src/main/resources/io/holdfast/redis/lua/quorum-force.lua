@@ -16,5 +16,8 @@ elseif not isLock then
   return {birth, quarantine, -3, kind == 'hash' and 'a hash that is no lock' or held}
 end
 redis.call('DEL', KEYS[1], KEYS[4])
+if isOurs(held) then
+  tell(clientOf(held), 'f', held)
+end
 wake()
 return {birth, quarantine, 1, held}

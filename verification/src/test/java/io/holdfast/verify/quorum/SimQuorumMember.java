@@ -65,6 +65,11 @@ final class SimQuorumMember implements QuorumMember, SimLine.Listener {
             }
 
             @Override
+            public void forced(String name, String id) {
+                tell(receiver -> receiver.forced(name, id));
+            }
+
+            @Override
             public void reconnected() {
                 // The line knows that better.
             }

@@ -322,6 +322,11 @@ final class HandOffModel {
             public void contended(String holderId) {
                 // Changes how soon a client releases; here it may do so at any time.
             }
+
+            @Override
+            public void forced(String holderId) {
+                // Changes how soon a client asks; here it may do so at any time.
+            }
         };
     }
 

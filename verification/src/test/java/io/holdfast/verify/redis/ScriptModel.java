@@ -36,6 +36,8 @@ final class ScriptModel {
         boolean granted(PushedGrant grant);
 
         void contended(String holderId);
+
+        void forced(String holderId);
     }
 
     /** A waiting id, with the server time of its last poll. */
@@ -227,6 +229,7 @@ final class ScriptModel {
         if (expected != null && !expected.equals(held)) {
             return new ForceReply.HeldBy(held);
         }
+        messages.forced(held);
         abandon(held, now, messages);
         return new ForceReply.Ended(held);
     }

@@ -199,6 +199,11 @@ class ScriptModelTest {
             public void contended(String holderId) {
                 messages.add("contended " + holderId);
             }
+
+            @Override
+            public void forced(String holderId) {
+                messages.add("forced " + holderId);
+            }
         };
 
         private static String text(PushedGrant grant) {
@@ -247,6 +252,11 @@ class ScriptModelTest {
             @Override
             public void contended(String name, String holderId) {
                 expectedMessages.add("contended " + holderId);
+            }
+
+            @Override
+            public void forced(String name, String holderId) {
+                expectedMessages.add("forced " + holderId);
             }
 
             @Override

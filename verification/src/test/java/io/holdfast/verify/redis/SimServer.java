@@ -267,6 +267,14 @@ final class SimServer implements SimLine.Host {
             }
         }
 
+        @Override
+        public void forced(String holderId) {
+            SimStore client = receiver(holderId);
+            if (client != null) {
+                client.message(listener -> listener.forced(name, holderId));
+            }
+        }
+
         private @Nullable SimStore receiver(String holderId) {
             SimStore client = clients.get(HolderId.client(holderId));
             return client != null && client.isListening() ? client : null;
