@@ -40,6 +40,9 @@ public final class SimChecks {
         }
     }
 
+    /** How long a wait gives its first command, which may be sent at its end. */
+    private static final long FIRST_ANSWER_NANOS = 100_000_000;
+
     private final Simulation simulation;
     private final List<Given> given = new ArrayList<>();
     private final Map<String, Long> forgotten = new HashMap<>();
@@ -106,11 +109,15 @@ public final class SimChecks {
         return !given.isEmpty();
     }
 
-    /** A bounded wait overruns by no more than one round trip; one attempt lasts as long as its command. */
+    /**
+     * A bounded wait overruns by no more than the time that it gives its first command for an answer; one attempt lasts
+     * as long as its command.
+     */
     void waited(SimProcess process, String who, LockOptions options, long tookNanos) {
         if (options.waitAtMost().isPresent()) {
             long wait = options.waitAtMost().get().toNanos();
-            long most = (long) ((wait == 0 ? simulation.site.attemptNanosMax() : wait) * 1.01) + 1_000_000;
+            long last = wait == 0 ? simulation.site.attemptNanosMax() : wait + FIRST_ANSWER_NANOS;
+            long most = (long) (last * 1.01) + 1_000_000;
             if (tookNanos > most) {
                 throw simulation.violation(who + " waited " + tookNanos / 1_000_000 + " ms, " + options);
             }
