@@ -122,7 +122,8 @@ class ViewsTest {
                 .containsPattern("flags +DEAD free in")
                 .containsPattern("waiting +2 callers in 1 client, the longest for ")
                 .containsPattern("  orders@.* \\(pid \\d+\\): 2 for ")
-                .contains("To break it: holdfast release --yes --store " + redis.uri() + " nightly\n")
+                .containsPattern("To break it: holdfast release --yes --holder hf-\\S+:\\w+ --store " + redis.uri()
+                        + " nightly\n")
                 .contains("A waiter gets the lock now instead of in ");
         assertThat(run("inspect", "--json", "nightly").out())
                 .contains("\"flags\":[\"DEAD\"],\"waiters\":2,\"queue\":[{\"client\":\"hf-")

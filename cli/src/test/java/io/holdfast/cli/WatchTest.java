@@ -53,9 +53,16 @@ class WatchTest {
                             "holdfast: release breaks the promise of the lock, and there is no terminal to ask on"
                                     + " (expected: --yes)");
             assertThat(locks.inspect("n").isLocked()).isTrue();
+            InProcess changed = InProcess.run("release", "-y", "--holder", "hf-a:1", "--store", redis.uri(), "n");
+            assertThat(changed.exitCode()).isEqualTo(75);
+            assertThat(changed.errLines())
+                    .containsExactly("holdfast: n: not released, because its holder has changed since; it is "
+                            + lease.holderId() + " now (expected: another look)");
+            assertThat(lease.isValid()).isTrue();
             assertThat(InProcess.run("release", "-y", "--store", redis.uri(), "n")
                             .out())
-                    .isEqualTo("n: released by force\n");
+                    .startsWith("n: released by force; it was held by ")
+                    .hasLineCount(1);
             assertThat(InProcess.run("release", "--force", "--store", redis.uri(), "n")
                             .out())
                     .isEqualTo("n: nobody held it\n");

@@ -1,5 +1,6 @@
 package io.holdfast.cli.commands;
 
+import io.holdfast.ForcedRelease;
 import io.holdfast.LockClient;
 import io.holdfast.cli.console.CliException;
 import io.holdfast.cli.console.ExitCode;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -47,6 +49,10 @@ public final class ReleaseCommand implements Callable<Integer> {
             description = "Do not ask, neither here nor the holder.")
     private boolean yes;
 
+    /** Null: the present holder. */
+    @Option(names = "--holder", paramLabel = "ID", description = "Release only this holder, whose id 'inspect' shows.")
+    private @Nullable String holder;
+
     @Parameters(paramLabel = "NAME", description = "The lock name.")
     private String name = "";
 
@@ -62,25 +68,40 @@ public final class ReleaseCommand implements Callable<Integer> {
                     ExitCode.USAGE,
                     "release breaks the promise of the lock, and there is no terminal to ask on (expected: --yes)");
         }
-        boolean held;
         try (LockClient client = store.viewer().build()) {
-            if (!yes && !isConfirmed(client)) {
-                return ExitCode.OK;
+            Optional<String> seen = yes ? client.inspect(name).holder() : confirmed(client);
+            if (seen.isPresent()) {
+                report(client.forceRelease(name, holder != null ? holder : seen.get()));
+            } else if (yes) {
+                io.out().println(Names.printable(name) + ": nobody held it");
             }
-            held = client.forceRelease(name);
         }
-        io.out().println(Names.printable(name) + (held ? ": released by force" : ": nobody held it"));
         return ExitCode.OK;
     }
 
-    /** Asks the user, and makes sure that the holder that the user saw still holds the lock. */
-    private boolean isConfirmed(LockClient client) {
+    private void report(ForcedRelease release) {
+        if (release.outcome() == ForcedRelease.Outcome.HELD_BY_ANOTHER) {
+            throw new CliException(
+                    ExitCode.NOT_ACQUIRED,
+                    name + ": not released, because its holder has changed since; it is "
+                            + release.holder().orElseThrow() + " now (expected: another look)");
+        }
+        io.out()
+                .println(Names.printable(name)
+                        + (release.isEnded()
+                                ? ": released by force; it was held by "
+                                        + release.holderTitle().orElseThrow()
+                                : ": nobody held it"));
+    }
+
+    /** Shows the holder and asks the user. Returns the holder that the user has seen; empty if nothing is released. */
+    private Optional<String> confirmed(LockClient client) {
         LockPicture picture = new LockWatch(client).look(List.of(name));
         LockRow lock = picture.lock(name).orElseThrow();
-        Optional<Holder> holder = lock.holder();
-        if (holder.isEmpty()) {
+        Optional<Holder> shown = lock.holder();
+        if (shown.isEmpty()) {
             io.out().println(Names.printable(name) + ": nobody holds it");
-            return false;
+            return Optional.empty();
         }
         new LockDetails(picture, lock, store.forShell()).lines().forEach(io.out()::println);
         io.out().print("Release it by force? [y/N] ");
@@ -88,15 +109,8 @@ public final class ReleaseCommand implements Callable<Integer> {
         String answer = Terminal.readLine();
         if (answer == null || !List.of("y", "yes").contains(answer.strip().toLowerCase(Locale.ROOT))) {
             io.out().println(Names.printable(name) + ": not released");
-            return false;
+            return Optional.empty();
         }
-        Optional<String> now = client.inspect(name).holder();
-        if (!now.equals(holder.map(Holder::id))) {
-            throw new CliException(
-                    ExitCode.NOT_ACQUIRED,
-                    name + ": not released, because its holder has changed since; it is " + now.orElse("free")
-                            + " now (expected: another look)");
-        }
-        return true;
+        return shown.map(Holder::id);
     }
 }

@@ -124,7 +124,8 @@ public record LockDetails(LockPicture picture, LockRow lock, String storeOption)
         boolean plain = Names.printable(lock.name()).equals(lock.name());
         lines.add("To break it: "
                 + (plain
-                        ? "holdfast release --yes " + storeOption + (lock.name().startsWith("-") ? "-- " : "")
+                        ? "holdfast release --yes --holder " + Shell.word(holder.id()) + " " + storeOption
+                                + (lock.name().startsWith("-") ? "-- " : "")
                                 + Shell.word(lock.name())
                         : "the name has control characters, so use LockClient.forceRelease"));
         lines.add("  " + lock.consequenceOfRelease(holder));

@@ -74,7 +74,7 @@ class TopModelTest {
         press(Key.Kind.ENTER);
         assertThat(frame())
                 .contains("name     a", "held by  billing@pod-7 (pid 4711), for 30s")
-                .contains("To break it: holdfast release --yes a");
+                .contains("To break it: holdfast release --yes --holder hf-1:1 a");
         press(Key.Kind.ESCAPE);
         assertThat(names()).hasSize(3);
     }

@@ -1,11 +1,10 @@
 package io.holdfast.console.web;
 
+import io.holdfast.ForcedRelease;
 import io.holdfast.LockClient;
 import io.holdfast.LockException;
-import io.holdfast.LockState;
 import io.holdfast.console.LockWatch;
 import io.holdfast.console.json.Json;
-import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -26,8 +25,6 @@ import java.util.Optional;
  * }</pre>
  */
 public final class ConsoleHandler implements AutoCloseable {
-
-    private static final System.Logger LOG = System.getLogger("io.holdfast.console");
 
     private static final Duration INTERVAL = Duration.ofSeconds(2);
     private static final Duration SILENCE_MAX = Duration.ofSeconds(10);
@@ -130,21 +127,15 @@ public final class ConsoleHandler implements AutoCloseable {
 
     /** Releases the lock if the holder that the user saw still holds it. */
     private ConsoleResponse release(String name, String seen) {
-        LockState state = client.inspect(name);
-        if (!state.holder().equals(Optional.of(seen))) {
-            return text(
-                    CONFLICT,
-                    "Not released, because the holder has changed: "
-                            + state.holderTitle()
-                                    .map(title -> title + " holds it now")
-                                    .orElse("it is free now"));
-        }
-        client.forceRelease(name);
-        LOG.log(
-                System.Logger.Level.INFO,
-                "Lock " + Names.printable(name) + " released by force from the page; it was held by "
-                        + state.holderTitle().orElse(seen));
-        return text(OK, "Released");
+        ForcedRelease release = client.forceRelease(name, seen);
+        return release.isEnded()
+                ? text(OK, "Released")
+                : text(
+                        CONFLICT,
+                        "Not released, because the holder has changed: "
+                                + release.holderTitle()
+                                        .map(title -> title + " holds it now")
+                                        .orElse("it is free now"));
     }
 
     private static ConsoleResponse wrongMethod() {

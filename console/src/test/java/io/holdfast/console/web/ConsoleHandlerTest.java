@@ -7,6 +7,8 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.LockStore;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -168,6 +170,40 @@ class ConsoleHandlerTest {
         assertThat(released.body()).isEqualTo("Released");
         assertThat(viewer.inspect("nightly").isLocked()).isFalse();
         assertRefused(409, "it is free now", parameters);
+    }
+
+    /** The lock changes hands while the command is on its way to the store, after any look at the holder. */
+    @Test
+    void aReleaseEndsNoHoldThatBeganMeanwhile() throws InterruptedException {
+        Lease seen = holder.tryAcquire("nightly").orElseThrow();
+        String id = viewer.inspect("nightly").holder().orElseThrow();
+        List<Lease> next = new ArrayList<>();
+        Runnable changeHands = () -> {
+            seen.release();
+            next.add(holder.tryAcquire("nightly").orElseThrow());
+        };
+        try (LockClient slow = LockClient.builder()
+                        .store(context -> beforeForce(server.connect(context), changeHands))
+                        .timeSource(time)
+                        .build();
+                ConsoleHandler page = new ConsoleHandler(slow, true)) {
+            headers.put("X-Holdfast-Secret", secret(page));
+            ConsoleResponse refused = page.handle(request("POST", "/release", Map.of("name", "nightly", "holder", id)));
+            time.advance(Duration.ofMinutes(1));
+            assertThat(next.get(0).isValid()).isTrue();
+            assertThat(refused.status()).isEqualTo(409);
+        }
+        next.get(0).release();
+    }
+
+    private static LockStore beforeForce(LockStore store, Runnable event) {
+        return (LockStore) Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("forceRelease")) {
+                        event.run();
+                    }
+                    return method.invoke(store, arguments);
+                });
     }
 
     @Test

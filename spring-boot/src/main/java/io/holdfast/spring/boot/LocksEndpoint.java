@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.ForcedRelease;
 import io.holdfast.LocalLock;
 import io.holdfast.LockClient;
 import io.holdfast.LockState;
@@ -16,7 +17,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /**
  * Shows at {@code /actuator/locks} what this instance holds and waits for, and at {@code /actuator/locks/{name}} the
- * state of a name in the store. DELETE of the latter forces a release; it needs {@code
+ * state of a name in the store. DELETE of the latter, with the parameter {@code holder}, releases the lock of that holder
+ * by force; it needs {@code
  * management.endpoint.locks.access=unrestricted}, or a setting that gives all endpoints unrestricted access.
  */
 @Endpoint(id = "locks", defaultAccess = Access.READ_ONLY)
@@ -57,12 +59,22 @@ final class LocksEndpoint {
         return all;
     }
 
-    /** Returns true for each client whose store had a hold on the name. */
+    /**
+     * Ends the hold of this holder, which is a parameter of the request, in the store of each client. Returns what
+     * became of it.
+     */
     @DeleteOperation
-    Map<String, Boolean> release(@Selector String name) {
-        Map<String, Boolean> all = new LinkedHashMap<>();
-        clients.forEach((bean, client) -> all.put(bean, client.forceRelease(name)));
+    Map<String, Object> release(@Selector String name, String holder) {
+        Map<String, Object> all = new LinkedHashMap<>();
+        clients.forEach((bean, client) -> all.put(bean, released(client.forceRelease(name, holder))));
         return all;
+    }
+
+    private static Map<String, Object> released(ForcedRelease release) {
+        Map<String, Object> shown = new LinkedHashMap<>();
+        shown.put("outcome", release.outcome().name());
+        release.holder().ifPresent(holder -> shown.put("holder", holder));
+        return shown;
     }
 
     private static Map<String, Object> declared(LockedOperation operation) {

@@ -381,7 +381,12 @@ class SeeingTest {
                 assertThat(endpoint.lock("shown:1").get("holdfastLockClient"))
                         .asString()
                         .contains("locked=true", "fencingToken=" + lease.fencingToken());
-                assertThat(endpoint.release("shown:1")).containsEntry("holdfastLockClient", true);
+                String holder = lease.holderId();
+                assertThat(endpoint.release("shown:1", "hf-seen-before:1"))
+                        .containsEntry("holdfastLockClient", Map.of("outcome", "HELD_BY_ANOTHER", "holder", holder));
+                assertThat(lease.isValid()).isTrue();
+                assertThat(endpoint.release("shown:1", holder))
+                        .containsEntry("holdfastLockClient", Map.of("outcome", "ENDED", "holder", holder));
                 await().until(() -> !lease.isValid());
                 assertThatThrownBy(lease::ensureValid).isInstanceOf(io.holdfast.LeaseLostException.class);
             } catch (io.holdfast.LeaseLostException expected) {
