@@ -68,14 +68,19 @@ final class LateStore implements LockStore {
         return context -> {
             try {
                 return opener.apply(context);
-            } catch (StoreException e) {
+            } catch (StoreException | LockStoreException e) {
+                // An opener by URI has made the second of the first.
                 Log.LOG.log(
                         System.Logger.Level.WARNING,
                         "The client starts without its store, and calls fail until it can be opened: {0}",
                         e.getMessage());
-                return new LateStore(opener, context, e);
+                return new LateStore(opener, context, cause(e));
             }
         };
+    }
+
+    private static Throwable cause(Throwable error) {
+        return error instanceof LockStoreException && error.getCause() instanceof StoreException why ? why : error;
     }
 
     /** Returns the store; if it is not there, starts an attempt to open it and returns null. */
@@ -107,7 +112,7 @@ final class LateStore implements LockStore {
             store.listen(receiver());
         } catch (Throwable e) {
             // Even an Error, such as a missing class: without an end of this try there would never be another one.
-            failure = e;
+            failure = cause(e);
         }
         boolean unwanted;
         lock.lock();
