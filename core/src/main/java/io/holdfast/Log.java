@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.EngineLog;
 import java.util.ResourceBundle;
 import org.jspecify.annotations.Nullable;
 
@@ -10,30 +11,30 @@ import org.jspecify.annotations.Nullable;
  */
 final class Log {
 
-    public static final System.Logger LOG = new ByClient(System.getLogger("io.holdfast.LockClient"));
+    public static final System.Logger LOG = new ByClient();
 
     private Log() {}
 
-    private record ByClient(System.Logger log) implements System.Logger {
+    private record ByClient() implements System.Logger {
 
         @Override
         public String getName() {
-            return log.getName();
+            return EngineLog.NAME;
         }
 
         @Override
         public boolean isLoggable(Level level) {
-            return log.isLoggable(level);
+            return EngineLog.logger().isLoggable(level);
         }
 
         @Override
         public void log(Level level, @Nullable ResourceBundle texts, String line, @Nullable Throwable stack) {
-            LockClient.write(log, level, line, stack);
+            LockClient.write(EngineLog.logger(), level, line, stack);
         }
 
         @Override
         public void log(Level level, @Nullable ResourceBundle texts, String line, @Nullable Object... values) {
-            LockClient.write(log, level, line, values);
+            LockClient.write(EngineLog.logger(), level, line, values);
         }
     }
 }

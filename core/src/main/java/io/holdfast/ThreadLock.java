@@ -218,6 +218,11 @@ class ThreadLock implements DistributedLock {
     }
 
     private static Duration duration(String what, long amount, TimeUnit unit) {
+        if (amount == -1) {
+            throw new IllegalArgumentException(what + ": -1 " + unit + " (expected: at least "
+                    + DurationText.of(Limits.LEASE_MIN)
+                    + "; -1 means \"renewed\" in Redisson: use lock() or tryLock(wait, unit))");
+        }
         try {
             return Duration.of(amount, unit.toChronoUnit());
         } catch (ArithmeticException e) {

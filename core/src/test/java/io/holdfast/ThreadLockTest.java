@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -335,5 +336,17 @@ class ThreadLockTest {
         FutureTask<T> task = new FutureTask<>(call);
         start(task);
         return task.get();
+    }
+
+    /** Redisson's idiom for a renewed lock. */
+    @Test
+    void a_lease_of_minus_one_is_refused_with_the_way_out() {
+        DistributedLock lock = client.getLock("a");
+        for (ThrowingCallable each : List.<ThrowingCallable>of(
+                () -> lock.lock(-1, TimeUnit.SECONDS), () -> lock.tryLock(1, -1, TimeUnit.SECONDS))) {
+            assertThatThrownBy(each)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("-1 means \"renewed\" in Redisson: use lock() or tryLock(wait, unit)");
+        }
     }
 }
