@@ -2,6 +2,8 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
 import io.holdfast.testkit.RedisCluster;
 import io.holdfast.testkit.RedisReplication;
 import io.holdfast.testkit.RedisServer;
@@ -9,9 +11,12 @@ import io.holdfast.testkit.RedisServer.Installation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -82,6 +87,41 @@ class LeastRightsTest {
                     .forEach(node -> assertThat(String.valueOf(node.command("ACL", "LOG")))
                             .as("refused by " + node)
                             .isEqualTo("[]"));
+        }
+    }
+
+    /** The line of the mode {@code commands}, with the cards, on any server. */
+    @Test
+    void inTheModeCommands() throws Exception {
+        String page = words("../docs/stores/redis.md");
+        String line = page.substring(page.indexOf("**Rights**, besides"), page.indexOf("**What is weaker"));
+        assertThat(words("../docs/zh/redis.md")).contains("`+zadd +zcard +zrem +zremrangebyscore +zrevrange +zscore`");
+        try (RedisServer server = RedisServer.start()) {
+            List<String> rights = new ArrayList<>(List.of(
+                    "~lock:*", "~holdfast:*", "&holdfast:c:*", "&redisson_lock__channel:*"));
+            // Servers that do not know these commands refuse a rule with them, and use WATCH instead.
+            List<String> newer = List.of("delifeq", "delex");
+            Matcher right = Pattern.compile("\\+([a-z]+)").matcher(line);
+            while (right.find()) {
+                if (!newer.contains(right.group(1))) {
+                    rights.add(right.group());
+                }
+            }
+            grant(server, String.join(" ", rights));
+            String uri = "redis://app:pw@" + server.host() + ":" + server.port() + "?mode=commands&namePrefix=lock:";
+            try (LockClient a = LockClient.connect(uri);
+                    LockClient b = LockClient.connect(uri)) {
+                Lease held = a.acquire("order:1");
+                assertThat(b.tryAcquire("order:1")).isEmpty();
+                for (int i = 0; i < 300 && b.cards().size() < 2; i++) {
+                    Thread.sleep(100);
+                }
+                assertThat(b.cards()).as("both clients have a card").hasSize(2);
+                assertThat(b.inspect("order:1").isLocked()).isTrue();
+                held.extend(Duration.ofSeconds(60));
+                held.release();
+            }
+            assertThat(String.valueOf(server.command("ACL", "LOG"))).as("refused").isEqualTo("[]");
         }
     }
 
