@@ -22,6 +22,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
 
 /**
@@ -45,7 +46,8 @@ public final class LockedConfiguration {
             LockedMethods methods,
             UncheckedBeans unchecked) {
         boolean targetClasses = environment.getProperty("spring.aop.proxy-target-class", Boolean.class, true);
-        return new LockedBeanPostProcessor(beans, events, targetClasses, names, methods, unchecked);
+        int order = environment.getProperty("holdfast.order", Integer.class, Ordered.HIGHEST_PRECEDENCE);
+        return new LockedBeanPostProcessor(beans, events, targetClasses, order, names, methods, unchecked);
     }
 
     @Bean

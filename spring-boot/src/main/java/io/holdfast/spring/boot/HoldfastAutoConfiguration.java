@@ -45,9 +45,16 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 @ImportRuntimeHints(HoldfastAutoConfiguration.Hints.class)
 public final class HoldfastAutoConfiguration {
 
+    private static final System.Logger LOG = System.getLogger(HoldfastAutoConfiguration.class.getName());
+
     @Bean
     @ConditionalOnMissingBean
-    LockedDefaults holdfastLockedDefaults(HoldfastProperties properties) {
+    LockedDefaults holdfastLockedDefaults(HoldfastProperties properties, Environment environment) {
+        String waitTime = environment.getProperty("holdfast.wait-time", "").strip();
+        if (waitTime.matches("[1-9][0-9]?")) {
+            LOG.log(System.Logger.Level.WARNING, "holdfast.wait-time=" + waitTime + " has no unit, so it is " + waitTime + " milliseconds (expected: for"
+                    + " example " + waitTime + "s)");
+        }
         try {
             LockOptions options =
                     LockOptions.defaults().tenure(properties.handOff().tenure());
@@ -71,10 +78,13 @@ public final class HoldfastAutoConfiguration {
         Collection<LockClient> clients =
                 context.getBeansOfType(LockClient.class).values();
         clients.forEach(lateClose::add);
+        boolean lazy = context.getEnvironment().getProperty("spring.main.lazy-initialization", Boolean.class, false);
         return new LockClientLifecycle(
                 context,
                 clients,
-                () -> methods.size() + (methods.size() == 1 ? " locked method" : " locked methods") + ", wait "
+                () -> methods.size() + (methods.size() == 1 ? " locked method" : " locked methods")
+                        + (lazy ? " so far (lazy initialization: the others are checked at their first use)" : "")
+                        + ", wait "
                         + defaults.waitTime().map(DurationText::rounded).orElse("unlimited") + ", renewed lease "
                         + DurationText.rounded(properties.leaseTime()));
     }
@@ -107,6 +117,7 @@ public final class HoldfastAutoConfiguration {
                 ObjectProvider<LockStoreFactory> stores,
                 ObjectProvider<LockListener> listeners,
                 ObjectProvider<LockClientCustomizer> customizers) {
+            SpringLog.install();
             try {
                 LockClient.Builder builder = LockClient.builder().leaseTime(properties.leaseTime());
                 if (properties.storeTimeout() != null) {
@@ -124,7 +135,7 @@ public final class HoldfastAutoConfiguration {
                 if (store != null) {
                     builder.store(store::open);
                 } else {
-                    LockStores.configure(builder, properties, beans);
+                    LockStores.configure(builder, properties, beans, environment);
                 }
                 listeners.orderedStream().forEach(builder::listener);
                 if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)

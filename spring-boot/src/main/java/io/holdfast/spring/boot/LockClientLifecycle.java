@@ -32,6 +32,7 @@ final class LockClientLifecycle implements SmartLifecycle {
         this.context = context;
         this.clients = List.copyOf(clients);
         this.settings = settings;
+        SpringLog.install();
     }
 
     /** Opens the clients that {@link #stop} has closed. Spring calls the two around a checkpoint and restore (CRaC). */
@@ -43,7 +44,12 @@ final class LockClientLifecycle implements SmartLifecycle {
                 System.Logger.Level.INFO,
                 "Locks: {0}, store {1}",
                 settings.get(),
-                clients.stream().map(LockClient::describeStore).collect(Collectors.joining(", ")));
+                clients.stream().map(LockClientLifecycle::store).collect(Collectors.joining(", ")));
+    }
+
+    private static String store(LockClient client) {
+        String store = client.describeStore();
+        return store.startsWith("a store that") ? "not opened yet" : store;
     }
 
     /** Closes the clients, unless the context is being closed. Their methods fail until the next start. */

@@ -19,7 +19,10 @@ final class LockSettingsException extends IllegalStateException {
 
     LockSettingsException(IllegalArgumentException cause) {
         super(cause.getMessage(), cause);
-        this.wayOut = "Correct holdfast.*, or the LockClientCustomizer that set the value";
+        boolean module = String.valueOf(cause.getMessage()).endsWith("which is not on the class path");
+        this.wayOut = module
+                ? "Add that module to the dependencies of the application, in the version of holdfast-core"
+                : "Correct holdfast.*, or the LockClientCustomizer that set the value";
     }
 
     String wayOut() {

@@ -2,12 +2,14 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.LockClient;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
@@ -25,9 +27,11 @@ final class LockStores {
             + " the others, add both and set spring.data.redis.client-type=jedis and holdfast.store to the URI of the"
             + " server, for example redis://host:6379";
 
+    private static final System.Logger LOG = System.getLogger(LockStores.class.getName());
+
     private LockStores() {}
 
-    static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
+    static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans, Environment environment) {
         if (StringUtils.hasText(properties.store())) {
             refuseSettingsOfRedis(properties);
             builder.uri(properties.store());
@@ -45,7 +49,7 @@ final class LockStores {
                     (lettuce ? "io.holdfast:holdfast-redis" : "Lettuce") + " is not on the class path",
                     ClassUtils.isPresent("redis.clients.jedis.Jedis", classes) ? ADVICE_WITH_JEDIS : ADVICE);
         }
-        OnRedis.configure(builder, properties, beans);
+        OnRedis.configure(builder, properties, beans, environment);
     }
 
     /** Refuses settings that would silently have no effect. */
@@ -70,7 +74,11 @@ final class LockStores {
     /** Loaded only where Spring Data Redis, Lettuce and holdfast-redis are present. */
     private static final class OnRedis {
 
-        static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans) {
+        static void configure(
+                LockClient.Builder builder,
+                HoldfastProperties properties,
+                ListableBeanFactory beans,
+                Environment environment) {
             RedisConnectionFactory bean = find(properties, beans);
             Object target = AopProxyUtils.getSingletonTarget(bean);
             Object unwrapped = target == null ? bean : target;
@@ -82,7 +90,30 @@ final class LockStores {
                                 + " rest, set holdfast.store to the URI of the server, for example redis://host:6379."
                                 + " Both need io.lettuce:lettuce-core and io.holdfast:holdfast-redis");
             }
+            warnOfBoot2(environment);
+            warnOfJedis(environment);
             builder.store(context -> ApplicationRedis.stores(known, properties).open(context));
+        }
+
+        /** The settings of Boot 2 have no effect, so the locks would be on the default server, localhost. */
+        private static void warnOfBoot2(Environment environment) {
+            for (String each : List.of("url", "host", "port", "password", "cluster.nodes", "sentinel.master")) {
+                if (environment.containsProperty("spring.redis." + each)
+                        && !environment.containsProperty("spring.data.redis." + each)) {
+                    LOG.log(System.Logger.Level.WARNING, "spring.redis." + each + " is the name of Spring Boot 2 and has no effect (expected:"
+                            + " spring.data.redis." + each + ")");
+                }
+            }
+        }
+
+        /** holdfast-redis brings Lettuce, which Boot prefers to Jedis without a word. */
+        private static void warnOfJedis(Environment environment) {
+            if (ClassUtils.isPresent("redis.clients.jedis.Jedis", LockStores.class.getClassLoader())
+                    && !environment.containsProperty("spring.data.redis.client-type")) {
+                LOG.log(System.Logger.Level.WARNING, "Jedis is on the class path, but Lettuce, which io.holdfast:holdfast-redis brings, makes the"
+                        + " application's Redis connections; spring.data.redis.jedis.* has no effect (expected:"
+                        + " spring.data.redis.client-type=lettuce, or jedis together with holdfast.store)");
+            }
         }
 
         private static RedisConnectionFactory find(HoldfastProperties properties, ListableBeanFactory beans) {

@@ -1,6 +1,7 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.OnLost;
@@ -77,6 +78,9 @@ final class BlockingCall {
         } catch (InterruptedException e) {
             observed.ended("interrupted", e);
             throw call.interrupted(e);
+        } catch (LockStoreException e) {
+            observed.ended("error", e);
+            throw call.storeFailed(e);
         } catch (RuntimeException | Error e) {
             observed.ended("error", e);
             throw e;

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spring.OnLost;
@@ -59,6 +60,11 @@ interface BlockingWork {
     /** Returns or throws the outcome of a call that found a lock busy, and ends the observation. */
     @Nullable
     Object alternative(LockTimeoutException busy, ObservedCall observed) throws Throwable;
+
+    /** Returns the exception for the caller whose lock could not be asked for. */
+    default LockStoreException storeFailed(LockStoreException e) {
+        return e;
+    }
 
     /** Returns the exception for a caller that was interrupted during the wait. */
     default Exception interrupted(InterruptedException e) {

@@ -1,6 +1,7 @@
 package io.holdfast.spring.call;
 
 import io.holdfast.LockClient;
+import io.holdfast.spi.Names;
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.declaration.LazyBean;
 import java.util.List;
@@ -23,10 +24,17 @@ public final class CustomNames implements UnaryOperator<String> {
 
     /** @throws IllegalArgumentException if a customizer returns what is no lock name */
     @Override
+    @SuppressWarnings("ConstantValue") // a customizer may be written without null checks
     public String apply(String name) {
         String customized = name;
         for (LockNameCustomizer each : all.get()) {
-            customized = LockClient.checkName(each.customize(customized));
+            String next = each.customize(customized);
+            if (next == null) {
+                throw new IllegalArgumentException("The LockNameCustomizer " + each.getClass().getName()
+                        + " returned null for the lock \"" + Names.printable(customized)
+                        + "\" (expected: a lock name; a job's thread may have no tenant, for example)");
+            }
+            customized = LockClient.checkName(next);
         }
         return customized;
     }

@@ -3,6 +3,7 @@ package io.holdfast.spring.call;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.MultiLease;
 import io.holdfast.spi.Names;
@@ -154,6 +155,17 @@ record LockedCall(
             busy.setStackTrace(new StackTraceElement[0]);
         }
         throw busy;
+    }
+
+    /** The scheduler logs it at each firing of an outage, with its causes. */
+    @Override
+    public LockStoreException storeFailed(LockStoreException e) {
+        if (!operation.isScheduled()) {
+            return e;
+        }
+        LockStoreException brief = new LockStoreException(String.valueOf(e.getMessage()), e.store(), null);
+        brief.setStackTrace(new StackTraceElement[0]);
+        return brief;
     }
 
     @Override

@@ -12,6 +12,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Collection;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
@@ -24,11 +25,19 @@ import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
+import reactor.core.scheduler.Schedulers;
 
 /** Intercepts every locked method, and chooses the kind of call by its return type. */
 public final class LockedInterceptor implements MethodInterceptor {
 
+    private static final System.Logger LOG = System.getLogger(LockedInterceptor.class.getName());
+
+    private static final boolean REACTOR =
+            ClassUtils.isPresent("reactor.core.scheduler.Schedulers", LockedInterceptor.class.getClassLoader());
+
+    private final Set<String> onEventLoop = ConcurrentHashMap.newKeySet();
     private final OperationReader reader;
     private final Expressions expressions;
     private final ConfigurableListableBeanFactory beans;
@@ -74,12 +83,23 @@ public final class LockedInterceptor implements MethodInterceptor {
                 new LockedCall(operation, invocation, names, client(operation), events, observations.get(), outer);
         call.checkLeaseParameter();
         return switch (operation.returns()) {
-            case VALUE -> new BlockingCall(call).run();
+            case VALUE -> {
+                warnOnEventLoop(operation);
+                yield new BlockingCall(call).run();
+            }
             case STAGE -> new StageCall(call).run();
             // Spring calls a suspending function as a Mono, and suspends the caller until the Mono of its proxy ends.
             case MONO, SUSPENDED -> new ReactiveCall(call).mono();
             case FLUX -> new ReactiveCall(call).flux();
         };
+    }
+
+    private void warnOnEventLoop(LockedOperation operation) {
+        if (REACTOR && Schedulers.isInNonBlockingThread() && onEventLoop.add(operation.describe())) {
+            LOG.log(System.Logger.Level.WARNING, "@Locked on " + operation.describe() + " waits for its lock on the thread "
+                    + Thread.currentThread().getName() + ", which must not block: all its other requests wait, too"
+                    + " (expected: a method that returns a Mono, or subscribeOn(Schedulers.boundedElastic()))");
+        }
     }
 
     /**

@@ -61,15 +61,20 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
     private final transient OperationReader reader;
     private final transient LockedInterceptor interceptor;
     private final boolean targetClasses;
+    private final int order;
 
     /** One operation for each client that a bean needs. */
     private final transient Map<String, LockedOperation> clients = new ConcurrentHashMap<>();
 
-    /** @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean */
+    /**
+     * @param targetClasses whether proxies are subclasses; otherwise they implement the interfaces of the bean
+     * @param order advice with a smaller order is outside the lock
+     */
     public LockedBeanPostProcessor(
             ConfigurableListableBeanFactory beans,
             ApplicationEventPublisher events,
             boolean targetClasses,
+            int order,
             LockedNames names,
             LockedMethods methods,
             UncheckedBeans unchecked) {
@@ -78,6 +83,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         this.names = names;
         this.unchecked = unchecked;
         this.targetClasses = targetClasses;
+        this.order = order;
         Expressions expressions = new Expressions(beans);
         this.reader = new OperationReader(beans, expressions);
         this.interceptor = new LockedInterceptor(reader, expressions, beans, events);
@@ -142,6 +148,7 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
         Map<Method, LockedOperation> operations = operations(type);
         Object locked = lock(bean, beanName, type);
         checkIsLocked(locked, beanName);
+        putInOrder((Advised) locked);
         putInsideOfAsync((Advised) locked, beanName);
         if (AopUtils.isJdkDynamicProxy(locked)) {
             operations.values().forEach(operation -> warnIfUnreachable(operation, type, locked, beanName));
@@ -264,6 +271,22 @@ public final class LockedBeanPostProcessor extends AbstractBeanFactoryAwareAdvis
                     "it has locked methods, but was made too early to be intercepted, or its proxy is frozen",
                     "a bean that no BeanPostProcessor and no @Bean method of a non-static configuration of one"
                             + " depends on");
+        }
+    }
+
+    /** Moves the lock inside the advice that comes before {@code holdfast.order}, such as authorization. */
+    private void putInOrder(Advised locked) {
+        int own = Proxies.lastIndexOf(LockedInterceptor.class, locked);
+        Advisor[] all = locked.getAdvisors();
+        int inner = own;
+        for (int i = own + 1; i < all.length; i++) {
+            if (all[i] instanceof Ordered ordered && ordered.getOrder() < order) {
+                inner = i;
+            }
+        }
+        if (inner > own) {
+            locked.removeAdvisor(all[own]);
+            locked.addAdvisor(inner, all[own]);
         }
     }
 

@@ -3,18 +3,22 @@ package io.holdfast.spring.web;
 import io.holdfast.LockException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 import org.springframework.context.MessageSource;
 import org.springframework.context.MessageSourceAware;
 import org.springframework.context.support.StaticMessageSource;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ControllerAdvice;
 import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RequestAttribute;
 
 /**
  * Answers requests that fail with a {@link LockException}, as problem details (RFC 9457), in Spring MVC and WebFlux: a
@@ -39,6 +43,12 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 public class LockExceptionAdvice implements Ordered, MessageSourceAware {
 
     private static final System.Logger LOG = System.getLogger(LockExceptionAdvice.class.getName());
+
+    private static final String PATH = ".pathWithinHandlerMapping";
+
+    /** An outage fails each request: that many lines would hide all others. */
+    private final LineBudget lines = new LineBudget();
+
 
     private final HttpStatusCode busyStatus;
     private final Duration retryAfter;
@@ -86,9 +96,21 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
 
     /** Answers a request whose lock could not be asked for, or was lost while the request was served. */
     @ExceptionHandler
-    public ErrorResponse fault(LockException e, Locale locale) {
+    public ErrorResponse fault(
+            LockException e,
+            HttpMethod method,
+            @RequestAttribute(name = "org.springframework.web.servlet.HandlerMapping" + PATH, required = false)
+                    @Nullable Object servletPath,
+            @RequestAttribute(name = "org.springframework.web.reactive.HandlerMapping" + PATH, required = false)
+                    @Nullable Object reactivePath,
+            Locale locale) {
+        Object path = servletPath != null ? servletPath : reactivePath;
         // One line: the exception was thrown by a store or a lease, and the stack of the request explains neither.
-        LOG.log(System.Logger.Level.WARNING, "A request was answered with 503: {0}", e.toString());
+        long others = lines.admit(System.nanoTime());
+        if (others >= 0) {
+            LOG.log(System.Logger.Level.WARNING, "A request was answered with 503: " + method + (path == null ? "" : " " + Names.printable(path.toString()))
+                    + ": " + e + (others == 0 ? "" : " (and " + others + " more since the line before)"));
+        }
         return answer(
                 e,
                 HttpStatus.SERVICE_UNAVAILABLE,
