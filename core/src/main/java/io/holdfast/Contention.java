@@ -332,7 +332,8 @@ final class Contention {
     private void retryAfterLateAnswer(Attempt answered) {
         long now = state.settings().time.nanoTime();
         long since = answered.afterTooLate ? answered.tooLateSinceNanos : now;
-        boolean hopeless = answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos();
+        boolean hopeless =
+                answered.afterTooLate && now - since >= state.settings().storeTimeoutNanos();
         Waiter first = state.firstWaiter();
         // The next waiter may want a longer lease, and get that in time.
         if (first != null

@@ -107,8 +107,12 @@ class ArchiveTest {
             assertThat(ours).hasSizeGreaterThan(4);
             for (Path jar : ours) {
                 try (ZipFile content = new ZipFile(jar.toFile())) {
-                    assertThat(content.getEntry("META-INF/LICENSE")).as("%s", jar).isNotNull();
-                    assertThat(content.getEntry("META-INF/NOTICE")).as("%s", jar).isNotNull();
+                    assertThat(content.getEntry("META-INF/LICENSE"))
+                            .as("%s", jar)
+                            .isNotNull();
+                    assertThat(content.getEntry("META-INF/NOTICE"))
+                            .as("%s", jar)
+                            .isNotNull();
                 }
             }
         }

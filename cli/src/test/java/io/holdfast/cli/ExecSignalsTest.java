@@ -82,8 +82,7 @@ class ExecSignalsTest {
     @Tag("deep")
     void passesHupOnToTheCommandAlone() throws Exception {
         assumeThat(ignores(1)).as("this build was started by nohup").isFalse();
-        try (CliProcess exec =
-                exec("hup", "trap 'echo reread' HUP; echo running; " + READ_A_LINE + "echo $line")) {
+        try (CliProcess exec = exec("hup", "trap 'echo reread' HUP; echo running; " + READ_A_LINE + "echo $line")) {
             exec.awaitOut("running");
             signal("HUP", exec);
             exec.awaitOut("reread");
@@ -103,8 +102,7 @@ class ExecSignalsTest {
         String traps = numbers.stream()
                 .map(number -> "trap 'echo got " + number + "' " + number + "; ")
                 .collect(Collectors.joining());
-        try (CliProcess exec =
-                exec("rare", traps + "echo running; " + READ_A_LINE + "echo $line; exit 5")) {
+        try (CliProcess exec = exec("rare", traps + "echo running; " + READ_A_LINE + "echo $line; exit 5")) {
             exec.awaitOut("running");
             for (String number : numbers) {
                 signal(number, exec);

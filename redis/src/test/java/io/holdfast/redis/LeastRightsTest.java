@@ -97,8 +97,8 @@ class LeastRightsTest {
         String line = page.substring(page.indexOf("**Rights**, besides"), page.indexOf("**What is weaker"));
         assertThat(words("../docs/zh/redis.md")).contains("`+zadd +zcard +zrem +zremrangebyscore +zrevrange +zscore`");
         try (RedisServer server = RedisServer.start()) {
-            List<String> rights = new ArrayList<>(List.of(
-                    "~lock:*", "~holdfast:*", "&holdfast:c:*", "&redisson_lock__channel:*"));
+            List<String> rights =
+                    new ArrayList<>(List.of("~lock:*", "~holdfast:*", "&holdfast:c:*", "&redisson_lock__channel:*"));
             // Servers that do not know these commands refuse a rule with them, and use WATCH instead.
             List<String> newer = List.of("delifeq", "delex");
             Matcher right = Pattern.compile("\\+([a-z]+)").matcher(line);
@@ -121,7 +121,9 @@ class LeastRightsTest {
                 held.extend(Duration.ofSeconds(60));
                 held.release();
             }
-            assertThat(String.valueOf(server.command("ACL", "LOG"))).as("refused").isEqualTo("[]");
+            assertThat(String.valueOf(server.command("ACL", "LOG")))
+                    .as("refused")
+                    .isEqualTo("[]");
         }
     }
 

@@ -52,8 +52,10 @@ public final class HoldfastAutoConfiguration {
     LockedDefaults holdfastLockedDefaults(HoldfastProperties properties, Environment environment) {
         String waitTime = environment.getProperty("holdfast.wait-time", "").strip();
         if (waitTime.matches("[1-9][0-9]?")) {
-            LOG.log(System.Logger.Level.WARNING, "holdfast.wait-time=" + waitTime + " has no unit, so it is " + waitTime + " milliseconds (expected: for"
-                    + " example " + waitTime + "s)");
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "holdfast.wait-time=" + waitTime + " has no unit, so it is " + waitTime
+                            + " milliseconds (expected: for" + " example " + waitTime + "s)");
         }
         try {
             LockOptions options =

@@ -31,7 +31,11 @@ final class LockStores {
 
     private LockStores() {}
 
-    static void configure(LockClient.Builder builder, HoldfastProperties properties, ListableBeanFactory beans, Environment environment) {
+    static void configure(
+            LockClient.Builder builder,
+            HoldfastProperties properties,
+            ListableBeanFactory beans,
+            Environment environment) {
         if (StringUtils.hasText(properties.store())) {
             refuseSettingsOfRedis(properties);
             builder.uri(properties.store());
@@ -100,8 +104,10 @@ final class LockStores {
             for (String each : List.of("url", "host", "port", "password", "cluster.nodes", "sentinel.master")) {
                 if (environment.containsProperty("spring.redis." + each)
                         && !environment.containsProperty("spring.data.redis." + each)) {
-                    LOG.log(System.Logger.Level.WARNING, "spring.redis." + each + " is the name of Spring Boot 2 and has no effect (expected:"
-                            + " spring.data.redis." + each + ")");
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "spring.redis." + each + " is the name of Spring Boot 2 and has no effect (expected:"
+                                    + " spring.data.redis." + each + ")");
                 }
             }
         }
@@ -110,9 +116,11 @@ final class LockStores {
         private static void warnOfJedis(Environment environment) {
             if (ClassUtils.isPresent("redis.clients.jedis.Jedis", LockStores.class.getClassLoader())
                     && !environment.containsProperty("spring.data.redis.client-type")) {
-                LOG.log(System.Logger.Level.WARNING, "Jedis is on the class path, but Lettuce, which io.holdfast:holdfast-redis brings, makes the"
-                        + " application's Redis connections; spring.data.redis.jedis.* has no effect (expected:"
-                        + " spring.data.redis.client-type=lettuce, or jedis together with holdfast.store)");
+                LOG.log(
+                        System.Logger.Level.WARNING,
+                        "Jedis is on the class path, but Lettuce, which io.holdfast:holdfast-redis brings, makes the"
+                                + " application's Redis connections; spring.data.redis.jedis.* has no effect (expected:"
+                                + " spring.data.redis.client-type=lettuce, or jedis together with holdfast.store)");
             }
         }
 

@@ -53,7 +53,8 @@ final class SpringLog implements System.Logger {
     }
 
     @Override
-    public void log(Level level, @Nullable ResourceBundle bundle, @Nullable String format, Object @Nullable ... values) {
+    public void log(
+            Level level, @Nullable ResourceBundle bundle, @Nullable String format, Object @Nullable ... values) {
         if (isLoggable(level)) {
             boolean plain = format == null || values == null || values.length == 0;
             log(level, bundle, plain ? format : MessageFormat.format(format, values), (Throwable) null);

@@ -30,9 +30,10 @@ public final class CustomNames implements UnaryOperator<String> {
         for (LockNameCustomizer each : all.get()) {
             String next = each.customize(customized);
             if (next == null) {
-                throw new IllegalArgumentException("The LockNameCustomizer " + each.getClass().getName()
-                        + " returned null for the lock \"" + Names.printable(customized)
-                        + "\" (expected: a lock name; a job's thread may have no tenant, for example)");
+                throw new IllegalArgumentException(
+                        "The LockNameCustomizer " + each.getClass().getName()
+                                + " returned null for the lock \"" + Names.printable(customized)
+                                + "\" (expected: a lock name; a job's thread may have no tenant, for example)");
             }
             customized = LockClient.checkName(next);
         }

@@ -96,9 +96,12 @@ public final class LockedInterceptor implements MethodInterceptor {
 
     private void warnOnEventLoop(LockedOperation operation) {
         if (REACTOR && Schedulers.isInNonBlockingThread() && onEventLoop.add(operation.describe())) {
-            LOG.log(System.Logger.Level.WARNING, "@Locked on " + operation.describe() + " waits for its lock on the thread "
-                    + Thread.currentThread().getName() + ", which must not block: all its other requests wait, too"
-                    + " (expected: a method that returns a Mono, or subscribeOn(Schedulers.boundedElastic()))");
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "@Locked on " + operation.describe() + " waits for its lock on the thread "
+                            + Thread.currentThread().getName()
+                            + ", which must not block: all its other requests wait, too"
+                            + " (expected: a method that returns a Mono, or subscribeOn(Schedulers.boundedElastic()))");
         }
     }
 

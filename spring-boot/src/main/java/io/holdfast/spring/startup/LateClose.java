@@ -22,8 +22,7 @@ import org.springframework.core.PriorityOrdered;
  * bean before it. So this class registers itself before any bean is made, depends on none, and takes away the destroy
  * method of each client, even an inferred {@code close()}.
  */
-public final class LateClose
-        implements BeanFactoryPostProcessor, MergedBeanDefinitionPostProcessor, PriorityOrdered {
+public final class LateClose implements BeanFactoryPostProcessor, MergedBeanDefinitionPostProcessor, PriorityOrdered {
 
     private static final String NAME = "io.holdfast.clients";
 

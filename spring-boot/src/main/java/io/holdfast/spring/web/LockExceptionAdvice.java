@@ -49,7 +49,6 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
     /** An outage fails each request: that many lines would hide all others. */
     private final LineBudget lines = new LineBudget();
 
-
     private final HttpStatusCode busyStatus;
     private final Duration retryAfter;
     private final int order;
@@ -100,16 +99,21 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
             LockException e,
             HttpMethod method,
             @RequestAttribute(name = "org.springframework.web.servlet.HandlerMapping" + PATH, required = false)
-                    @Nullable Object servletPath,
+                    @Nullable
+                    Object servletPath,
             @RequestAttribute(name = "org.springframework.web.reactive.HandlerMapping" + PATH, required = false)
-                    @Nullable Object reactivePath,
+                    @Nullable
+                    Object reactivePath,
             Locale locale) {
         Object path = servletPath != null ? servletPath : reactivePath;
         // One line: the exception was thrown by a store or a lease, and the stack of the request explains neither.
         long others = lines.admit(System.nanoTime());
         if (others >= 0) {
-            LOG.log(System.Logger.Level.WARNING, "A request was answered with 503: " + method + (path == null ? "" : " " + Names.printable(path.toString()))
-                    + ": " + e + (others == 0 ? "" : " (and " + others + " more since the line before)"));
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "A request was answered with 503: " + method
+                            + (path == null ? "" : " " + Names.printable(path.toString())) + ": " + e
+                            + (others == 0 ? "" : " (and " + others + " more since the line before)"));
         }
         return answer(
                 e,

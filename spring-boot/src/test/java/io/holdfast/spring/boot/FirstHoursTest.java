@@ -60,14 +60,20 @@ class FirstHoursTest {
                 .singleElement()
                 .isEqualTo("WARNING holdfast.wait-time=10 has no unit, so it is 10 milliseconds (expected: for example"
                         + " 10s)");
-        assertThat(warnings(HoldfastAutoConfiguration.class, "holdfast.wait-time=10s")).isEmpty();
-        assertThat(warnings(HoldfastAutoConfiguration.class, "holdfast.wait-time=0")).isEmpty();
+        assertThat(warnings(HoldfastAutoConfiguration.class, "holdfast.wait-time=10s"))
+                .isEmpty();
+        assertThat(warnings(HoldfastAutoConfiguration.class, "holdfast.wait-time=0"))
+                .isEmpty();
     }
 
     private static List<String> warnings(Class<?> source, String... settings) {
         try (LogLines log = new LogLines(source)) {
-            Contexts.memory("first").withPropertyValues(settings).run(context -> assertThat(context).hasNotFailed());
-            return log.lines().stream().filter(each -> each.startsWith("WARNING")).toList();
+            Contexts.memory("first")
+                    .withPropertyValues(settings)
+                    .run(context -> assertThat(context).hasNotFailed());
+            return log.lines().stream()
+                    .filter(each -> each.startsWith("WARNING"))
+                    .toList();
         }
     }
 
@@ -80,7 +86,8 @@ class FirstHoursTest {
             assertThat(log.lines())
                     .singleElement()
                     .asString()
-                    .contains("0 locked methods so far (lazy initialization: the others are checked at their first use)");
+                    .contains(
+                            "0 locked methods so far (lazy initialization: the others are checked at their first use)");
         }
     }
 
@@ -161,7 +168,8 @@ class FirstHoursTest {
                 .withPropertyValues(
                         "holdfast.store=redis://127.0.0.1:1", "holdfast.startup=lazy", "holdfast.store-timeout=100ms")
                 .withBean(Job.class)
-                .run(context -> assertThatThrownBy(() -> context.getBean(Job.class).run())
+                .run(context -> assertThatThrownBy(
+                                () -> context.getBean(Job.class).run())
                         .isInstanceOf(LockStoreException.class)
                         .hasNoCause()
                         .satisfies(e -> assertThat(e.getStackTrace()).isEmpty()));
@@ -240,7 +248,10 @@ class FirstHoursTest {
     static class Stopped {
         public static void main(String[] args) throws InterruptedException {
             LockClient locks = new SpringApplicationBuilder(Stopped.class)
-                    .properties("holdfast.store=memory:stopped", "spring.main.web-application-type=none", "logging.level.io.holdfast=info")
+                    .properties(
+                            "holdfast.store=memory:stopped",
+                            "spring.main.web-application-type=none",
+                            "logging.level.io.holdfast=info")
                     .run(args)
                     .getBean(LockClient.class);
             var unused = locks.acquire("held");

@@ -251,8 +251,10 @@ class GracefulStopTest {
 
     @Test
     void an_async_method_on_an_executor_that_waits() {
-        endsUnderItsLock(memory(OnAsync.class), "memory:stop", context -> context.getBean(AsyncJob.class)
-                .run(null));
+        endsUnderItsLock(
+                memory(OnAsync.class),
+                "memory:stop",
+                context -> context.getBean(AsyncJob.class).run(null));
     }
 
     @Test
@@ -283,8 +285,8 @@ class GracefulStopTest {
     void without_Boot() throws Exception {
         try (var context = new AnnotationConfigApplicationContext(
                 LockedConfiguration.class, Base.class, OwnClient.class, OnAsync.class)) {
-            endsUnderItsLock(context, "memory:stop", each -> each.getBean(AsyncJob.class)
-                    .run(null));
+            endsUnderItsLock(
+                    context, "memory:stop", each -> each.getBean(AsyncJob.class).run(null));
         }
     }
 
