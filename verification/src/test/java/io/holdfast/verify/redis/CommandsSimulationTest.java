@@ -34,6 +34,7 @@ class CommandsSimulationTest extends SimulationSuite {
         long from = switch (bug) {
             case TOKENS_WITHOUT_THE_LAST -> 120;
             case RENEWS_WHAT_IS_GONE -> 1;
+            case RENEWAL_WITHOUT_COMPARISON -> 1_000;
             default -> FIRST_FOR_BUGS;
         };
         SimRuns.assertFound(bug.name(), from, SEEDS_FOR_BUGS, seed -> simulation(seed, Rules.RIGHT, bug));
