@@ -333,7 +333,7 @@ final class NameState {
         Waiter next;
         for (Waiter waiter = queue.first(); waiter != null; waiter = next) {
             next = waiter.after;
-            if (waiter.overdue && waiter.command == commandUnderWay()) {
+            if (waiter.overdue && contention().isUnanswered(waiter)) {
                 queue.hasOverdue = true;
             } else if (waiter.overdue) {
                 onLeave(waiter, Waiter.State.TIMED_OUT, null);

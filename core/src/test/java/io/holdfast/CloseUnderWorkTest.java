@@ -128,6 +128,7 @@ class CloseUnderWorkTest {
     void a_lease_that_another_thread_releases_is_left() throws Exception {
         assertLeft(start(holds -> {
             try (Lease lease = client.acquire("a", LockOptions.defaults().releasedByThread())) {
+                assertThat(lease.isValid()).isTrue();
                 work(holds);
             }
         }));
@@ -138,6 +139,7 @@ class CloseUnderWorkTest {
         assertLeft(start(holds -> {
             try (MultiLease leases =
                     client.acquireAll(List.of("a", "b"), LockOptions.defaults().leftAtClose())) {
+                assertThat(leases.isValid()).isTrue();
                 work(holds);
             }
         }));

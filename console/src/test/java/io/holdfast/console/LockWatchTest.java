@@ -173,7 +173,7 @@ class LockWatchTest {
                     turns.acquire();
                     client.getLock(waits).lockInterruptibly();
                 } catch (InterruptedException e) {
-                    continue; // the next turn
+                    // the next turn
                 } catch (LockException e) {
                     return; // the client is closed
                 }

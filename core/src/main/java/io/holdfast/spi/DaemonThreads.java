@@ -26,8 +26,9 @@ public final class DaemonThreads {
      * Makes a thread, which the caller starts. Its context class loader is the one that loaded Holdfast, and it has no
      * inherited thread-locals.
      */
-    @SuppressWarnings(
-            "removal") // before Java 24 a thread keeps the classes on its maker's stack, and only this ends it
+    // "removal": before Java 24 a thread keeps the classes on its maker's stack, and only this ends it.
+    // "ThreadPriorityCheck": not the maker's priority, which may be low.
+    @SuppressWarnings({"removal", "ThreadPriorityCheck"})
     public static Thread unstarted(String name, Runnable task) {
         return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> {
             Thread thread = new Thread(null, task, name, 0, false);

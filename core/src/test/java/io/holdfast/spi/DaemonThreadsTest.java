@@ -11,6 +11,7 @@ import org.junit.jupiter.api.Test;
 class DaemonThreadsTest {
 
     @Test
+    @SuppressWarnings("ThreadPriorityCheck") // a priority is what is tested
     void a_thread_keeps_nothing_of_the_thread_that_makes_it() throws Exception {
         InheritableThreadLocal<String> local = new InheritableThreadLocal<>();
         Thread caller = Thread.currentThread();

@@ -44,22 +44,20 @@ final class GuardedStatement implements InvocationHandler {
     @Override
     public @Nullable Object invoke(Object proxy, Method method, Object @Nullable [] arguments) throws Throwable {
         String name = method.getName();
-        switch (name) {
-            case "equals":
-                return Calls.isSame(proxy, arguments);
-            case "hashCode":
-                return System.identityHashCode(proxy);
-            case "getConnection":
-                return connection;
-            case "addBatch":
+        return switch (name) {
+            case "equals" -> Calls.isSame(proxy, arguments);
+            case "hashCode" -> System.identityHashCode(proxy);
+            case "getConnection" -> connection;
+            case "addBatch" -> {
                 batchMayEnd |= arguments != null && SqlText.mayEndTransaction((String) arguments[0]);
-                return Calls.call(target, method, arguments);
-            case "clearBatch":
+                yield Calls.call(target, method, arguments);
+            }
+            case "clearBatch" -> {
                 batchMayEnd = false;
-                return Calls.call(target, method, arguments);
-            default:
-                return name.startsWith("execute") ? execute(method, arguments) : Calls.call(target, method, arguments);
-        }
+                yield Calls.call(target, method, arguments);
+            }
+            default -> name.startsWith("execute") ? execute(method, arguments) : Calls.call(target, method, arguments);
+        };
     }
 
     private @Nullable Object execute(Method method, Object @Nullable [] arguments) throws Throwable {

@@ -37,12 +37,13 @@ final class LeftHolds {
 
     /** Ends each hold when its work has ended, and then runs the task, on the thread of the timers. */
     void whenNone(Runnable task) {
-        for (Left hold : holds) {
-            if (!hold.inUse().getAsBoolean()) {
-                holds.remove(hold);
+        holds.removeIf(hold -> {
+            boolean ended = !hold.inUse().getAsBoolean();
+            if (ended) {
                 end.accept(hold.name(), hold.holderId());
             }
-        }
+            return ended;
+        });
         if (holds.isEmpty()) {
             task.run();
         } else {

@@ -68,7 +68,7 @@ final class TlsProbe {
             // The files of the URI: they are the same for all servers.
             return new Failure(servers, e, false);
         }
-        String[] all = servers.split(",");
+        String[] all = servers.split(",", -1);
         for (String server : all) {
             Failure failure = handshake(server, context, checksHost, (int) (millis / all.length));
             if (failure != null) {

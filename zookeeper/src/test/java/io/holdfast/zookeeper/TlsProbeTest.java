@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.StoreException;
@@ -74,15 +75,16 @@ class TlsProbeTest {
         ThrowAwayCa ca = new ThrowAwayCa(dir.resolve("a"), "ip:127.0.0.1");
         try (ServerSocket server =
                 ServerSocketFactory.getDefault().createServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-            CompletableFuture.runAsync(() -> {
+            CompletableFuture<Void> answered = CompletableFuture.runAsync(() -> {
                 try (Socket socket = server.accept()) {
-                    socket.getOutputStream().write("no TLS here\n".repeat(10).getBytes());
+                    socket.getOutputStream().write("no TLS here\n".repeat(10).getBytes(US_ASCII));
                     socket.getInputStream().readAllBytes();
                 } catch (IOException e) {
                     // The other side has hung up.
                 }
             });
             assertThat(failure(server, ca)).hasMessageContaining("the port does not speak TLS");
+            answered.join();
         }
     }
 

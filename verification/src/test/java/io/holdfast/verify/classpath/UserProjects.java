@@ -172,7 +172,7 @@ final class UserProjects {
     private static String pom(String name, Project project) throws IOException {
         StringBuilder text = new StringBuilder();
         if (!project.management().isEmpty()) {
-            String[] parts = project.management().split(":");
+            String[] parts = project.management().split(":", 3);
             text.append("<dependencyManagement><dependencies>"
                     + dependency(parts[0], parts[1], parts[2], "<type>pom</type><scope>import</scope>")
                     + "</dependencies></dependencyManagement>");
