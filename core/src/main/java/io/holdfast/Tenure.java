@@ -177,10 +177,14 @@ final class Tenure {
 
     /**
      * A message says that the hold was ended by force. Any program may send such a message, so it ends nothing here: the
-     * store is asked. While renewals fail, the next one asks, which comes soon.
+     * store is asked. While renewals fail, the next one asks, which comes soon. A release by force through this client
+     * that is under way has an answer of its own.
      */
     void onForceHint(String holderId) {
-        if (hold != null && hold.isOf(holderId) && hold.noteDoubt() && !hold.renewalFailing) {
+        if (hold == null || !hold.isOf(holderId) || (hold.forced && state.isForcing())) {
+            return;
+        }
+        if (hold.noteDoubt() && !hold.renewalFailing) {
             askNow(hold);
         }
     }

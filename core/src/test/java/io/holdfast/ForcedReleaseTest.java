@@ -62,6 +62,20 @@ class ForcedReleaseTest extends EngineFixture {
     }
 
     @Test
+    void the_message_of_a_force_through_this_client_leaves_the_news_to_its_answer() {
+        Lease lease = now(acquire(client, "a"));
+        store.forces = Fate.REPLY_HELD;
+        CompletableFuture<ForcedRelease> forced = force();
+        long asked = store.count("renew");
+        requireNonNull(store.listener).forced("a", lease.holderId());
+        advance(1);
+        assertThat(store.count("renew")).isEqualTo(asked);
+        store.deliverReplies();
+        assertThat(forced.join().isEnded()).isTrue();
+        assertThatThrownBy(lease::ensureValid).hasMessageContaining("it was removed by force through this client");
+    }
+
+    @Test
     void a_force_of_unknown_outcome_makes_the_client_ask_at_once_and_hand_nothing_on() {
         ActiveLease first = now(acquire(client, "a"));
         CompletableFuture<Lease> here = acquire(client, "a");
