@@ -257,6 +257,11 @@ abstract sealed class AcquireForms permits LockClient {
         return acquired.isPresent();
     }
 
+    /** Runs a task as {@link #run(String, Consumer)} does, and rethrows its checked exception. */
+    public <E extends Exception> void runChecked(String name, LeaseTask<E> task) throws E, InterruptedException {
+        runChecked(name, LockOptions.defaults(), task);
+    }
+
     /** Runs a task as {@link #run(String, LockOptions, Consumer)} does, and rethrows its checked exception. */
     public <E extends Exception> void runChecked(String name, LockOptions options, LeaseTask<E> task)
             throws E, InterruptedException {
@@ -264,6 +269,12 @@ abstract sealed class AcquireForms permits LockClient {
         try (Lease lease = acquire(name, underTask(options))) {
             task.run(lease);
         }
+    }
+
+    /** Runs a task as {@link #call(String, Function)} does, and rethrows its checked exception. */
+    public <T extends @Nullable Object, E extends Exception> T callChecked(String name, LeaseCall<T, E> task)
+            throws E, InterruptedException {
+        return callChecked(name, LockOptions.defaults(), task);
     }
 
     /** Runs a task as {@link #call(String, LockOptions, Function)} does, and rethrows its checked exception. */

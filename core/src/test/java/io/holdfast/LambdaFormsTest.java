@@ -27,11 +27,11 @@ class LambdaFormsTest extends EngineFixture {
 
     @Test
     void a_checked_exception_passes_through() {
-        assertThatThrownBy(() -> client.runChecked("a", DEFAULTS, lease -> {
+        assertThatThrownBy(() -> client.runChecked("a", lease -> {
                     throw new IOException("the user's");
                 }))
                 .isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> client.callChecked("a", DEFAULTS, lease -> {
+        assertThatThrownBy(() -> client.callChecked("a", lease -> {
                     throw new IOException("the user's");
                 }))
                 .isInstanceOf(IOException.class);
