@@ -1,5 +1,6 @@
 package io.holdfast.spi;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -221,6 +222,11 @@ public interface QuorumMember extends AutoCloseable {
      */
     default CompletionStage<List<Finding>> diagnose(double clockDrift) {
         return CompletableFuture.completedFuture(List.of());
+    }
+
+    /** Returns as {@link LockStore#recovery} does, for the connection to this member. */
+    default Duration recovery() {
+        return Duration.ZERO;
     }
 
     /** Returns where this member keeps the cards of clients; empty if it keeps none. */

@@ -20,9 +20,11 @@ import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -282,6 +284,17 @@ final class QuorumLockStore implements LockStore, Acquisition.Registry {
                 seat -> seat.send(member -> member.forceRelease(name, holder)),
                 reply -> null,
                 Verdicts::forced);
+    }
+
+    /** Returns the time of the slowest member: each may be the one that makes a majority. */
+    @Override
+    public Duration recovery() {
+        return members.seats().stream()
+                .map(Seat::member)
+                .filter(Objects::nonNull)
+                .map(QuorumMember::recovery)
+                .max(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
     }
 
     /** Waits for all members, and tells how many answer and how many of those have a vote. */

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
 import io.holdfast.spi.QuorumMember.Take;
@@ -480,6 +481,24 @@ class QuorumLockStoreTest extends QuorumFixture {
                 .anyMatch(said -> said.contains("m0 and m1 replicate one another"))
                 .noneMatch(said -> said.contains("m2 replicate"))
                 .anyMatch(said -> said.equals("m2 forgets everything at lunch time"));
+    }
+
+    @Test
+    void the_slowest_member_says_how_long_a_dead_connection_lasts() {
+        QuorumStores.Builder builder = QuorumStores.builder().longestLease(LONGEST);
+        for (int i = 0; i < 3; i++) {
+            MemoryQuorumNode node = nodes.get(i);
+            Duration recovery = Duration.ofSeconds(i == 1 ? 9 : 2);
+            builder.member("m" + i, context -> new ForwardingMember(node.connect(context)) {
+                @Override
+                public Duration recovery() {
+                    return recovery;
+                }
+            });
+        }
+        try (LockStore store = builder.open(new StoreContext("c", time))) {
+            assertThat(store.recovery()).isEqualTo(Duration.ofSeconds(9));
+        }
     }
 
     /** Another examination is requested during the first, whose answer is from before a restart. */

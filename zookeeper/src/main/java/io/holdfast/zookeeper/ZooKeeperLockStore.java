@@ -14,6 +14,7 @@ import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreHealth;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.StoreState;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -195,6 +196,11 @@ final class ZooKeeperLockStore implements LockStore, Contender.Registry {
     @Override
     public void listen(StoreListener listener) {
         access.listen(listener);
+    }
+
+    @Override
+    public Duration recovery() {
+        return settings.recovery();
     }
 
     @Override

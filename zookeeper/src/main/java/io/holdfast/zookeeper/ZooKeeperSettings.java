@@ -88,6 +88,14 @@ record ZooKeeperSettings(
     }
 
     /**
+     * Returns how long it takes to notice a dead connection, and to be answered on a new one: ZooKeeper's client gives
+     * up a connection that has been silent for two thirds of the session timeout.
+     */
+    Duration recovery() {
+        return sessionTimeout.multipliedBy(2).dividedBy(3).plus(timeout);
+    }
+
+    /**
      * Returns how long to wait for the first connection. A minority of servers may be down, and all of them may be
      * tried first. ZooKeeper waits for a server that hangs for the session timeout divided by the number of servers,
      * which cannot be set, and tries the next server up to a second later.

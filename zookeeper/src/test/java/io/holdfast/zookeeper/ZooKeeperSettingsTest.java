@@ -48,6 +48,12 @@ class ZooKeeperSettingsTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"zookeeper://h1, 25000", "zookeeper://h1?sessionTimeout=9s&timeout=1s, 7000"})
+    void a_dead_connection_is_noticed_after_two_thirds_of_the_session(String uri, long millis) {
+        assertThat(parse(uri).recovery()).isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "zookeeper://h1, 5000",
         "zookeeper://h1?timeout=300ms, 300",

@@ -14,6 +14,7 @@ import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.TokenRegister;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -245,6 +246,11 @@ public final class RedisQuorumMember implements QuorumMember {
     @Override
     public void listen(@Nullable Listener listener) {
         messages.listen(listener);
+    }
+
+    @Override
+    public Duration recovery() {
+        return settings.recovery();
     }
 
     @Override
