@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
@@ -267,7 +268,12 @@ class EnsembleTest {
 
     @Test
     void names_leave_nothing_behind() throws Exception {
-        LockClient one = client("/tidy/here?sessionTimeout=3s");
+        // Without a card, which stays as long as its client.
+        LockClient one = LockClient.builder()
+                .uri(servers.uri() + "/tidy/here?sessionTimeout=3s")
+                .cards(CardDetail.OFF)
+                .build();
+        clients.add(one);
         for (String odd : List.of("a/b", "a:b", "two words", "Größe", "🔒", "..")) {
             one.acquire(odd).release();
         }
