@@ -57,7 +57,7 @@ final class Cards {
     /** The titles of other clients by their ids. A client never changes its title. */
     private final ConcurrentMap<String, String> titles = new ConcurrentHashMap<>();
 
-    /** The clients whose cards were read, perhaps in vain. */
+    /** The clients whose cards were looked for, whether there was a card or not. */
     private final Set<String> learned = ConcurrentHashMap.newKeySet();
 
     private final ReentrantLock lock = new ReentrantLock(); // a leaf

@@ -21,8 +21,9 @@ import java.util.List;
  * <p>This is thrown only if it is certain: each thread waits without a time limit, and each lock is held by a lease
  * that is renewed without limit and that only its thread releases. These are the leases of {@link DistributedLock}, of
  * the lambda forms except {@code callAsync}, which refuse a release by another thread, and of {@link
- * LockOptions#releasedByThread}, where the caller declares it. Any thread may release other leases, so a wait for one of them is not checked, nor is a wait of a stage, nor one for a lock that another client
- * holds, even one of this process. {@code holdfast ls} shows cycles of several processes.
+ * LockOptions#releasedByThread}, where the caller declares it. Not checked are waits for other leases, which any thread
+ * may release, waits of a stage, and waits for a lock that another client holds, even another client of this process.
+ * {@code holdfast ls} shows cycles of several processes.
  *
  * @see LockOptions#ignoreDeadlocks
  */

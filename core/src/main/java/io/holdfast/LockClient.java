@@ -306,7 +306,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     }
 
     /**
-     * Ends the hold on a name, whoever has it now: as {@link #forceRelease(String, String)}, without a comparison. For
+     * Ends whatever hold there is on a name: as {@link #forceRelease(String, String)}, without a comparison. For
      * recoveries and tests, where the name must become free. After a look at the holder, use the other form: on a busy
      * lock, another client holds the name by now.
      *

@@ -33,7 +33,7 @@ public final class LockStoreException extends LockException {
         this(message, store, cause, false);
     }
 
-    /** The store's own exception has the same message, so its cause is that of this one. */
+    /** Takes over the cause of the store's exception, whose message would only repeat the new one. */
     LockStoreException(StoreException failure, String store) {
         this(
                 String.valueOf(failure.getMessage()),

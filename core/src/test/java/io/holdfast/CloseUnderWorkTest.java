@@ -209,7 +209,7 @@ class CloseUnderWorkTest {
         other.tryAcquire("a").orElseThrow().release();
     }
 
-    /** A store whose holds end with its connections may then end this one. */
+    /** A store whose holds end with its connections may then end the left hold. */
     @Test
     void a_thread_that_dies_under_its_lock_does_not_use_it_any_more() throws Exception {
         CountDownLatch holds = new CountDownLatch(1);

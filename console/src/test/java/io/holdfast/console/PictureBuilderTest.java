@@ -37,7 +37,7 @@ class PictureBuilderTest {
         assertThat(row.pressureSeconds()).isEqualTo(54);
     }
 
-    /** No card ever says that it is held. The names that were used once stay away: there may be very many. */
+    /** No card ever has it among its holds. Names that were used once have no row, because there may be very many. */
     @Test
     void theBusiestLockHasARowAlthoughNobodySeemsToHoldIt() {
         PictureBuilder builder = builder(

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the threads of Holdfast and its stores: daemons that keep nothing of the thread that makes them. A thread may
- * outlive the application whose call it was made in, and with that application's context class loader or inherited
- * thread-locals the application would stay in memory after its end.
+ * outlive the application whose call it was made in. With that application's context class loader or inherited
+ * thread-locals, the thread would keep the application in memory.
  *
  * <pre>{@code
  * DaemonThreads.unstarted("holdfast-table-close", connection::close).start();

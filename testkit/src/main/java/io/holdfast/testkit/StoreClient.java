@@ -116,7 +116,7 @@ final class StoreClient implements AutoCloseable {
         return get(store().forceRelease(name, holder));
     }
 
-    /** Ends the hold on the name, whoever has it. */
+    /** Ends whatever hold there is on the name. */
     boolean forceRelease(String name) {
         return forceRelease(name, null).isEnded();
     }

@@ -362,9 +362,9 @@ final class Contender {
     }
 
     /**
-     * Releases without creating the next node, as the folder is full, or the release took so long that the engine has
-     * given it up, and has already acquired with the next id or withdrawn it: its present state decides. A second node
-     * for it would have no owner, and stay for as long as the session.
+     * Releases without creating the next node. Either the folder is full, or the release took so long that the engine
+     * has given it up, and has acquired with the next id or withdrawn that. A second node for the next id would have no
+     * owner, and stay for as long as the session.
      */
     private CompletableFuture<ReleaseReply> releaseOnly(Contender next, AcquireRequest request) {
         return delete().thenCompose(deleted -> {
