@@ -29,7 +29,8 @@ import net.javacrumbs.shedlock.core.SimpleLock;
  * lock name is {@code prefix:name}. {@code LockExtender} and {@code KeepAliveLockProvider} work. ShedLock's own
  * providers use other locks: switch all instances at once. On Redis, a client in the mode {@code commands} with an
  * empty name prefix shares the locks of ShedLock's {@code RedisLockProvider}, if the prefix here is its key prefix, a
- * colon and its environment. Thread-safe.
+ * colon and its environment. A close of the client leaves the lock of a task that runs: it is free when {@code
+ * lockAtMostFor} has passed. Thread-safe.
  */
 public final class HoldfastLockProvider implements ExtensibleLockProvider {
 
@@ -46,8 +47,10 @@ public final class HoldfastLockProvider implements ExtensibleLockProvider {
 
     @Override
     public Optional<SimpleLock> lock(LockConfiguration configuration) {
-        LockOptions options =
-                LockOptions.defaults().waitAtMost(Duration.ZERO).leaseFor(configuration.getLockAtMostFor());
+        LockOptions options = LockOptions.defaults()
+                .waitAtMost(Duration.ZERO)
+                .leaseFor(configuration.getLockAtMostFor())
+                .leftAtClose(); // a close of the client does not end the task
         // Before the grant, so that a time that is counted from here is not shorter than asked for.
         long askedNanos = System.nanoTime();
         try {

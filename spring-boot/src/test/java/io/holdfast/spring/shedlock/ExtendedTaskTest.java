@@ -83,6 +83,24 @@ class ExtendedTaskTest {
         assertThat(lock.extend(Duration.ofMinutes(20), Duration.ZERO)).isEmpty();
     }
 
+    /** A close does not end the task, so another process must not run it meanwhile. */
+    @Test
+    void a_close_of_the_client_leaves_the_lock_of_a_task_that_runs() {
+        try (LockClient other = LockClient.builder()
+                .store(server.connect(new StoreContext("other", time)))
+                .timeSource(time)
+                .build()) {
+            HoldfastLockProvider next = new HoldfastLockProvider(other, "job-lock");
+            LockConfiguration task = task(Duration.ofMinutes(10), Duration.ZERO);
+            assertThat(provider.lock(task)).isPresent();
+            client.close();
+
+            assertThat(next.lock(task)).as("while the task may run").isEmpty();
+            time.advance(Duration.ofMinutes(10));
+            assertThat(next.lock(task)).as("after lockAtMostFor").isPresent();
+        }
+    }
+
     @Test
     void a_lock_that_is_kept_alive_outlives_its_time_and_ends_with_its_task() {
         List<Runnable> periodic = new ArrayList<>();
