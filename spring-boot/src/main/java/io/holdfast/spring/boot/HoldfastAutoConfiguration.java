@@ -55,7 +55,7 @@ public final class HoldfastAutoConfiguration {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "holdfast.wait-time=" + waitTime + " has no unit, so it is " + waitTime
-                            + " milliseconds (expected: for" + " example " + waitTime + "s)");
+                            + " milliseconds (expected: for example " + waitTime + "s)");
         }
         try {
             LockOptions options =

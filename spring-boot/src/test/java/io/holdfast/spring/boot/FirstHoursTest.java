@@ -22,6 +22,8 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -152,6 +154,21 @@ class FirstHoursTest {
                     .run(context -> assertThat(context).hasNotFailed());
             assertThat(log.lines()).singleElement().asString().contains("Jedis is on the class path, but Lettuce");
         }
+    }
+
+    /** There the starter ended in a NoClassDefFoundError. */
+    @Test
+    void boot_2_is_refused_by_one_sentence() {
+        assertThat(new SpringApplication(Application.class).getInitializers())
+                .hasAtLeastOneElementOfType(BootVersion.class);
+        assertThatThrownBy(() -> BootVersion.check("2.7.18"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith(
+                        "Holdfast's starter needs Spring Boot 3.5 or 4.1, and this is 2.7.18 (expected:");
+        for (String fitting : List.of("3.5.16", "4.1.1", "20.1.0", SpringBootVersion.getVersion())) {
+            BootVersion.check(fitting);
+        }
+        BootVersion.check(null);
     }
 
     static class Job {
