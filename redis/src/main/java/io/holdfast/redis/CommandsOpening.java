@@ -47,8 +47,8 @@ final class CommandsOpening {
         this.errors = errors;
         this.dedicated = dedicated;
         this.probe = probe;
-        if (!first.missing().isEmpty()) {
-            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, String.join(" ", first.missing()));
+        if (!first.refused().isEmpty()) {
+            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, first.refused());
         }
         if (!first.isSafe()) {
             throw new OpeningErrors(settings).noSafeWay();

@@ -65,6 +65,9 @@ final class RedisOpening {
     /** Whether each slot has a counter of its own, because a script may not use keys of two. */
     private volatile boolean countsPerSlot;
 
+    /** Whether a grant may help if scripts are refused; not if the server has no command that runs them. */
+    private boolean grantHelps = true;
+
     /** The opening of mode {@code commands}; null until that mode is chosen, and in mode {@code lua}. */
     private volatile @Nullable CommandsOpening modeCommands;
 
@@ -209,6 +212,7 @@ final class RedisOpening {
             if (settings.mode() == RedisMode.LUA || (said.startsWith("NOPERM") && runsScripts())) {
                 throw errors.noScripts(said, refusal);
             }
+            grantHelps = !RedisErrors.isUnknownCommand(said);
             // Some servers append all arguments.
             return "because the server runs no scripts for this user: " + said.split(",", 2)[0];
         }
@@ -255,7 +259,8 @@ final class RedisOpening {
                             : Finding.warning(
                                     "mode",
                                     choice + "; so there is no fair queue at the server",
-                                    "allow this user +evalsha +eval, or set mode=commands if this is intended"));
+                                    (grantHelps ? "allow this user +evalsha +eval, or " : "")
+                                            + "set mode=commands if this is intended"));
             return opened;
         } catch (ExecutionException e) {
             throw commandErrors.of(e);
@@ -288,10 +293,8 @@ final class RedisOpening {
             // Behind a proxy there is a cluster.
             countsPerSlot = true;
         }
-        // A replica or a full server refuses, too, but that may pass.
-        if (!found.said().isEmpty()
-                && commandErrors.refused(found.said(), null).outcome() == StoreException.Outcome.FATAL) {
-            throw errors.noCommands(RedisMode.LUA, found.missingRights());
+        if (!found.refused().isEmpty()) {
+            throw errors.noCommands(RedisMode.LUA, found.refused());
         }
         if (!found.allowed().pushes()) {
             Log.LOG.log(

@@ -5,6 +5,7 @@ import io.holdfast.redis.connect.DedicatedConnections;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.SetArgs;
@@ -12,12 +13,11 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.output.ObjectOutput;
 import io.lettuce.core.protocol.CommandArgs;
 import io.lettuce.core.protocol.CommandType;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.EnumSet;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -46,9 +46,9 @@ public final class CompareProbe {
      *
      * @param tried whether the second step could be made. If not (a replica, a full server), the choice rests on the
      *     first step alone, and must be made again
-     * @param missing the refused commands that this mode cannot do without, as {@code ACL SETUSER} takes them
+     * @param refused the refused commands that this mode cannot do without
      */
-    public record Finding(Choice choice, boolean tried, List<String> missing) {
+    public record Finding(Choice choice, boolean tried, RefusedCommands refused) {
 
         public boolean isSafe() {
             return choice.has(choice.delete()) && choice.has(choice.set());
@@ -86,7 +86,7 @@ public final class CompareProbe {
                 abilities.add(ability);
             }
         });
-        return new Finding(new Choice(abilities), false, List.of());
+        return new Finding(new Choice(abilities), false, new RefusedCommands(Map.of()));
     }
 
     /** Returns what the server says. An ability about which it says nothing is not in the map. */
@@ -136,7 +136,7 @@ public final class CompareProbe {
         return shared.thenCompose(
                         done -> trials.of(Ability.WATCH, () -> watches(trials.found.contains(Ability.PUBLISH))))
                 .thenCompose(done -> works(commands.del(keys), deleted -> true))
-                .thenApply(done -> new Finding(new Choice(trials.found), true, List.copyOf(trials.missing)));
+                .thenApply(done -> new Finding(new Choice(trials.found), true, new RefusedCommands(trials.refused)));
     }
 
     /** What the trials have found so far. */
@@ -144,7 +144,7 @@ public final class CompareProbe {
 
         final Map<Ability, Boolean> known;
         final Set<Ability> found = Collections.synchronizedSet(EnumSet.noneOf(Ability.class));
-        final List<String> missing = Collections.synchronizedList(new ArrayList<>());
+        final Map<String, String> refused = Collections.synchronizedMap(new LinkedHashMap<>());
 
         Trials(Map<Ability, Boolean> known) {
             this.known = known;
@@ -158,9 +158,13 @@ public final class CompareProbe {
         }
 
         CompletionStage<Boolean> need(String command, CompletionStage<?> reply) {
-            return works(reply, any -> true).thenApply(ok -> {
+            CompletionStage<String> said = reply.handle((any, error) -> {
+                Throwable cause = RedisErrors.unwrap(error);
+                return cause == null ? "" : String.valueOf(cause.getMessage());
+            });
+            return works(reply, any -> true).thenCombine(said, (ok, why) -> {
                 if (!ok) {
-                    missing.add("+" + command);
+                    refused.put(command, why);
                 }
                 return ok;
             });

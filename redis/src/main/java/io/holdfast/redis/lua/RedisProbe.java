@@ -2,11 +2,14 @@ package io.holdfast.redis.lua;
 
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -20,13 +23,11 @@ public final class RedisProbe {
     /**
      * What a probe found.
      *
-     * @param said the server's error to the first command that it refused; empty if it refused none
-     * @param missingRights the refused commands, as {@code ACL SETUSER} takes them
+     * @param refused the commands that it refused for good. What a replica or a full server refuses may pass
      * @param refusesTwoSlots whether the server refused the script that renews holds of several slots. Not if the trial
      *     failed for a reason that may pass: all clients of a server must agree about this
      */
-    public record Found(
-            Allowed allowed, long serverMillis, String said, String missingRights, boolean refusesTwoSlots) {}
+    public record Found(Allowed allowed, long serverMillis, RefusedCommands refused, boolean refusesTwoSlots) {}
 
     /** How the trial of a renewal of several holds ended. */
     private enum Batches {
@@ -61,7 +62,7 @@ public final class RedisProbe {
      * @param batchKeys the locks of some names that no client uses, then their queues, as one renewal has them
      * @param channel the client's own
      * @throws StoreException if the server did not answer, or refuses every way of running a script; its cause is the
-     *     server's answer to the first
+     *     server's answer to the first, or to the first whose command it has
      */
     public Found find(String[] keys, String[] batchKeys, String channel) {
         StoreException first = null;
@@ -72,19 +73,19 @@ public final class RedisProbe {
             try {
                 ScriptReply reply = run(LuaScript.PROBE, keys, channel);
                 long serverMillis = reply.number();
-                String said = reply.text();
-                String missingRights = reply.text();
+                RefusedCommands refused = refusedForGood(reply.texts());
                 boolean pushes = reply.flag();
                 scripts.restrict(allowed.withPushes(pushes));
                 Batches batches = batches(batchKeys);
                 Allowed found = allowed.withPushes(pushes).withBatches(batches == Batches.ALLOWED);
                 scripts.restrict(found);
-                return new Found(found, serverMillis, said, missingRights, batches == Batches.REFUSED);
+                return new Found(found, serverMillis, refused, batches == Batches.REFUSED);
             } catch (StoreException e) {
                 if (!isRefusal(e)) {
                     throw e;
                 }
-                first = first == null ? e : first;
+                // EVAL does instead of EVALSHA, so a right that is missing tells more than a command that is.
+                first = first == null || isUnknownCommand(first) && !isUnknownCommand(e) ? e : first;
             }
         }
         throw Objects.requireNonNull(first);
@@ -146,6 +147,23 @@ public final class RedisProbe {
         } catch (ExecutionException e) {
             throw errors.of(e);
         }
+    }
+
+    /** @param tried the refused commands, each followed by the server's error */
+    private RefusedCommands refusedForGood(List<String> tried) {
+        Map<String, String> refused = new LinkedHashMap<>();
+        for (int i = 0; i < tried.size(); i += 2) {
+            String said = tried.get(i + 1);
+            if (errors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
+                refused.put(tried.get(i), said);
+            }
+        }
+        return new RefusedCommands(refused);
+    }
+
+    private static boolean isUnknownCommand(StoreException e) {
+        return e.getCause() != null
+                && RedisErrors.isUnknownCommand(String.valueOf(e.getCause().getMessage()));
     }
 
     /** Returns whether another way may avoid the failure; not, for example, if the server is loading. */

@@ -45,6 +45,12 @@ public final class ScriptReply {
         return list.stream().mapToLong(number -> (Long) number).toArray();
     }
 
+    /** Reads a list of texts. */
+    List<String> texts() {
+        List<?> list = (List<?>) elements.get(next++);
+        return list.stream().map(String.class::cast).toList();
+    }
+
     public String text() {
         return (String) elements.get(next++);
     }

@@ -42,6 +42,9 @@ public final class OpeningErrors {
      */
     private static final String CLOSED_AT_ONCE = "RedisHandshakeHandler not registered";
 
+    /** The name of the command in a server's error; before 6.0 it stands between other quotes. */
+    private static final Pattern UNKNOWN_COMMAND = Pattern.compile("unknown command ['`](\\w+)['`]");
+
     private final RedisSettings settings;
     private final String server;
 
@@ -157,8 +160,16 @@ public final class OpeningErrors {
                 server + " is Redis " + version + ", which is too old (expected: Redis 5.0 or newer, or Valkey)", null);
     }
 
-    /** Returns the failure of a user that may run no scripts, or none with the store's keys. */
+    /** Returns the failure of a user that may run no scripts, or none with the store's keys; or of a server without. */
     public StoreException noScripts(String said, Throwable error) {
+        if (RedisErrors.isUnknownCommand(said)) {
+            Matcher command = UNKNOWN_COMMAND.matcher(said);
+            return fatal(
+                    server + " has no command " + (command.find() ? command.group(1) : "EVALSHA or EVAL")
+                            + ", so it runs no scripts (see rename-command in the server's configuration"
+                            + (settings.mode() == RedisMode.LUA ? ", or use mode=commands)" : ")"),
+                    error);
+        }
         return fatal(
                 server + " does not let " + userName() + " run scripts with keys that begin with "
                         + settings.internalPrefix() + ": " + said + " (grant both, for example: ACL SETUSER "
@@ -167,17 +178,28 @@ public final class OpeningErrors {
     }
 
     /**
-     * Returns the failure of a user that lacks commands.
+     * Returns the failure of a user that lacks commands, or of a server that does not have them under their names.
      *
      * @param mode the mode that needs the commands
-     * @param rights the missing commands, as {@code ACL SETUSER} takes them
+     * @param refused the missing commands, at least one
      */
-    public StoreException noCommands(RedisMode mode, String rights) {
+    public StoreException noCommands(RedisMode mode, RefusedCommands refused) {
+        List<String> absent = refused.absent();
+        if (!absent.isEmpty()) {
+            return fatal(
+                    server + " has no " + (absent.size() == 1 ? "command " : "commands ")
+                            + String.join(" and ", absent) + ", which the mode " + lowerCase(mode)
+                            + " uses (see rename-command in the server's configuration)",
+                    null);
+        }
         return fatal(
-                server + " does not let " + userName() + " run all commands that the mode "
-                        + mode.name().toLowerCase(Locale.ROOT) + " uses (grant them: ACL SETUSER " + aclName() + " "
-                        + rights + ")",
+                server + " does not let " + userName() + " run all commands that the mode " + lowerCase(mode)
+                        + " uses (grant them: ACL SETUSER " + aclName() + " " + refused.rights() + ")",
                 null);
+    }
+
+    private static String lowerCase(RedisMode mode) {
+        return mode.name().toLowerCase(Locale.ROOT);
     }
 
     /** Returns the failure of a store in mode {@code commands} that should wait for replicas, which it cannot do. */

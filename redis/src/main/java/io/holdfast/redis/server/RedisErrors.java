@@ -65,6 +65,10 @@ public final class RedisErrors {
     /** A part of the server's error, for which it has no code. */
     private static final String FULL = "max number of clients";
 
+    /** Matches the error to a command that the server does not have, alone or in a script. It chooses words only. */
+    private static final Pattern UNKNOWN_COMMAND = Pattern.compile(
+            "(?:^ERR |user_script: \\d+: )unknown (?:redis |valkey )?command\\b", Pattern.CASE_INSENSITIVE);
+
     private static final Set<String> OF_REPLICAS = Set.of("READONLY", "MASTERDOWN");
 
     /** Finds the code anywhere, not only at the start: before 7.0 a script's error is wrapped into another. */
@@ -198,7 +202,13 @@ public final class RedisErrors {
                     server + " refused: " + said + " (raise its maxclients, or close connections)",
                     cause);
         }
-        return new StoreException(inScript ? UNKNOWN : FATAL, server + " refused: " + said, cause);
+        String wayOut = isUnknownCommand(said) ? " (see rename-command in the server's configuration)" : "";
+        return new StoreException(inScript ? UNKNOWN : FATAL, server + " refused: " + said + wayOut, cause);
+    }
+
+    /** Whether a server's error says that it does not have the command, so that no right to it helps. */
+    public static boolean isUnknownCommand(String said) {
+        return UNKNOWN_COMMAND.matcher(said).find();
     }
 
     /** Returns the failure for a key whose type no lock has. */

@@ -3,16 +3,13 @@
 --
 -- KEYS    three keys that no client uses
 -- ARGV[1] the client's own channel
--- Result  {now, error, refused, 1 if scripts may publish}: the server's error to the first refused command, and all
---         refused commands; both empty if no command was refused
+-- Result  {now, refused, 1 if scripts may publish}: each refused command, followed by the server's error to it
 
-local refused, said = {}, ''
+local refused = {}
 local function see(command, reply)
   if type(reply) == 'table' and reply.err then
-    if #refused == 0 then
-      said = reply.err
-    end
-    refused[#refused + 1] = '+' .. command
+    refused[#refused + 1] = command
+    refused[#refused + 1] = reply.err
   end
   return reply
 end
@@ -48,4 +45,4 @@ if #refused == 0 then
 end
 
 local now = clock.err and 0 or clock[1] * 1000 + math.floor(clock[2] / 1000)
-return {now, said, table.concat(refused, ' '), mayTell(ARGV[1]) and 1 or 0}
+return {now, refused, mayTell(ARGV[1]) and 1 or 0}

@@ -23,7 +23,9 @@ public class MemberOpeningTest {
             StoreContext context = new StoreContext("hf-l", TimeSource.system());
             assertThatThrownBy(() -> MemberOpening.open(settings, new SharedThreads(), context))
                     .isInstanceOf(StoreException.class)
-                    .hasMessageContaining("run scripts with keys that begin with holdfast: ERR unknown command");
+                    .hasMessage(
+                            "redis://127.0.0.1:" + server.port() + "/0 has no command EVALSHA, so it runs no scripts"
+                                    + " (see rename-command in the server's configuration)");
         }
     }
 }

@@ -66,6 +66,31 @@ public class RedisErrorsTest {
                         + " (raise its maxmemory, or remove keys)");
     }
 
+    /** Of 5.0, 7.0, 8.0, Valkey and a script before 7.0; some are in a script. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "ERR unknown command `DEL`, with args beginning with: `x`, ",
+                "ERR unknown command 'DEL', with args beginning with: 'x' ",
+                "ERR Unknown Redis command called from script script: 9510b, on @user_script:1.",
+                "ERR Unknown command called from script script: on @user_script:1.",
+                "ERR Error running script (call to f_5fa): @user_script:87: @user_script: 87: Unknown Redis command called from Lua script",
+            })
+    void forACommandThatTheServerDoesNotHaveNoRightIsAdvised(String said) {
+        assertThat(ERRORS.of(new RedisCommandExecutionException(said)))
+                .hasMessage(
+                        "redis://h:6379/0 refused: " + said + " (see rename-command in the server's configuration)");
+    }
+
+    @Test
+    void theNameOfAKeyIsNoUnknownCommand() {
+        assertThat(RedisErrors.isUnknownCommand("NOPERM No permissions to access the 'unknown command' key"))
+                .isFalse();
+        assertThat(RedisErrors.isUnknownCommand("NOPERM No permissions to access the 'lock:1: unknown command' key"))
+                .isFalse();
+    }
+
     @Test
     void theDriversExceptionsAreToldApart() {
         StoreException timeout = ERRORS.of(new CompletionException(new RedisCommandTimeoutException("too long")));

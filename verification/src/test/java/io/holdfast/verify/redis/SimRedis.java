@@ -6,6 +6,7 @@ import io.holdfast.redis.commands.CommandsHold;
 import io.holdfast.redis.commands.CompareProbe;
 import io.holdfast.redis.commands.CompareWays;
 import io.holdfast.redis.server.RedisKeys;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.verify.redis.KeySpace.Entry;
 import io.holdfast.verify.redis.KeySpace.Kind;
 import java.util.ArrayDeque;
@@ -109,7 +110,7 @@ public final class SimRedis {
                         abilities.add(ability);
                     }
                 });
-        return new CompareProbe.Finding(new CompareWays.Choice(abilities), true, List.of());
+        return new CompareProbe.Finding(new CompareWays.Choice(abilities), true, new RefusedCommands(Map.of()));
     }
 
     CommandsBug bug() {
