@@ -16,6 +16,7 @@ import io.lettuce.core.pubsub.api.reactive.RedisPubSubReactiveCommands;
 import io.lettuce.core.pubsub.api.sync.RedisPubSubCommands;
 import io.lettuce.core.resource.ClientResources;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,8 +51,15 @@ final class AsyncClient extends RedisClient {
     /** The driver calls the two {@code new…} methods in its constructor, and keeps what they return. */
     private static final class Commands<K, V> extends StatefulRedisConnectionImpl<K, V> {
 
+        private final CloseOnce closing = new CloseOnce();
+
         Commands(RedisChannelWriter writer, PushHandler pushes, RedisCodec<K, V> codec, Duration timeout) {
             super(writer, pushes, codec, timeout);
+        }
+
+        @Override
+        public CompletableFuture<Void> closeAsync() {
+            return closing.begin(super::closeAsync);
         }
 
         @Override
@@ -77,8 +85,15 @@ final class AsyncClient extends RedisClient {
 
     private static final class Messages<K, V> extends StatefulRedisPubSubConnectionImpl<K, V> {
 
+        private final CloseOnce closing = new CloseOnce();
+
         Messages(PubSubEndpoint<K, V> endpoint, RedisChannelWriter writer, RedisCodec<K, V> codec, Duration timeout) {
             super(endpoint, writer, codec, timeout);
+        }
+
+        @Override
+        public CompletableFuture<Void> closeAsync() {
+            return closing.begin(super::closeAsync);
         }
 
         @Override

@@ -80,7 +80,7 @@ public final class ClusterConnections implements RedisConnections {
         this.time = time;
         this.lastRefresh = new AtomicLong(time.nanoTime() - REFRESH_INTERVAL_NANOS);
         driver = new Driver(settings, settings.resources());
-        cluster = RedisClusterClient.create(driver.resources(), settings.nodes());
+        cluster = new ClusterClient(driver.resources(), settings.nodes());
         ClusterClientOptions.Builder options = ClusterClientOptions.builder();
         Driver.options(options, settings);
         cluster.setOptions(options.topologyRefreshOptions(whenToReadTheMap())
