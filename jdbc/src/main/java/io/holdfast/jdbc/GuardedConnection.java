@@ -59,7 +59,10 @@ final class GuardedConnection implements InvocationHandler {
             }
             case "rollback" -> {
                 if (arguments == null) {
-                    yield callLast(method, arguments, transaction::onCommitOrRollback);
+                    // A rollback that fails leaves what was refused.
+                    Object result = Calls.call(target, method, arguments);
+                    transaction.onCommitOrRollback();
+                    yield result;
                 }
                 transaction.beforeRollbackToSavepoint();
                 yield Calls.call(target, method, arguments);
@@ -68,7 +71,7 @@ final class GuardedConnection implements InvocationHandler {
             default -> {
                 Object result = Calls.call(target, method, arguments);
                 if (isReach(method, result)) {
-                    transaction.onReach();
+                    transaction.onReach(!(result instanceof Statement));
                 }
                 yield result instanceof Statement statement
                         ? GuardedStatement.of(statement, (Connection) proxy, transaction, text(arguments))

@@ -58,6 +58,12 @@ final class GuardedTransaction {
     /** Whether statements can be sent without {@link #beforeStatement}, from now on until the connection is closed. */
     private boolean reached;
 
+    /** Whether the application got an object through which statements can be sent at any time. */
+    private boolean unwrapped;
+
+    /** Whether the last transaction ended by the rollback of a refused commit. */
+    private boolean endedByRefusal;
+
     /** Whether nothing was asked of the connection since a commit or rollback. */
     private boolean fresh;
 
@@ -75,7 +81,9 @@ final class GuardedTransaction {
         this.leases = leases;
     }
 
-    void onReach() {
+    /** @param unwrapped whether statements can be sent without any call of the proxies from now on */
+    void onReach(boolean unwrapped) {
+        this.unwrapped |= unwrapped;
         reached = true;
         fresh = false;
     }
@@ -139,14 +147,18 @@ final class GuardedTransaction {
         } catch (SQLException | RuntimeException e) {
             if (rollBack(e)) {
                 onCommitOrRollback();
+                endedByRefusal = true;
             }
             throw e;
         }
     }
 
-    /** As {@link #beforeCommit}, but free where it follows a commit or rollback at once, as it does in frameworks. */
+    /**
+     * As {@link #beforeCommit}, but free where it follows a commit or rollback at once, as it does in frameworks. After
+     * a commit, what was unwrapped before may have been used in between.
+     */
     void beforeAutoCommit() throws SQLException {
-        if (!fresh) {
+        if (!fresh || (unwrapped && !endedByRefusal)) {
             beforeCommit();
         }
     }
@@ -293,9 +305,11 @@ final class GuardedTransaction {
         }
         try {
             if (unsure) {
-                // As its own next statement would.
+                // As its own next statement would, for all of its leases: this transaction may still lock their rows,
+                // and an inner one would wait for its own thread.
+                List<Lease> before = List.copyOf(checked.values());
                 forgetIfUnsure();
-                check(List.of(lease));
+                check(before);
                 return true;
             }
             LeaseLostException lost = guard.verify(target, List.of(lease));
@@ -348,6 +362,7 @@ final class GuardedTransaction {
     @SuppressWarnings("ReferenceEquality") // this very list
     void onEnd() {
         fresh = false;
+        endedByRefusal = false;
         checked.clear();
         covered.clear();
         begun = false;

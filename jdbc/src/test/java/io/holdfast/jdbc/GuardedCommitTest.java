@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -531,6 +532,46 @@ class GuardedCommitTest {
                 ResultSet rows = statement.executeQuery("SELECT n FROM accounts WHERE id = '" + name + "copied'")) {
             assertThat(rows.next()).isFalse();
         }
+    }
+
+    @Test
+    void a_copy_after_a_commit_is_checked_by_the_switch_to_autocommit() throws Exception {
+        prepare(Database.POSTGRESQL);
+        try (Connection connection = begin(Database.POSTGRESQL)) {
+            PGConnection direct = connection.unwrap(PGConnection.class);
+            assertThat(read(connection)).isEqualTo(100);
+            connection.commit();
+            newHolderWorks(Database.POSTGRESQL);
+            direct.getCopyAPI().copyIn("COPY accounts FROM STDIN", new StringReader(name + "late\t1\n"));
+            assertThatThrownBy(() -> connection.setAutoCommit(true)).isInstanceOf(LeaseLostException.class);
+            connection.setAutoCommit(true);
+        }
+        try (Connection connection = Database.POSTGRESQL.connect();
+                Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT n FROM accounts WHERE id = '" + name + "late'")) {
+            assertThat(rows.next()).isFalse();
+        }
+    }
+
+    /** The outer transaction still locks both rows: an inner one that raised one of them would wait for itself. */
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(40)
+    void two_leases_are_covered_after_the_outer_transaction_went_back_to_a_savepoint(Database database)
+            throws Exception {
+        prepare(database);
+        leases = List.of(old, new StubLease(name + "2", 4));
+        try (Connection outer = begin(database);
+                Connection inner = begin(database)) {
+            touch(outer, "a");
+            Savepoint savepoint = outer.setSavepoint();
+            touch(outer, "b");
+            outer.rollback(savepoint);
+            set(inner, 90);
+            inner.commit();
+            outer.commit();
+        }
+        assertThat(committed(database)).isEqualTo(90);
     }
 
     /** The driver believes that the transaction is the one that was checked. */
