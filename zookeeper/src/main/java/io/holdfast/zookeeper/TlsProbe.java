@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -95,6 +96,10 @@ final class TlsProbe {
                 return refusal(server, socket);
             }
         } catch (SSLException e) {
+            if (e.getCause() instanceof EOFException) {
+                // The server hung up before it said anything: it may have too many connections.
+                return null;
+            }
             return new Failure(server, e, String.valueOf(e.getMessage()).contains("alert"));
         } catch (IOException e) {
             // The server was not reached, or does not answer: this is no matter of TLS.
