@@ -173,7 +173,9 @@ final class Verdicts {
             return new ForceReply.Ended(ended);
         }
         String holder = mostNamed(replies, other);
-        if (replies.count(reply -> !holder.isEmpty() && other.apply(reply).equals(holder)) >= replies.majority()) {
+        int holding =
+                holder.isEmpty() ? 0 : replies.count(reply -> other.apply(reply).equals(holder));
+        if (holding >= replies.majority()) {
             return new ForceReply.HeldBy(holder);
         }
         if (replies.pending() > 0) {
@@ -182,8 +184,11 @@ final class Verdicts {
         if (replies.tooFewVotes()) {
             throw replies.noMajority();
         }
-        return endings > 0 && endings + replies.withoutVote() >= replies.majority()
-                ? new ForceReply.Ended(ended)
+        if (endings > 0 && endings + replies.withoutVote() >= replies.majority()) {
+            return new ForceReply.Ended(ended);
+        }
+        return holding > 0 && holding + replies.withoutVote() >= replies.majority()
+                ? new ForceReply.HeldBy(holder)
                 : new ForceReply.Free();
     }
 
