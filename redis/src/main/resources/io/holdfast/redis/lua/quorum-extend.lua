@@ -29,7 +29,7 @@ local function extend(lock, sequenceKey, id, lease, sequence, exact)
     return 2
   end
   local left = redis.call('PTTL', lock)
-  if exact and sequence == seen and left >= 0 then
+  if exact and sequence == seen then
     -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end

@@ -43,7 +43,7 @@ local function renew(i)
     return 2
   end
   local left = call('PTTL', keys[i])
-  if exact and sequence == seen and left >= 0 then
+  if exact and sequence == seen then
     -- Done before. The sender of the repetition may count on the full time only if that much is left.
     return left >= lease and 1 or 2
   end
