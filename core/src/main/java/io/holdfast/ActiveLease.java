@@ -178,7 +178,9 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
     /** Returns whether the work under a lost lease may still run: its user has not ended it, and still can. */
     boolean isInUse() {
         boolean isGivenBack = owner() != null ? holds().isGivenBack : end instanceof Lost lost && lost.isGivenBack;
-        return !isGivenBack && !isReleased() && mayBeGivenBack();
+        // A renewed lease may be used for longer than its last deadline; one with an end of its own ends the work.
+        boolean isAtEnd = renewed ? isAtLimit() : isOver();
+        return !isGivenBack && !isReleased() && !isAtEnd && mayBeGivenBack();
     }
 
     /** Returns whether the thread that alone releases it is alive; without one, whether a user still refers to it. */
@@ -443,17 +445,9 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
 
     /** Returns the engine's answer; null if the lease had ended before. */
     private @Nullable CompletableFuture<Boolean> tryRelease(long holdAtLeastNanos) {
-        if (!isValid()) {
-            if (end instanceof Lost lost) {
-                lost.isGivenBack = true;
-                if (owner() != null) {
-                    holds().isGivenBack = true;
-                }
-            }
-            return null;
-        }
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
-        if (!endAs(new Released(answer))) {
+        if (!isValid() || !endAs(new Released(answer))) {
+            noteGivenBack();
             return null;
         }
         long endNanos = grantedNanos + holdAtLeastNanos;
@@ -463,6 +457,15 @@ final class ActiveLease extends WeakReference<LeaseHandle> implements Lease {
             hold.engine.onReleased(this);
         }
         return answer;
+    }
+
+    private void noteGivenBack() {
+        if (end instanceof Lost lost) {
+            lost.isGivenBack = true;
+            if (owner() != null) {
+                holds().isGivenBack = true;
+            }
+        }
     }
 
     LeaseLostException lostException() {
