@@ -85,22 +85,19 @@ final class Contention {
 
     /**
      * Returns whether the waiter, whose time has passed, knows nothing of the name: no answer has come while it waited.
-     * An attempt without a wait asks nothing if others contend here, so it goes by what they know.
+     * An attempt without a wait asks nothing if others contend here: for it the name is in use.
      */
     boolean isSilentFor(Waiter waiter) {
-        if (attempt == null) {
-            return false;
-        }
-        return waiter.waitNanos == 0
-                ? !attempt.wasBusyFor(waiter) && sinceSending() >= FIRST_ANSWER_NANOS
-                : isUnanswered(waiter) || !attempt.wasBusyFor(waiter);
+        return attempt != null
+                && waiter.waitNanos > 0
+                && (isUnanswered(waiter) || !attempt.wasBusyFor(waiter));
     }
 
     /** Returns the failure of such a wait. */
     LockStoreException silence(Waiter waiter) {
-        long nanos = waiter.waitNanos == 0 ? sinceSending() : now() - waiter.arrivedNanos;
+        Duration waited = Duration.ofNanos(now() - waiter.arrivedNanos);
         return new LockStoreException(
-                "The store did not answer within " + DurationText.rounded(Duration.ofNanos(nanos))
+                state.effects.describeStore() + " did not answer within " + DurationText.rounded(waited)
                         + " whether the lock " + Quoted.name(state.effects.name())
                         + " is free (expected: a store that answers in much less than the wait; see whether the server"
                         + " hangs, or cannot be reached)",
@@ -125,18 +122,21 @@ final class Contention {
 
     /** Starts to contend if somebody waits, after a hold of this client. */
     void beginAfterTenure() {
-        begin();
-        if (attempt != null) {
-            attempt.afterTenure = true;
-        }
+        begin(true);
     }
 
     /** Starts to contend if somebody waits. */
     void begin() {
+        begin(false);
+    }
+
+    private void begin(boolean afterTenure) {
         Waiter first = state.firstWaiter();
         if (first != null) {
-            attempt = state.effects.newAttempt(state.storeLease(first), !first.makesOneAttempt());
-            ask(attempt);
+            Attempt begun = state.effects.newAttempt(state.storeLease(first), !first.makesOneAttempt());
+            begun.afterTenure = afterTenure;
+            attempt = begun;
+            ask(begun);
         }
     }
 
@@ -283,6 +283,10 @@ final class Contention {
         asked.again = false;
         asked.doubtful = false;
         state.effects.sendAcquire(asked);
+        if (!asked.busy) {
+            // Instead of a command that told nothing of the name, such as one for several names.
+            state.waiters().expectAnswer(asked);
+        }
     }
 
     /** Replaces an attempt whose holder id another process from the same image may have. */

@@ -45,6 +45,15 @@ final class WaitQueue {
         waiter.after = null;
     }
 
+    /** Notes which command of the attempt those wait for who know nothing of the name yet. */
+    void expectAnswer(Attempt asked) {
+        for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+            if (!asked.wasBusyFor(waiter)) {
+                waiter.command = asked.sent;
+            }
+        }
+    }
+
     @Nullable
     Waiter first() {
         return first;

@@ -219,6 +219,24 @@ class SilentStoreTest extends EngineFixture {
         held.release();
     }
 
+    /** The command for both names is answered when the short wait is over: nothing was taken, since "b" is busy. */
+    @Test
+    void a_command_for_several_names_that_takes_nothing_is_no_silence() {
+        Lease held = now(acquire(other, "b"));
+        store.acquires = Fate.REPLY_HELD;
+        CompletableFuture<Optional<MultiLease>> several =
+                client.tryAcquireAllAsync(List.of("a", "b"), ofSeconds(10)).toCompletableFuture();
+        CompletableFuture<Lease> brief = acquire(client, "a", DEFAULTS.waitAtMost(ofMillis(10)));
+        advance(20);
+        assertThat(brief).isNotDone();
+        store.deliverReplies();
+        assertThatThrownBy(brief::join).hasCauseInstanceOf(LockTimeoutException.class);
+        several.cancel(false);
+        store.acquires = Fate.PASS;
+        store.deliverReplies();
+        held.release();
+    }
+
     @Test
     void a_wait_of_zero_is_one_attempt_that_waits_for_its_answer() {
         store.acquires = Fate.REQUEST_HELD;
@@ -233,13 +251,12 @@ class SilentStoreTest extends EngineFixture {
     }
 
     @Test
-    void an_attempt_beside_one_that_is_not_answered_is_busy_only_while_an_answer_may_be_expected() {
+    void an_attempt_beside_one_that_is_not_answered_finds_the_name_in_use() {
         store.acquires = Fate.REQUEST_HELD;
         CompletableFuture<Lease> first = acquire(client, "a");
-        advance(99);
+        advance(1_000);
+        // Not a failure of the store: on a busy machine an answer may wait for a thread that handles it.
         assertThat(client.tryAcquireAsync("a").toCompletableFuture()).isCompletedWithValue(Optional.empty());
-        advance(1);
-        assertSilent(client.tryAcquireAsync("a"));
         store.deliverRequests();
         now(first).release();
     }
@@ -307,12 +324,12 @@ class SilentStoreTest extends EngineFixture {
         assertThat(stage.toCompletableFuture()).isCompletedExceptionally();
         assertThatThrownBy(stage.toCompletableFuture()::join)
                 .hasCauseInstanceOf(LockStoreException.class)
-                .hasMessageContaining("The store did not answer within ");
+                .hasMessageContaining(" did not answer within ");
     }
 
     private static void assertSilent(org.assertj.core.api.ThrowableAssert.ThrowingCallable call) {
         assertThatThrownBy(call)
                 .isInstanceOf(LockStoreException.class)
-                .hasMessageMatching("The store did not answer within 1[0-9]+ ms whether the lock .*");
+                .hasMessageMatching("probe did not answer within 1[0-9]+ ms whether the lock .*");
     }
 }

@@ -61,7 +61,7 @@ class SickServerTest {
             for (Duration wait : List.of(Duration.ofMillis(500), Duration.ofMillis(5))) {
                 assertThatThrownBy(() -> client.tryAcquire("free", wait))
                         .isInstanceOf(LockStoreException.class)
-                        .hasMessageStartingWith("The store did not answer within ")
+                        .hasMessageContaining(" did not answer within ")
                         .hasMessageContaining(" whether the lock \"free\" is free");
             }
             server.resume();
@@ -79,7 +79,7 @@ class SickServerTest {
             assertThatThrownBy(() -> client.tryAcquireAll(
                             List.of("free", "also"), LockOptions.defaults().waitAtMost(Duration.ofMillis(400))))
                     .isInstanceOf(LockStoreException.class)
-                    .hasMessageStartingWith("The store did not answer within ");
+                    .hasMessageContaining(" did not answer within ");
             sleeping.join();
             client.acquireAll(List.of("free", "also")).release();
         }
