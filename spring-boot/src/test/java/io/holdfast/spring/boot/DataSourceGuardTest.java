@@ -7,6 +7,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import java.net.URI;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.LockStore;
+import io.holdfast.memory.MemoryLockStoreProvider;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
@@ -279,8 +284,13 @@ class DataSourceGuardTest {
             }
         });
         assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
-        try (LockClient other = LockClient.connect("memory:guard-" + name)) {
-            assertThat(other.forceRelease("refund")).isTrue();
+        String uri = "memory:guard-" + name;
+        try (LockClient other = LockClient.connect(uri);
+                LockStore store = new MemoryLockStoreProvider()
+                        .open(URI.create(uri), new StoreContext("silent", TimeSource.system()))) {
+            // Not by force, which would tell the old holder.
+            String holder = other.inspect("refund").holder().orElseThrow();
+            assertThat(store.abandon("refund", holder).toCompletableFuture().join()).isTrue();
             try (Lease lease = other.acquire("refund");
                     Connection connection = DriverManager.getConnection("jdbc:h2:mem:" + name)) {
                 connection.setAutoCommit(false);

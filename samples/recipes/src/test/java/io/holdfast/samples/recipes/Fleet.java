@@ -28,8 +28,10 @@ final class Fleet implements AutoCloseable {
     }
 
     private final List<LockClient> nodes = new ArrayList<>();
+    private final String prefix;
 
-    private Fleet(int size, Duration leaseTime, IntFunction<String> uri) {
+    private Fleet(int size, Duration leaseTime, String prefix, IntFunction<String> uri) {
+        this.prefix = prefix;
         for (int node = 0; node < size; node++) {
             nodes.add(LockClient.builder()
                     .uri(uri.apply(node))
@@ -44,13 +46,19 @@ final class Fleet implements AutoCloseable {
     }
 
     static Fleet of(int size, Duration leaseTime) {
-        String uri = redisUri() + "?namePrefix=" + UUID.randomUUID() + ":";
-        return new Fleet(size, leaseTime, node -> uri);
+        String prefix = UUID.randomUUID() + ":";
+        String uri = redisUri() + "?namePrefix=" + prefix;
+        return new Fleet(size, leaseTime, prefix, node -> uri);
     }
 
     /** Returns nodes of which each has a store of its own: they do not exclude each other. */
     static Fleet withoutCommonStore(int size) {
-        return new Fleet(size, LEASE_TIME, node -> "memory:" + UUID.randomUUID());
+        return new Fleet(size, LEASE_TIME, "", node -> "memory:" + UUID.randomUUID());
+    }
+
+    /** Ends whatever hold there is on the name at the Redis server. Nobody is told. */
+    void endHold(String name) {
+        REDIS.command("DEL", prefix + name);
     }
 
     static String redisUri() {
