@@ -88,9 +88,7 @@ final class Contention {
      * An attempt without a wait asks nothing if others contend here: for it the name is in use.
      */
     boolean isSilentFor(Waiter waiter) {
-        return attempt != null
-                && waiter.waitNanos > 0
-                && (isUnanswered(waiter) || !attempt.wasBusyFor(waiter));
+        return attempt != null && waiter.waitNanos > 0 && (isUnanswered(waiter) || !attempt.wasBusyFor(waiter));
     }
 
     /** Returns the failure of such a wait. */

@@ -22,7 +22,7 @@ final class CloseOnce {
         if (!outcome.compareAndSet(null, mine)) {
             return Objects.requireNonNull(outcome.get());
         }
-        StageGuard.<Void>begin(close::get).whenComplete((done, error) -> StageGuard.complete(mine, done, error));
+        StageGuard.<Void>begin(close::get).whenComplete((done, error) -> StageGuard.complete(mine, null, error));
         return mine;
     }
 }

@@ -7,12 +7,11 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
-import java.net.URI;
-import io.holdfast.spi.TimeSource;
-import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.LockStore;
-import io.holdfast.memory.MemoryLockStoreProvider;
 import io.holdfast.jdbc.JdbcGuard;
+import io.holdfast.memory.MemoryLockStoreProvider;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import jakarta.persistence.Entity;
@@ -20,6 +19,7 @@ import jakarta.persistence.EntityManager;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
+import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -290,7 +290,8 @@ class DataSourceGuardTest {
                         .open(URI.create(uri), new StoreContext("silent", TimeSource.system()))) {
             // Not by force, which would tell the old holder.
             String holder = other.inspect("refund").holder().orElseThrow();
-            assertThat(store.abandon("refund", holder).toCompletableFuture().join()).isTrue();
+            assertThat(store.abandon("refund", holder).toCompletableFuture().join())
+                    .isTrue();
             try (Lease lease = other.acquire("refund");
                     Connection connection = DriverManager.getConnection("jdbc:h2:mem:" + name)) {
                 connection.setAutoCommit(false);
