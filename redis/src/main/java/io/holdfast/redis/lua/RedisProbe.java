@@ -85,7 +85,7 @@ public final class RedisProbe {
                     throw e;
                 }
                 // EVAL does instead of EVALSHA, so a right that is missing tells more than a command that is.
-                first = first == null || isUnknownCommand(first) && !isUnknownCommand(e) ? e : first;
+                first = first == null || (isUnknownCommand(first) && !isUnknownCommand(e)) ? e : first;
             }
         }
         throw Objects.requireNonNull(first);

@@ -55,7 +55,8 @@ class TwoInstancesTest {
             Lease stuck = one.getBean(LockClient.class).acquire("stuck");
             assertThat(delete(ports.get(0), "/actuator/locks/stuck")).isEqualTo(405);
             assertThat(get(ports.get(1), "/actuator/locks/stuck")).contains("\"locked\":true");
-            assertThat(delete(ports.get(1), "/actuator/locks/stuck?holder=" + stuck.holderId())).isEqualTo(200);
+            assertThat(delete(ports.get(1), "/actuator/locks/stuck?holder=" + stuck.holderId()))
+                    .isEqualTo(200);
             assertThat(get(ports.get(1), "/actuator/locks/stuck")).contains("\"locked\":false");
             assertThat(stuck.name()).isEqualTo("stuck");
         }
