@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Waits of a caller's thread for an answer, even when interrupted. {@link CompletableFuture#join} is not enough: in a
@@ -21,14 +22,14 @@ final class Answers {
      *
      * @throws java.util.concurrent.CompletionException if the stage failed
      */
-    static <T> T await(CompletionStage<T> answer) {
+    static <T extends @Nullable Object> T await(CompletionStage<T> answer) {
         CompletableFuture<T> future = answer.toCompletableFuture();
         await(future, Duration.ofNanos(Long.MAX_VALUE));
         return future.join();
     }
 
     /** Waits for the end of the stage for no longer than this, in real time. */
-    static void await(CompletionStage<?> stage, Duration atMost) {
+    static void await(CompletionStage<? extends @Nullable Object> stage, Duration atMost) {
         CountDownLatch ended = new CountDownLatch(1);
         stage.whenComplete((value, why) -> ended.countDown());
         TimeSource time = TimeSource.system();
