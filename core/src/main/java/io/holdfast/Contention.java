@@ -67,7 +67,7 @@ final class Contention {
         return attempt != null && attempt.inFlight ? attempt.sent : null;
     }
 
-    /** Returns whether the command that was under way when the waiter came is not answered yet. */
+    /** Returns whether the first command whose answer the waiter can hear is not answered yet. */
     @SuppressWarnings("ReferenceEquality") // two sendings may have one time
     boolean isUnanswered(Waiter waiter) {
         return waiter.command != null && waiter.command == commandUnderWay();

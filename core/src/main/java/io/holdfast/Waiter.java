@@ -55,8 +55,8 @@ final class Waiter {
     boolean foundBusy; // by the engine's lock; published with the outcome
 
     /**
-     * The sending of the command for the name that was under way when the wait began; null if none was. While that
-     * command is under way, the waiter knows nothing of the name.
+     * The sending of the command whose answer is the first that the waiter can hear; null if none was under way when
+     * the wait began. While that command is under way, the waiter knows nothing of the name.
      */
     @Nullable
     ClockReading command; // by the engine's lock
