@@ -8,7 +8,6 @@ import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.testkit.OverlapDetector;
 import io.holdfast.zookeeper.VerifyZooKeeper;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -147,7 +146,8 @@ class FullFolderTest {
     @Test
     void a_login_that_may_not_delete_the_folder_is_told_so() throws Exception {
         Lease first = client().acquire("a");
-        LockClient second = client();
+        // The servers may remove the folder later, so a waiter reports the refusal only when its patience ends.
+        LockClient second = client("?sessionTimeout=6s&timeout=2s");
         server.setMade(FOLDER, LIMIT);
         ZooKeeper plain = plain();
         // The right to delete a node belongs to its parent.
@@ -163,8 +163,11 @@ class FullFolderTest {
     }
 
     private LockClient client() {
-        LockClient client = LockClient.connect(
-                URI.create("zookeeper://" + server.address() + "/locks").toString());
+        return client("");
+    }
+
+    private LockClient client(String options) {
+        LockClient client = LockClient.connect("zookeeper://" + server.address() + "/locks" + options);
         clients.add(client);
         return client;
     }
