@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Withdraws abandoned acquisitions and holds whose release failed (design rule 4). Repeats each withdrawal until the
+ * Withdraws abandoned acquisitions and holds whose release failed (engine rule 4). Repeats each withdrawal until the
  * store confirms it, the hold must have expired, or the client is closed. Every release and every withdrawal of a
  * client passes through here.
  *

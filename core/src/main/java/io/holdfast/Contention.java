@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * many wait.
  *
  * <p>Invariant: an attempt that is given up is withdrawn at the store if it may have left something there, and once
- * more if a later answer may mean that it did (design rule 4).
+ * more if a later answer may mean that it did (engine rule 4).
  */
 final class Contention {
 
@@ -33,7 +33,7 @@ final class Contention {
     private static final long RETRY_FIRST_NANOS = 50_000_000;
     private static final long RETRY_MAX_NANOS = 1_000_000_000;
 
-    /** Time for the store's first answer to a waiter, however short the wait: design rule 7 allows a round trip. */
+    /** Time for the store's first answer to a waiter, however short the wait: engine rule 7 allows a round trip. */
     private static final long FIRST_ANSWER_NANOS = 100_000_000;
 
     private final NameState state;

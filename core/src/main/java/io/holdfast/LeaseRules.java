@@ -4,7 +4,7 @@ import io.holdfast.spi.ClockReading;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The arithmetic of validity: design rule 2. This is the one place where safety depends on time, so a test can replace
+ * The arithmetic of validity: engine rule 2. This is the one place where safety depends on time, so a test can replace
  * it with a wrong one and see the simulation find it.
  */
 class LeaseRules {

@@ -48,7 +48,7 @@ final class MultiAcquisition {
     private boolean byOneCommand = true;
 
     /**
-     * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (design
+     * Why the store last failed, if it has given no good answer since: then an end of the wait is no time-out (engine
      * rule 11).
      */
     private @Nullable Throwable lastFailure;

@@ -280,7 +280,7 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     // --- after each event ---
 
-    /** Drops what is not needed: timers, and the name itself when nobody holds or waits (design rule 13). */
+    /** Drops what is not needed: timers, and the name itself when nobody holds or waits (engine rule 13). */
     @Override
     void settle() {
         ActiveLease lease = state.tenure.lease();

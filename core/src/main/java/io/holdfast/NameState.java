@@ -308,7 +308,7 @@ final class NameState {
 
     /**
      * Ends a wait whose time has passed. The waiter is not in the queue (any more). A store that failed for the last
-     * part of the wait, or was silent for all of it, does not make the name busy (design rule 11).
+     * part of the wait, or was silent for all of it, does not make the name busy (engine rule 11).
      */
     void timeOut(Waiter waiter) {
         StoreException error = contention().lastError();
