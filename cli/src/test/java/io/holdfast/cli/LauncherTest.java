@@ -51,7 +51,7 @@ class LauncherTest {
                 echo "[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in io.holdfast.OneTest"
                 echo "[WARNING] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1"
                 """);
-        assertThat(shell("./holdfast test core OneTest#two -Dseed=7 2>&1", 0))
+        assertThat(shell("./holdfast test core OneTest#two -Dseed=7 2>progress", 0))
                 .isEqualTo("core: Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n");
         assertThat(Files.readString(root.resolve("arguments")))
                 .contains(
@@ -59,7 +59,7 @@ class LauncherTest {
                         "\n-Pdeep\n-Dtest=OneTest#two\n",
                         "\n-Dseed=7\n",
                         "\n-Dtests.wanted=target/");
-        assertThat(shell("./holdfast test core 2>&1", 0)).startsWith("core: Tests run: 4");
+        assertThat(shell("./holdfast test core 2>progress", 0)).startsWith("core: Tests run: 4");
         assertThat(Files.readString(root.resolve("arguments"))).doesNotContain("-Dtest=", "-Pdeep");
     }
 
@@ -67,10 +67,10 @@ class LauncherTest {
     void testFailsWhenNoTestRan() throws Exception {
         checkout();
         mvnw("echo '[INFO] Tests are skipped.'\n");
-        assertThat(shell("./holdfast test core OneTest 2>&1", 1)).startsWith("holdfast: core: no test ran (");
+        assertThat(shell("./holdfast test core OneTest 2>&1", 1)).contains("\nholdfast: core: no test ran (");
         mvnw("echo '[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 3'\n");
         assertThat(shell("./holdfast test core OneTest 2>&1", 1))
-                .startsWith("holdfast: core: no test ran: Tests run: 3");
+                .contains("\nholdfast: core: no test ran: Tests run: 3");
     }
 
     @Test
@@ -100,14 +100,72 @@ class LauncherTest {
                 exit 1
                 """);
         assertThat(shell("./holdfast test core 2>&1", 1))
-                .startsWith("[ERROR] OneTest.java:[3,1] ';' expected\nholdfast: core: failed (");
+                .contains("\n[ERROR] OneTest.java:[3,1] ';' expected\nholdfast: core: failed (")
+                .doesNotContain("a thousand lines");
+    }
+
+    @Test
+    void testSaysWhatItDoesAndWhereItIs() throws Exception {
+        checkout();
+        Files.writeString(root.resolve("demo/pom.xml"), "<artifactId>holdfast-core</artifactId>");
+        Path tests = Files.createDirectories(root.resolve("demo/src/test/java"));
+        Files.writeString(tests.resolve("QuickTest.java"), "class QuickTest {}");
+        Files.writeString(tests.resolve("SlowTest.java"), "@Tag(\"deep\")\nclass SlowTest {}");
+        Files.writeString(tests.resolve("AnyTest.java"), "abstract class AnyTest {}");
+        mvnw("""
+                echo "[INFO] --- compiler:3.16.0:compile (default-compile) @ holdfast-core ---"
+                echo "[INFO] --- compiler:3.16.0:testCompile (default-testCompile) @ holdfast-core ---"
+                echo "[INFO] --- compiler:3.16.0:compile (default-compile) @ holdfast-demo ---"
+                echo "[INFO] --- compiler:3.16.0:testCompile (default-testCompile) @ holdfast-demo ---"
+                echo "[INFO] Running io.holdfast.QuickTest"
+                echo "[INFO] Running io.holdfast.QuickTest\\$Inner"
+                echo "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 1 s <<< FAILURE! -- in io.holdfast.QuickTest"
+                echo "[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0"
+                exit 1
+                """);
+        shell("./holdfast test demo 2>progress", 1);
+        assertThat(Files.readAllLines(root.resolve("progress")))
+                .startsWith(
+                        "testing demo, 1 class, with core (all of Maven's output: " + root.toRealPath()
+                                + "/demo/target/test.log)",
+                        "compiling core",
+                        "compiling demo",
+                        "compiling its tests",
+                        "running 1 of 1: QuickTest",
+                        "failed: QuickTest");
     }
 
     @Test
     void testOfNoModuleIsRefused() throws Exception {
         checkout();
-        assertThat(shell("./holdfast test chore 2>&1", 64)).startsWith("holdfast: test: there is no module \"chore\"");
-        assertThat(shell("./holdfast test 2>&1", 64)).startsWith("holdfast: test: there is no module \"\"");
+        assertThat(shell("./holdfast test chore 2>&1", 64))
+                .startsWith("holdfast: test: there is no module \"chore\" (did you mean core?)");
+        assertThat(shell("./holdfast test 2>&1", 64)).startsWith("holdfast: test: there is no module \"\" (expected: ");
+        assertThat(shell("./holdfast test somewhere 2>&1", 64))
+                .startsWith("holdfast: test: there is no module \"somewhere\" (expected: ");
+    }
+
+    @Test
+    void testOfNoClassOrMethodIsRefused() throws Exception {
+        checkout();
+        mvnw("echo '[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0'\n");
+        assertThat(shell("./holdfast test core OnTest 2>&1", 64))
+                .isEqualTo("holdfast: test: core has no test class \"OnTest\" (did you mean OneTest?)\n");
+        assertThat(shell("./holdfast test core OneTest#tow 2>&1", 64))
+                .isEqualTo("holdfast: test: OneTest has no test \"tow\" (did you mean two?)\n");
+        assertThat(shell("./holdfast test demo OneTest#two 2>&1", 64))
+                .isEqualTo("holdfast: test: the module \"demo\" has no tests\n");
+        Files.createDirectories(root.resolve("demo/src/test"));
+        assertThat(shell("./holdfast test demo OneTest#two 2>&1", 64))
+                .isEqualTo("holdfast: test: demo has no test class \"OneTest\", but core has:"
+                        + " ./holdfast test core OneTest#two\n");
+        assertThat(root.resolve("arguments")).doesNotExist();
+        // What is inherited from a library, or has a pattern, Maven knows.
+        for (String known :
+                new String[] {"io.holdfast.OneTest", "OneTest#ofALibrary", "'OneT*'", "'OneTest#t*'", "InnerTest"}) {
+            assertThat(shell("./holdfast test core " + known + " 2>progress", 0))
+                    .startsWith("core: Tests run: 3");
+        }
     }
 
     private String standardInput(String redirection) throws IOException, InterruptedException {
@@ -120,8 +178,12 @@ class LauncherTest {
         Path checkout = Path.of("..").toAbsolutePath().normalize();
         Files.copy(checkout.resolve("holdfast"), root.resolve("holdfast"));
         Files.createDirectories(root.resolve("core/src/main"));
-        Files.createFile(root.resolve("pom.xml"));
+        Files.writeString(root.resolve("pom.xml"), "<module>core</module>\n<module>demo</module>\n");
         Files.createFile(root.resolve("core/pom.xml"));
+        Path tests = Files.createDirectories(root.resolve("core/src/test/java/io/holdfast"));
+        Files.writeString(
+                tests.resolve("OneTest.java"),
+                "class OneTest {\n    void two() {}\n    static class InnerTest {}\n}\n");
         Path bin = Files.createDirectories(root.resolve("jdk/bin"));
         Files.writeString(root.resolve("jdk/release"), "JAVA_VERSION=\"17.0.1\"\n");
         executable(bin.resolve("java"), """
@@ -132,6 +194,7 @@ class LauncherTest {
                 """);
         executable(bin.resolve("javac"), "#!/bin/sh\n");
         Files.createDirectories(root.resolve("demo/target/holdfast"));
+        Files.createFile(root.resolve("demo/pom.xml"));
         Files.createFile(root.resolve("demo/target/holdfast/built"));
     }
 
