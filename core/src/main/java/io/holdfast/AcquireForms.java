@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.engine.StoreErrors;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Optional;

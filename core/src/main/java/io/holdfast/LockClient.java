@@ -2,6 +2,17 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.engine.Engine;
+import io.holdfast.engine.EngineSettings;
+import io.holdfast.engine.LateStore;
+import io.holdfast.engine.Limits;
+import io.holdfast.engine.Log;
+import io.holdfast.engine.LostHolds;
+import io.holdfast.engine.MultiAcquisition;
+import io.holdfast.engine.Stores;
+import io.holdfast.engine.ThreadLock;
+import io.holdfast.engine.WaitMode;
+import io.holdfast.engine.Waiter;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
@@ -65,6 +76,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockClient extends AcquireForms implements AutoCloseable {
 
+    static {
+        Log.writeBy(LockClient::write);
+    }
+
     /** Opens an engine with the client's settings, and with a client id and connections of its own. */
     private final Supplier<Engine> opener;
 
@@ -119,12 +134,12 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @CheckReturnValue
     public Lease acquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return engine.submit(name, options, WaitMode.PATIENT, null).await();
+        return submit(name, options, WaitMode.PATIENT).await();
     }
 
     @Override
     Optional<Lease> tryOnce(String name, LockOptions options) {
-        return engine.submit(name, options, WaitMode.TRY, null).awaitUninterruptibly();
+        return submit(name, options, WaitMode.TRY).awaitUninterruptibly();
     }
 
     /**
@@ -139,7 +154,13 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
     @CheckReturnValue
     public Optional<Lease> tryAcquire(String name, LockOptions options) throws InterruptedException {
         Waiter.ensureNotInterrupted();
-        return engine.submit(name, options, WaitMode.TRY, null).awaitOptional();
+        return submit(name, options, WaitMode.TRY).awaitOptional();
+    }
+
+    private Waiter submit(String name, LockOptions options, WaitMode mode) {
+        return requireNonNull(options, "options").isForTask()
+                ? engine.submitTask(name, options, mode)
+                : engine.submit(name, options, mode, null);
     }
 
     /**
@@ -363,14 +384,18 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
         return engine;
     }
 
-    /** Writes a line of the engine's log, for {@link Log}. */
-    static void write(System.Logger log, System.Logger.Level level, String line, @Nullable Throwable stack) {
-        log.log(level, line, stack);
-    }
-
-    /** Writes a line of the engine's log, for {@link Log}; with values it is a pattern. */
-    static void write(System.Logger log, System.Logger.Level level, String line, @Nullable Object[] values) {
-        log.log(level, line, values);
+    /** Writes a line of the engine's log, so that the log shows this class as its source. */
+    private static void write(
+            System.Logger log,
+            System.Logger.Level level,
+            String line,
+            @Nullable Throwable stack,
+            @Nullable Object @Nullable [] values) {
+        if (values == null) {
+            log.log(level, line, stack);
+        } else {
+            log.log(level, line, values);
+        }
     }
 
     /** The settings of a client to open. Not thread-safe. */

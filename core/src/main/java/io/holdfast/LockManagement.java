@@ -2,6 +2,10 @@ package io.holdfast;
 
 import static java.util.Objects.requireNonNull;
 
+import io.holdfast.engine.Engine;
+import io.holdfast.engine.Limits;
+import io.holdfast.engine.Log;
+import io.holdfast.engine.ThreadWait;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Comparator;

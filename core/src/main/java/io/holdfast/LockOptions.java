@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.engine.Limits;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;

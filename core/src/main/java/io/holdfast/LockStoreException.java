@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import io.holdfast.spi.StoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,24 +32,16 @@ public final class LockStoreException extends LockException {
         this(message, store, cause, false);
     }
 
-    /** Takes over the cause of the store's exception, whose message would only repeat the new one. */
-    LockStoreException(StoreException failure, String store) {
-        this(
-                String.valueOf(failure.getMessage()),
-                store,
-                StoreErrors.origin(failure),
-                failure.outcome() == StoreException.Outcome.FATAL);
-    }
-
-    private LockStoreException(String message, String store, @Nullable Throwable cause, boolean fatal) {
+    /**
+     * Creates an exception; public so that tests can throw it.
+     *
+     * @param store describes the store, without secrets
+     * @param fatal what {@link #isFatal} returns
+     */
+    public LockStoreException(String message, String store, @Nullable Throwable cause, boolean fatal) {
         super(message, cause);
         this.store = store;
         this.fatal = fatal;
-    }
-
-    /** Returns an exception like this one, with the stack of the calling thread. */
-    LockStoreException rethrown() {
-        return new LockStoreException(String.valueOf(getMessage()), store, getCause(), fatal);
     }
 
     /** Returns a description of the store that failed, without secrets. */

@@ -7,12 +7,14 @@
  * with a lease can by itself protect a resource from a holder that was paused past its lease, so hand {@link
  * io.holdfast.Lease#fencingToken()} to the resource and let it refuse smaller numbers.
  *
- * <p>The engine behind the API is package-private here. This is the path of {@code acquire(name)} to a script of the
- * Redis store: the classes that decide or send something, in order. Helpers that check an argument, make an id or only
- * pass a call on are left out.
+ * <p>The engine behind the API is in the package {@code io.holdfast.engine}, what observes it is in {@code
+ * io.holdfast.observe}; neither is exported. This is the path of {@code acquire(name)} to a script of the Redis store:
+ * the classes that decide or send something, in order. Helpers that check an argument, make an id or only pass a call on
+ * are left out.
  *
  * <pre>
  *  1  LockClient         the API, with its superclass AcquireForms; the caller's thread waits in its Waiter
+ *     ───────────────────────────────────────────── package io.holdfast.engine ──
  *  2  Engine             one for each client: makes the Waiter, finds the engine of the name
  *  3  Waiter             the caller: its options, deadline and outcome
  *  4  NameEngine         one for each name in use. Its superclass EventLock handles one event at a time

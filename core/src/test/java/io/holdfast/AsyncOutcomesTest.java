@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.engine.EngineFixture;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

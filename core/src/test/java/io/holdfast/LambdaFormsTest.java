@@ -3,7 +3,9 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.ProbeStore.Fate;
+import io.holdfast.engine.CallbackStage;
+import io.holdfast.engine.EngineFixture;
+import io.holdfast.engine.ProbeStore.Fate;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -3,7 +3,9 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.holdfast.ProbeStore.Fate;
+import io.holdfast.engine.EngineFixture;
+import io.holdfast.engine.ProbeStore.Fate;
+import io.holdfast.engine.Stores;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
 import java.io.PrintWriter;

@@ -3,6 +3,7 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.MemoryLockStore;
+import io.holdfast.observe.Recorder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -65,10 +66,10 @@ class SmallRuntimeTest {
     void prepares_no_event_without_a_recording() throws Exception {
         assertThat(run("-Xlog:class+load"))
                 .contains("records true", "lost true")
-                .anyMatch(line -> line.contains("io.holdfast.FlightRecording "))
-                .noneMatch(line -> line.contains("io.holdfast.FlightRecording$"));
+                .anyMatch(line -> line.contains("io.holdfast.observe.FlightRecording "))
+                .noneMatch(line -> line.contains("io.holdfast.observe.FlightRecording$"));
         assertThat(run("-Xlog:class+load", "-XX:StartFlightRecording"))
-                .anyMatch(line -> line.contains("io.holdfast.FlightRecording$AcquireEvent "));
+                .anyMatch(line -> line.contains("io.holdfast.observe.FlightRecording$AcquireEvent "));
     }
 
     /** The core as a module reads the recorder's module if that is there, and brings it not. */

@@ -33,10 +33,12 @@ import io.holdfast.cli.view.LockTable;
 import io.holdfast.console.LockWatch;
 import io.holdfast.console.json.Json;
 import io.holdfast.console.web.ConsoleHandler;
+import io.holdfast.engine.Engine;
 import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
+import io.holdfast.observe.Cards;
 import io.holdfast.opentelemetry.HoldfastTracing;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
@@ -46,12 +48,7 @@ import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
-import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.contract.LockStoreContract;
-import io.holdfast.testkit.faults.FaultProxy;
-import io.holdfast.testkit.quorum.MemoryQuorumNode;
-import io.holdfast.testkit.servers.RedisServer;
-import io.holdfast.testkit.torture.Torture;
+import io.holdfast.testkit.RedisServer;
 import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
 import java.util.Arrays;
 import java.util.List;
@@ -73,6 +70,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ArchitectureTest {
 
     private static final String API = "io.holdfast";
+    private static final String ENGINE = "io.holdfast.engine";
+    private static final String OBSERVE = "io.holdfast.observe";
     private static final String SPI = "io.holdfast.spi";
     private static final String JDBC = "io.holdfast.jdbc";
     private static final String MEMORY = "io.holdfast.memory";
@@ -83,8 +82,6 @@ class ArchitectureTest {
     private static final String OPENTELEMETRY = "io.holdfast.opentelemetry";
     private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
-    private static final String HISTORY = "io.holdfast.history";
-    private static final String TESTKIT = "io.holdfast.testkit";
 
     /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
     @SuppressWarnings("ArrayRecordComponent") // rooms are never compared
@@ -116,9 +113,11 @@ class ArchitectureTest {
     /** An arrow between rooms that is not in this list is forbidden; so there is no circle of rooms. */
     static Stream<Room> rooms() {
         return Stream.of(
-                new Room(HISTORY, HISTORY),
+                new Room("io.holdfast.history", "io.holdfast.history"),
                 new Room(SPI, SPI),
-                new Room(API, API, SPI, "jdk.jfr"),
+                new Room(API, API, ENGINE, SPI),
+                new Room(ENGINE, ENGINE, OBSERVE, API, SPI),
+                new Room(OBSERVE, OBSERVE, ENGINE, API, SPI, "jdk.jfr"),
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
                 new Room(QUORUM, QUORUM, SPI),
@@ -134,20 +133,6 @@ class ArchitectureTest {
                 new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CONSOLE + ".json", CONSOLE + ".json", CONSOLE, API),
                 new Room(CONSOLE + ".web", CONSOLE + ".web", CONSOLE + ".json", CONSOLE, API, SPI),
-                new Room(TESTKIT, TESTKIT, API, HISTORY),
-                new Room(
-                        TESTKIT + ".contract",
-                        TESTKIT + ".contract",
-                        TESTKIT,
-                        SPI,
-                        "org.junit.jupiter..",
-                        "org.assertj..",
-                        "org.awaitility.."),
-                new Room(TESTKIT + ".servers", TESTKIT + ".servers"),
-                new Room(TESTKIT + ".faults", TESTKIT + ".faults", TESTKIT + ".servers"),
-                new Room(TESTKIT + ".quorum", TESTKIT + ".quorum", SPI),
-                new Room(
-                        TESTKIT + ".torture", TESTKIT + ".torture", TESTKIT + ".servers", TESTKIT + ".faults", HISTORY),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
                 new Room(CLI + ".page", CLI + ".page", CONSOLE + ".web", "com.sun.net.httpserver"),
                 new Room(CLI + ".process", CLI + ".process"),
@@ -195,6 +180,8 @@ class ArchitectureTest {
     void allModulesAreLookedAt() {
         for (String name : new String[] {
             "io.holdfast.LockClient",
+            "io.holdfast.engine.Engine",
+            "io.holdfast.observe.Cards",
             "io.holdfast.spi.LockStore",
             "io.holdfast.redis.RedisLockStoreProvider",
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
@@ -202,7 +189,7 @@ class ArchitectureTest {
             "io.holdfast.jdbc.JdbcGuard",
             "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.opentelemetry.HoldfastTracing",
-            "io.holdfast.testkit.servers.RedisServer",
+            "io.holdfast.testkit.RedisServer",
             "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
@@ -279,6 +266,8 @@ class ArchitectureTest {
     void noMethodThatMayWaitIsSynchronized() {
         notSynchronized(resideInAnyPackage(
                         API,
+                        ENGINE,
+                        OBSERVE,
                         SPI,
                         MEMORY,
                         QUORUM,
@@ -293,6 +282,25 @@ class ArchitectureTest {
 
     private static ArchRule notSynchronized(DescribedPredicate<JavaClass> where) {
         return methods().that().areDeclaredInClassesThat(where).should().notHaveModifier(JavaModifier.SYNCHRONIZED);
+    }
+
+    /** A user who reads the API meets the engine at its door alone. */
+    @Test
+    void theApiLooksIntoTheEngineByItsDoorOnly() {
+        noLookInside(resideInAPackage(API)
+                        .and(not(describe(
+                                "are the door",
+                                type -> DOOR.stream()
+                                        .map(name -> API + "." + name)
+                                        .anyMatch(name -> type.getName().equals(name)
+                                                || type.getName().startsWith(name + "$"))))))
+                .check(product);
+    }
+
+    private static final List<String> DOOR = List.of("LockClient", "AcquireForms", "LockOptions", "LockManagement");
+
+    private static ArchRule noLookInside(DescribedPredicate<JavaClass> where) {
+        return noClasses().that(where).should().dependOnClassesThat(resideInAnyPackage(ENGINE, OBSERVE));
     }
 
     /** So that a compiler sees a call that drops its lease. */
@@ -320,6 +328,8 @@ class ArchitectureTest {
     /** On the class path no module descriptor hides these packages. The benchmarks measure them, and are not here. */
     @Test
     void noOtherModuleKnowsThePackagesThatAreNotExported() {
+        noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), ENGINE).check(product);
+        noInternals(not(resideInAnyPackage(API, ENGINE, OBSERVE)), OBSERVE).check(product);
         noInternals(not(resideInAPackage(REDIS + "..")), REDIS + ".*..").check(product);
         noInternals(not(resideInAnyPackage(CONSOLE + "..", CLI + "..", "io.holdfast.demo..")), CONSOLE + ".json")
                 .check(product);
@@ -346,6 +356,9 @@ class ArchitectureTest {
         assertFires(noOtherThreads(alwaysTrue()), MakesThreads.class, "Thread.<init>(", "newCachedThreadPool()");
         assertFires(notSynchronized(alwaysTrue()), IsSynchronized.class, "IsSynchronized.method()");
         assertFires(marked(alwaysTrue()), HandsOutLeases.class, "HandsOutLeases.one()", "HandsOutLeases.several()");
+        assertFires(noLookInside(alwaysTrue()), KnowsEverybody.class, "engine.Engine", "observe.Cards");
+        assertFires(noInternals(alwaysTrue(), ENGINE), KnowsEverybody.class, "engine.Engine");
+        assertFires(noInternals(alwaysTrue(), OBSERVE), KnowsEverybody.class, "observe.Cards");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
         assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
     }
@@ -385,6 +398,8 @@ class ArchitectureTest {
             History.class,
             LockStore.class,
             LockClient.class,
+            Engine.class,
+            Cards.class,
             MemoryLockStore.class,
             JdbcGuard.class,
             QuorumStores.class,
@@ -405,18 +420,15 @@ class ArchitectureTest {
             Table.class,
             LockTable.class,
             ExecCommand.class,
-            OverlapDetector.class,
-            LockStoreContract.class,
-            RedisServer.class,
-            FaultProxy.class,
-            MemoryQuorumNode.class,
-            Torture.class);
+            RedisServer.class);
 
     @SuppressWarnings("unused")
     private static final class KnowsEverybody {
         private History history;
         private LockStore spi;
-        private LockClient engine;
+        private LockClient api;
+        private Engine engine;
+        private Cards observe;
         private MemoryLockStore memory;
         private JdbcGuard jdbc;
         private QuorumStores quorum;
@@ -437,12 +449,7 @@ class ArchitectureTest {
         private Table screen;
         private LockTable view;
         private ExecCommand commands;
-        private OverlapDetector testkit;
-        private LockStoreContract contract;
-        private RedisServer servers;
-        private FaultProxy faults;
-        private MemoryQuorumNode member;
-        private Torture torture;
+        private RedisServer testkit;
     }
 
     private static final class LooksAtTheClock {

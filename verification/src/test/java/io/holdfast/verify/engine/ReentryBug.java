@@ -3,8 +3,8 @@ package io.holdfast.verify.engine;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
-import io.holdfast.VerifyEngine;
-import io.holdfast.VerifyEngine.OwnedLock;
+import io.holdfast.engine.VerifyEngine;
+import io.holdfast.engine.VerifyEngine.OwnedLock;
 import org.jspecify.annotations.Nullable;
 
 /** What could be wrong with a lock that threads own. Switched on one at a time, to see that it is found. */

@@ -2,7 +2,7 @@ package io.holdfast.verify.engine;
 
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.VerifyEngine;
+import io.holdfast.engine.VerifyEngine;
 import io.holdfast.history.Event.Kind;
 import io.holdfast.history.Findings;
 import io.holdfast.history.HistoryChecker;

@@ -1,6 +1,6 @@
 package io.holdfast.verify.engine;
 
-import io.holdfast.VerifyEngine;
+import io.holdfast.engine.VerifyEngine;
 import io.holdfast.history.Event.Kind;
 import java.time.Duration;
 import java.util.List;

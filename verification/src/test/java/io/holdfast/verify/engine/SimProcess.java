@@ -1,7 +1,7 @@
 package io.holdfast.verify.engine;
 
 import io.holdfast.LockClient;
-import io.holdfast.VerifyEngine;
+import io.holdfast.engine.VerifyEngine;
 import io.holdfast.memory.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package io.holdfast.verify.engine;
 
 import io.holdfast.Lease;
 import io.holdfast.LockException;
-import io.holdfast.VerifyEngine.WaitingThread;
+import io.holdfast.engine.VerifyEngine.WaitingThread;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.holdfast.verify.engine;
 
-import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.engine.VerifyEngine.Rules;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;

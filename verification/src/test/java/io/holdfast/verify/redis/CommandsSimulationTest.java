@@ -1,6 +1,6 @@
 package io.holdfast.verify.redis;
 
-import io.holdfast.VerifyEngine.Rules;
+import io.holdfast.engine.VerifyEngine.Rules;
 import io.holdfast.verify.engine.SimRuns;
 import io.holdfast.verify.engine.Simulation;
 import io.holdfast.verify.engine.SimulationSuite;

@@ -1,0 +1,443 @@
+package io.holdfast.engine;
+
+import static java.util.Objects.requireNonNull;
+
+import io.holdfast.ClientCard;
+import io.holdfast.ForcedRelease;
+import io.holdfast.LocalLock;
+import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
+import io.holdfast.LockOptions;
+import io.holdfast.LockState;
+import io.holdfast.observe.CardCollector;
+import io.holdfast.observe.Cards;
+import io.holdfast.observe.ForeignHolders;
+import io.holdfast.observe.Incidents;
+import io.holdfast.observe.LongWaits;
+import io.holdfast.observe.Observers;
+import io.holdfast.observe.Traces;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
+import io.holdfast.spi.HolderId;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.PushedGrant;
+import io.holdfast.spi.StoreHealth;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** The engine of one client: finds the {@link NameEngine} for an event, and has what the names share. */
+public final class Engine {
+
+    /** A name that no user locks. */
+    private static final String HEALTH_NAME = "holdfast:health";
+
+    /** How long close() waits for the store to confirm releases. */
+    private static final Duration CLOSE_AT_MOST = Duration.ofSeconds(2);
+
+    // What the names share:
+
+    public final LockStore store;
+    public final EngineSettings settings;
+    final Callbacks callbacks;
+    public final Observers observers;
+    final RenewalTimer renewals;
+    final Upkeep upkeep;
+    final Compensation compensation;
+    final KeptHolds retention;
+    final Incidents incidents;
+    final LongWaits longWaits;
+    final LostHolds lostHolds;
+    final ForeignHolders foreignHolders;
+    final AcquisitionNumbers numbers;
+    public final Cards cards;
+    final Traces traces;
+
+    private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
+    private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
+    private final AtomicBoolean storeClosed = new AtomicBoolean();
+    private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
+
+    /** @param lostHolds those of the client, which a reopening does not forget */
+    public Engine(LockStore store, EngineSettings settings, LostHolds lostHolds) {
+        this.settings = settings;
+        this.lostHolds = lostHolds;
+        this.callbacks = new Callbacks(settings);
+        this.observers = new Observers(callbacks, settings);
+        this.store = new GuardedStore(store, observers);
+        settings.patience = new Patience(settings.storeTimeout, store::recovery);
+        settings.patience.check(store);
+        this.numbers = new AcquisitionNumbers(settings.freshBits);
+        this.renewals = new RenewalTimer(this.store, settings, observers);
+        this.upkeep = new Upkeep(settings);
+        this.compensation = new Compensation(this.store, settings);
+        this.foreignHolders = new ForeignHolders(settings.time);
+        this.retention = new KeptHolds(this.store, compensation, settings.time);
+        this.incidents = new Incidents(this.store, settings);
+        this.longWaits = new LongWaits(this::checkWaits, settings.time);
+        store.listen(new Messages());
+        this.cards = new Cards(this.store, settings, this::addTo);
+        this.traces = new Traces(cards, callbacks, settings);
+    }
+
+    /** Starts an acquisition for the calling thread to wait for. */
+    public Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
+        return submitBlocking(
+                name, Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
+    }
+
+    /** Starts an acquisition for the calling thread, which runs a task under the lease and then releases it. */
+    public Waiter submitTask(String name, LockOptions options, WaitMode mode) {
+        return submitBlocking(name, Waiter.forTask(options, mode, settings.time.nanoTime()));
+    }
+
+    private Waiter submitBlocking(String name, Waiter waiter) {
+        Limits.checkName(name);
+        refuseWaitForItself(name, waiter);
+        return submit(name, waiter);
+    }
+
+    private void refuseWaitForItself(String name, Waiter waiter) {
+        NameEngine engine = waiter.waitNanos == Waiter.NO_DEADLINE ? names.get(name) : null;
+        ActiveLease lease = engine == null ? null : engine.current();
+        if (lease != null && lease.blocksForEver(Thread.currentThread())) {
+            throw new IllegalStateException(waiter.describe() + " would wait for itself without end: it holds the lock "
+                    + Quoted.name(name) + ", and only it releases that (expected: work under the lease that it has, or"
+                    + " a wait time)");
+        }
+    }
+
+    /** Starts an acquisition for a stage. */
+    public Waiter submitAsync(String name, LockOptions options, WaitMode mode) {
+        return submit(
+                Limits.checkName(name),
+                Waiter.asynchronous(requireNonNull(options, "options"), mode, settings.time.nanoTime()));
+    }
+
+    private Waiter submit(String name, Waiter waiter) {
+        waiter.followed = traces.begin(name);
+        do {
+            ensureOpen();
+        } while (!engine(name).submit(waiter));
+        closeIfClosing(name);
+        return waiter;
+    }
+
+    /** Closes a name that close() may have passed over before the name was there. */
+    private void closeIfClosing(String name) {
+        if (isClosed()) {
+            // The calling thread may have been granted the lock, and goes on to work under it.
+            handle(name, state -> state.onClosed(closed(), null));
+        }
+    }
+
+    /**
+     * Starts an attempt to take several names by one command.
+     *
+     * @param wanted sorted, distinct
+     * @return one waiter for each, in their order; empty if the store cannot, or one of the names is in use here
+     */
+    List<Waiter> submitMulti(List<String> wanted, Supplier<Waiter> waiters) {
+        ensureOpen();
+        if (wanted.size() < 2 || !store.canAcquireAll(wanted)) {
+            return List.of();
+        }
+        List<Waiter> submitted = new MultiAttempt(store, traces, this::engine, wanted).submit(waiters);
+        wanted.forEach(this::closeIfClosing);
+        return submitted;
+    }
+
+    NameEngine engine(String name) {
+        return names.computeIfAbsent(name, n -> new NameEngine(this, n));
+    }
+
+    /** Returns the lease by which the thread owns the name, valid or not; null if there is none. */
+    @Nullable
+    ActiveLease ownedBy(Thread thread, String name) {
+        NameEngine engine = names.get(name);
+        ActiveLease lease = engine == null ? null : engine.current();
+        return lease != null && thread.equals(lease.owner()) ? lease : null;
+    }
+
+    public LockState inspect(String name) {
+        ensureOpen();
+        StoreState state = await(store.inspect(name));
+        Optional<ClientCard> card = await(cards.ofHolder(state.holder()));
+        return new LockState(
+                name,
+                Optional.ofNullable(state.holder()),
+                state.remainingMillis() == AcquireReply.Busy.NO_EXPIRY
+                        ? Optional.empty()
+                        : Optional.of(Duration.ofMillis(state.remainingMillis())),
+                state.base() == 0 ? OptionalLong.empty() : OptionalLong.of(Hold.token(state.base(), 0)),
+                state.waiting(),
+                card);
+    }
+
+    public List<ClientCard> cards() {
+        ensureOpen();
+        return await(cards.read());
+    }
+
+    /** @param holder the expected holder; null for whichever has the name */
+    public ForcedRelease forceRelease(String name, @Nullable String holder) {
+        return await(forceReleaseAsync(name, holder));
+    }
+
+    CompletionStage<ForcedRelease> forceReleaseAsync(String name, @Nullable String holder) {
+        ensureOpen();
+        NameEngine.Force force = engine(name).beginForce(holder);
+        return force == null
+                ? forceReleaseAsync(name, holder)
+                : store.forceRelease(name, holder)
+                        .whenComplete((reply, error) -> force.onEnded(error == null && reply.isEnded()))
+                        .thenCompose(reply -> described(name, reply));
+    }
+
+    private CompletionStage<ForcedRelease> described(String name, ForceReply reply) {
+        if (reply instanceof ForceReply.Ended ended) {
+            return described(name, ForcedRelease.Outcome.ENDED, ended.holder()).thenApply(release -> {
+                // The next holder may harm what the last one still works on, so the log says who that was.
+                Log.LOG.log(
+                        System.Logger.Level.INFO,
+                        "The lock " + Quoted.name(name) + " was released by force through this client; it was held by "
+                                + Quoted.holder(ended.holder())
+                                + release.holderCard()
+                                        .map(card -> ", " + card.title())
+                                        .orElse(""));
+                return release;
+            });
+        }
+        return reply instanceof ForceReply.HeldBy other
+                ? described(name, ForcedRelease.Outcome.HELD_BY_ANOTHER, other.holder())
+                : CompletableFuture.completedFuture(
+                        new ForcedRelease(name, ForcedRelease.Outcome.FREE, Optional.empty(), Optional.empty()));
+    }
+
+    private CompletionStage<ForcedRelease> described(String name, ForcedRelease.Outcome outcome, String holder) {
+        return cards.ofHolder(holder).thenApply(card -> new ForcedRelease(name, outcome, Optional.of(holder), card));
+    }
+
+    public StoreHealth storeHealth() {
+        ensureOpen();
+        return await(store.health(HEALTH_NAME));
+    }
+
+    public List<Finding> diagnose(String name) {
+        ensureOpen();
+        return await(store.diagnose(name));
+    }
+
+    /** Returns the delay of the most overdue renewal, or zero. */
+    public Duration renewalLag() {
+        return Duration.ofNanos(names.values().stream()
+                .mapToLong(NameEngine::renewalLagNanos)
+                .max()
+                .orElse(0));
+    }
+
+    /** Returns the names in use here, sorted. */
+    public List<LocalLock> localLocks() {
+        List<LocalLock> locks = new ArrayList<>();
+        for (NameEngine name : names.values()) {
+            LocalLock view = name.view();
+            if (view != null) {
+                locks.add(view);
+            }
+        }
+        locks.sort(Comparator.comparing(LocalLock::name));
+        return locks;
+    }
+
+    /** Returns the threads that wait for a lock here. */
+    public List<ThreadWait> waitingThreads() {
+        List<ThreadWait> all = new ArrayList<>();
+        names.values().forEach(name -> name.addWaitingThreads(all));
+        return all;
+    }
+
+    private long checkWaits() {
+        return names.values().stream().mapToLong(NameEngine::checkWaits).min().orElse(LongWaits.NONE);
+    }
+
+    private void addTo(CardCollector card) {
+        names.values().forEach(name -> name.addTo(card));
+    }
+
+    /** Runs this when the engine has been closed; at once if it is closed already. */
+    public void onClose(Runnable end) {
+        CompletionStage<@Nullable Void> whenClosed = closed;
+        whenClosed.thenRun(end);
+    }
+
+    /**
+     * Ends everything; completes when the store has confirmed all releases. The holds of work that may go on are not
+     * released: see {@link ActiveLease#isUsedAfterCloseBy}.
+     */
+    public CompletionStage<Void> closeAsync() {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        if (!closing.compareAndSet(null, done)) {
+            return requireNonNull(closing.get());
+        }
+        Thread closer = Thread.currentThread();
+        names.values().forEach(name -> name.handle(state -> state.onClosed(closed(), closer)));
+        retention.close();
+        longWaits.close();
+        foreignHolders.close();
+        incidents.close();
+        CompletionStage<Void> removed = cards.close();
+        compensation
+                .whenIdle()
+                .whenComplete((nothing, error) -> removed.whenComplete((gone, failed) -> done.complete(null)));
+        return done;
+    }
+
+    public void close() {
+        // An interrupt, which is often the reason to close, does not end this: holds would stay at the store for the
+        // rest of their leases.
+        Answers.await(closeAsync(), CLOSE_AT_MOST);
+        if (storeClosed.compareAndSet(false, true)) {
+            compensation.close(CLOSE_AT_MOST);
+            store.close();
+            callbacks.close();
+            closed.complete(null);
+        }
+    }
+
+    // --- for the names ---
+
+    /** Passes an event to a name. Returns false if the name is not in use here. */
+    private boolean handle(String name, Consumer<NameState> event) {
+        NameEngine engine = names.get(name);
+        if (engine == null) {
+            return false;
+        }
+        engine.handle(event);
+        return true;
+    }
+
+    /** Passes news of a holder id to its name. Withdraws the id if the name is not in use here. */
+    private void handle(String name, String holderId, long leaseNanos, Consumer<NameState> event) {
+        if (!handle(name, event)) {
+            compensation.abandon(name, holderId, leaseNanos);
+        }
+    }
+
+    /**
+     * Looks once more for what a failed acquire took, when that command can no longer be executed: until then it may be
+     * executed after its id was withdrawn, or after its hold was released. {@link #close} does not wait for this look:
+     * after it, such a hold ends with its lease.
+     */
+    TimeSource.Timer watchForLate(String name, String holderId, long leaseNanos) {
+        return settings.time.schedule(store.lateness().toNanos(), () -> {
+            if (!isClosed()) {
+                handle(name, holderId, leaseNanos, state -> state.onLateAcquiresOver(holderId, leaseNanos));
+            }
+        });
+    }
+
+    void retire(NameEngine engine) {
+        names.remove(engine.name(), engine);
+    }
+
+    /** Returns how many names have state here. For {@link LockClient#toString()} and tests. */
+    public int size() {
+        return names.size();
+    }
+
+    public boolean isClosed() {
+        return closing.get() != null;
+    }
+
+    public void ensureOpen() {
+        if (isClosed()) {
+            throw closed();
+        }
+    }
+
+    private LockClientClosedException closed() {
+        return new LockClientClosedException("This LockClient (" + store.describe() + ") is closed");
+    }
+
+    /** Waits for the store's answer, which its command timeout bounds. */
+    private <T> T await(CompletionStage<T> reply) {
+        try {
+            return Answers.await(reply);
+        } catch (CompletionException e) {
+            throw StoreErrors.toUser(StoreErrors.of(e), store.describe());
+        }
+    }
+
+    /** Passes the store's messages to the names they are about. */
+    private final class Messages implements StoreListener {
+
+        @Override
+        public void granted(String name, String holderId) {
+            onGranted(name, holderId, state -> state.onPushed(holderId));
+        }
+
+        @Override
+        public void granted(PushedGrant grant) {
+            onGranted(grant.name(), grant.holderId(), state -> state.onPushed(grant));
+        }
+
+        private void onGranted(String name, String holderId, Consumer<NameState> event) {
+            // Other ids belong to a process from the same image, which has the same channel, or are withdrawn by now.
+            // An id of another client comes from somebody who may publish. To withdraw it would end that client's hold.
+            if (HolderId.client(holderId).equals(settings.clientId) && numbers.isCurrent(HolderId.number(holderId))) {
+                handle(name, holderId, settings.leaseNanos, event);
+            }
+        }
+
+        @Override
+        public void contended(String name, String holderId) {
+            handle(name, state -> state.tenure.onContended(holderId));
+        }
+
+        @Override
+        public void forced(String name, String holderId) {
+            handle(name, state -> state.tenure.onForceHint(holderId));
+        }
+
+        @Override
+        public void released(String name) {
+            handle(name, state -> state.contention().onHint());
+        }
+
+        @Override
+        public void lost(String name, String holderId) {
+            handle(name, state -> state.tenure.onLost(holderId));
+        }
+
+        @Override
+        public void connecting() {
+            numbers.beginAnew();
+        }
+
+        @Override
+        public void reconnected() {
+            // A late store knows this time since it was opened.
+            settings.patience.check(store);
+            names.values()
+                    .forEach(name -> name.handle(state -> state.contention().onHint()));
+            observers.reportReconnect(store.describe());
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.holdfast.engine;
+
+import io.holdfast.CardDetail;
+import io.holdfast.DistributedLock;
+import io.holdfast.LockListener;
+import io.holdfast.LockTracer;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import java.util.function.LongUnaryOperator;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** The settings of the builder and of a simulation. An engine gets a {@link #snapshot()}. */
+public final class EngineSettings implements Cloneable {
+
+    /**
+     * The system property that makes each lease remember where it was acquired. As a property it finds a leak without a
+     * change of the program, even where a framework builds the client.
+     */
+    public static final String TRACE_LEASES = "holdfast.traceLeases";
+
+    /** Whether each lease that no thread owns remembers where it was acquired. */
+    boolean tracesLeases = Boolean.getBoolean(TRACE_LEASES);
+
+    public TimeSource time = TimeSource.system();
+    public long leaseNanos = Duration.ofSeconds(30).toNanos();
+    /** For how long waiters tolerate a failing store; null: as {@link Patience} says. */
+    @Nullable
+    public Duration storeTimeout;
+
+    /** Answers that; the engine replaces it by one that knows the store. */
+    Patience patience = new Patience(null, () -> Duration.ZERO);
+
+    long storeTimeoutNanos() {
+        return patience.nanos();
+    }
+
+    /** The time after which a waiter asks again without news from the store; a third of the lease of a pushed grant. */
+    long pollNanos = Duration.ofSeconds(1).toNanos();
+
+    /** How long local hand-offs may keep the lock while another client waits for it. */
+    long tenureNanos = Duration.ofMillis(10).toNanos();
+
+    /**
+     * How often a client that passes the lock on locally asks whether other clients wait: their message may be lost,
+     * and Redisson clients send none.
+     */
+    long lookOutNanos = Duration.ofMillis(100).toNanos();
+
+    /** The longest wait of the first local waiter with which a running thread may still take the lock before it. */
+    long bargeNanos = Duration.ofMillis(1).toNanos();
+
+    /** For how long running threads may take the lock again after it was handed to a waiter that had waited longer. */
+    long turnNanos = Duration.ofNanos(100_000).toNanos();
+
+    /** The user's executor of callbacks; null if there is none. */
+    @Nullable
+    public Executor callbackExecutor;
+
+    /** Makes a thread for each callback, in place of {@link #callbackExecutor}; null if there is none. */
+    @Nullable
+    public ThreadFactory callbackThreads;
+
+    public List<LockListener> listeners = List.of();
+
+    @Nullable
+    public LockTracer tracer;
+
+    /** If empty, each client gets an id of its own. Two clients with one id would be one owner at the store. */
+    public String clientId = "";
+
+    /** The client's name for people; if empty, that of the process. */
+    public String clientName = "";
+
+    public String host = "";
+    public long pid = -1;
+    public CardDetail cards = CardDetail.NAMES;
+
+    /** The shortest time between two writes of a card; zero leaves it to {@code Cards}. */
+    long cardNanos;
+
+    LeaseRules rules = new LeaseRules();
+
+    /** Whether the owner of a {@link DistributedLock} lives; a simulation's threads are never started. */
+    Predicate<Thread> isAlive = Thread::isAlive;
+
+    /** A random number from zero up to, not including, the argument. */
+    LongUnaryOperator random = bound -> ThreadLocalRandom.current().nextLong(bound);
+
+    /** Random bits that another process from the same image does not have. */
+    LongSupplier freshBits = FreshBits::next;
+
+    /** Random bits that nobody else knows. */
+    LongSupplier nonces = FreshBits::buffered;
+
+    public StoreContext context() {
+        return new StoreContext(clientId, time, clientName() + "@" + host + ":" + pid);
+    }
+
+    public String clientName() {
+        return clientName.isEmpty() ? ProcessIdentity.application() : clientName;
+    }
+
+    /** Returns the time between two cards. */
+    public long cardNanos(long usual) {
+        return cardNanos > 0 ? cardNanos : usual;
+    }
+
+    /** Returns a copy for one client, with an id of its own unless one is set. */
+    public EngineSettings snapshot() {
+        EngineSettings own = copy();
+        own.clientId = clientId.isEmpty() ? randomId() : clientId;
+        own.host = host.isEmpty() ? ProcessIdentity.host() : host;
+        own.pid = pid < 0 ? ProcessIdentity.pid() : pid;
+        return own;
+    }
+
+    public EngineSettings copy() {
+        try {
+            return (EngineSettings) clone();
+        } catch (CloneNotSupportedException never) {
+            throw new IllegalStateException(never);
+        }
+    }
+
+    /**
+     * Returns by how much a renewal may come early: a third of the time between two renewals of a full lease. So a
+     * client renews its holds at two times in a period at most, whenever they were taken: three gaps of more than a
+     * third have no room in it.
+     */
+    long renewEarlyNanos() {
+        return leaseNanos / 9;
+    }
+
+    /** Returns by how much a repeated renewal may come early: less than half of the shortest pause before it. */
+    long retryEarlyNanos() {
+        return leaseNanos / 30;
+    }
+
+    /** Returns a delay between three quarters of the given one and all of it, so that clients do not fall into step. */
+    public long jittered(long nanos) {
+        return nanos - random.applyAsLong(nanos / 4 + 1);
+    }
+
+    /** Returns 96 random bits, with a prefix that other libraries do not use. */
+    private static String randomId() {
+        return "hf-" + Base64.getUrlEncoder().withoutPadding().encodeToString(FreshBits.bytes(12));
+    }
+}

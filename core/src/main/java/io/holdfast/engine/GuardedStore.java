@@ -1,0 +1,207 @@
+package io.holdfast.engine;
+
+import io.holdfast.observe.Observers;
+import io.holdfast.spi.AcquireAllReply;
+import io.holdfast.spi.AcquireReply;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.Finding;
+import io.holdfast.spi.ForceReply;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseReply;
+import io.holdfast.spi.ReleaseRequest;
+import io.holdfast.spi.RenewAnswers;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.StoreException;
+import io.holdfast.spi.StoreHealth;
+import io.holdfast.spi.StoreListener;
+import io.holdfast.spi.StoreState;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store that reports errors only through its stages: a command that throws would leave a waiter without an outcome.
+ * The observers receive each error here.
+ *
+ * <p>Invariant: every base that it returns makes a fencing token. A grant with any other base is reported as an unknown
+ * outcome, so that the engine gives the hold back.
+ */
+final class GuardedStore implements LockStore {
+
+    private final LockStore store;
+    private final Observers observers;
+
+    GuardedStore(LockStore store, Observers observers) {
+        this.store = store;
+        this.observers = observers;
+    }
+
+    @Override
+    public CompletionStage<AcquireReply> acquire(AcquireRequest request) {
+        String name = request.name();
+        return observed("acquire", name, () -> store.acquire(request), reply -> check("acquire", name, reply));
+    }
+
+    @Override
+    public boolean canAcquireAll(List<String> names) {
+        return store.canAcquireAll(names);
+    }
+
+    @Override
+    public CompletionStage<AcquireAllReply> acquireAll(List<AcquireRequest> requests) {
+        String first = requests.get(0).name();
+        return observed("acquire", first, () -> store.acquireAll(requests), reply -> checkAll(requests, reply));
+    }
+
+    @Override
+    public CompletionStage<RenewReply> renew(RenewRequest request) {
+        return observed("renew", request.name(), () -> store.renew(request));
+    }
+
+    @Override
+    public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
+        RenewAnswers observed = observers.reportingAnswers(requests, answers);
+        try {
+            store.renewAll(requests, observed);
+        } catch (Throwable e) {
+            for (int i = 0; i < requests.size(); i++) {
+                observed.answered(i, null, e);
+            }
+        }
+    }
+
+    @Override
+    public CompletionStage<ReleaseReply> release(ReleaseRequest request) {
+        String name = request.name();
+        return observed(
+                "release", name, () -> store.release(request), reply -> check("release", name, reply.requeued()));
+    }
+
+    @Override
+    public CompletionStage<Boolean> abandon(String name, String holderId) {
+        return observed("abandon", name, () -> store.abandon(name, holderId));
+    }
+
+    @Override
+    public CompletionStage<StoreState> inspect(String name) {
+        return observed("inspect", name, () -> store.inspect(name), state -> {
+            if (state.base() != 0) {
+                checkBase("inspect", name, state.base());
+            }
+        });
+    }
+
+    @Override
+    public CompletionStage<ForceReply> forceRelease(String name, @Nullable String holder) {
+        return observed("force_release", name, () -> store.forceRelease(name, holder));
+    }
+
+    @Override
+    public Duration lateness() {
+        return store.lateness();
+    }
+
+    @Override
+    public Duration recovery() {
+        return store.recovery();
+    }
+
+    @Override
+    public CompletionStage<StoreHealth> health(String name) {
+        return observed("health", name, () -> store.health(name));
+    }
+
+    @Override
+    public Optional<CardStore> cards() {
+        return store.cards();
+    }
+
+    @Override
+    public CompletionStage<List<Finding>> diagnose(String name) {
+        return observed("diagnose", name, () -> store.diagnose(name));
+    }
+
+    @Override
+    public void listen(StoreListener listener) {
+        store.listen(listener);
+    }
+
+    @Override
+    public String describe() {
+        return store.describe();
+    }
+
+    @Override
+    public void leave(String name, String holderId, BooleanSupplier inUse) {
+        store.leave(name, holderId, inUse);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    private void checkAll(List<AcquireRequest> requests, AcquireAllReply reply) {
+        int granted = reply.granted().size();
+        String first = requests.get(0).name();
+        if (reply.isTaken() && granted != requests.size()) {
+            throw defect(
+                    "acquire",
+                    first,
+                    store.describe() + " answered with " + granted + " grants for " + requests.size()
+                            + " names that were asked for together (expected: one for each, or none); this is a"
+                            + " defect in the store");
+        }
+        for (int i = 0; i < granted; i++) {
+            check("acquire", requests.get(i).name(), reply.granted().get(i));
+        }
+    }
+
+    private void check(String command, String name, @Nullable AcquireReply reply) {
+        if (reply instanceof AcquireReply.Granted granted) {
+            checkBase(command, name, granted.base());
+        }
+    }
+
+    private void checkBase(String command, String name, long base) {
+        if (!Hold.isBase(base)) {
+            throw defect(
+                    command,
+                    name,
+                    store.describe() + " gave the lock " + Quoted.name(name) + " the base " + base
+                            + " of fencing tokens (expected: 1 to " + Hold.BASE_MAX
+                            + "; see the clocks of the servers and clients, and who writes the store's keys)");
+        }
+    }
+
+    private StoreException defect(String command, String name, String message) {
+        StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
+        observers.reportStoreFailure(command, name, failure);
+        return failure;
+    }
+
+    private <T> CompletionStage<T> observed(String command, String name, Supplier<CompletionStage<T>> call) {
+        return observed(command, name, call, reply -> {});
+    }
+
+    /** Sends a command, and reports its failure. The check throws if the reply must not be used. */
+    private <T> CompletionStage<T> observed(
+            String command, String name, Supplier<CompletionStage<T>> call, Consumer<T> check) {
+        return StoreErrors.sent(call).handle((reply, error) -> {
+            if (error != null) {
+                observers.reportStoreFailure(command, name, error);
+                throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
+            }
+            check.accept(reply);
+            return reply;
+        });
+    }
+}

@@ -1,0 +1,90 @@
+package io.holdfast.engine;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.WeakHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers the locks that threads lost and have not unlocked yet, so that {@code unlock()} can say "lost" rather than
+ * "not held".
+ *
+ * <p>Some code takes a lock with a short lease as a throttle and never unlocks it. So threads are held weakly, and only
+ * the last few names are remembered for each.
+ */
+public final class LostHolds {
+
+    private static final int NAMES_PER_THREAD = 64;
+
+    /** Counts how often a thread took one name, lost it and has not unlocked it. */
+    private static final class Lost {
+        private final ActiveLease.Holds latest;
+        private final String beforeWhy;
+        private long before; // by leases that were lost before the latest was taken
+
+        Lost(ActiveLease.Holds latest, @Nullable Lost earlier) {
+            this.latest = latest;
+            before = earlier == null ? 0 : earlier.left();
+            beforeWhy = earlier == null ? "" : earlier.latest.lostWhy;
+        }
+
+        /** Counts one unlock. Returns why the lock was lost; null if it was unlocked as often as it was taken. */
+        @Nullable
+        String unlock() {
+            if (latest.count > 0) {
+                latest.count--;
+                latest.isGivenBack = latest.count == 0;
+                return latest.lostWhy;
+            }
+            if (before > 0) {
+                before--;
+                return beforeWhy;
+            }
+            return null;
+        }
+
+        long left() {
+            return latest.count + before;
+        }
+    }
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Map<Thread, Map<String, Lost>> byThread = new WeakHashMap<>(); // by lock
+
+    void add(Thread thread, String name, ActiveLease.Holds holds) {
+        lock.lock();
+        try {
+            Map<String, Lost> names = byThread.computeIfAbsent(thread, t -> new LinkedHashMap<>());
+            names.put(name, new Lost(holds, names.remove(name)));
+            if (names.size() > NAMES_PER_THREAD) {
+                names.remove(names.keySet().iterator().next());
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Counts one unlock of the thread. Returns why the lock was lost; null if the thread lost none. */
+    @Nullable
+    String unlockBy(Thread thread, String name) {
+        lock.lock();
+        try {
+            Map<String, Lost> names = byThread.get(thread);
+            Lost lost = names == null ? null : names.get(name);
+            if (names == null || lost == null) {
+                return null;
+            }
+            String why = lost.unlock();
+            if (lost.left() == 0) {
+                names.remove(name);
+                if (names.isEmpty()) {
+                    byThread.remove(thread);
+                }
+            }
+            return why;
+        } finally {
+            lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,304 @@
+package io.holdfast.engine;
+
+import io.holdfast.LocalLock;
+import io.holdfast.LockException;
+import io.holdfast.observe.CardCollector;
+import io.holdfast.observe.LongWaits;
+import io.holdfast.spi.AcquireRequest;
+import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One name in use: the lock around its {@link NameState}. Every event of the name comes in through {@link #handle},
+ * {@link #ask} or {@link #find}. Most methods only pass a call on to the state. They are here because they carry the
+ * lock, without which no caller may reach the state.
+ */
+@SuppressWarnings("serial") // nobody writes it anywhere
+final class NameEngine extends NameEffects implements NameEvents {
+
+    private final NameState state; // by lock
+    private boolean retired; // by lock; not in the engine's map any more
+
+    /** The lease that is out, for threads that ask whether it is theirs. Written under the lock, read anywhere. */
+    private volatile @Nullable ActiveLease current;
+
+    NameEngine(Engine engine, String name) {
+        super(engine, name);
+        this.state = new NameState(this);
+    }
+
+    @Override
+    NameState state() {
+        return state;
+    }
+
+    /** Not as a field: there are very many of these in some clients. */
+    @Override
+    public EngineSettings settings() {
+        return engine.settings;
+    }
+
+    @Override
+    public Upkeep upkeep() {
+        return engine.upkeep;
+    }
+
+    @Override
+    public Callbacks callbacks() {
+        return engine.callbacks;
+    }
+
+    @Override
+    public @Nullable ActiveLease current() {
+        return current;
+    }
+
+    // --- arrivals ---
+
+    /** Returns false if this engine has been retired: the caller takes a new one. */
+    boolean submit(Waiter waiter) {
+        return ask(false, state -> {
+            if (retired) {
+                return false;
+            }
+            waiter.onSubmitted(this);
+            state.onArrived(waiter);
+            armDeadline(waiter);
+            if (waiter.state == Waiter.State.PENDING) {
+                engine.longWaits.onWaiting(waiter.arrivedNanos);
+                engine.observers.reportWait(waiter, state);
+            }
+            return true;
+        });
+    }
+
+    /** The place of a name in a {@link MultiAttempt}: the attempt and its request, which is sent with the others. */
+    record Reservation(NameEngine engine, Waiter waiter, Attempt attempt, ClockReading sent, AcquireRequest request) {}
+
+    /** Begins an attempt whose command the caller sends. Returns null if the name is in use here, or was until now. */
+    @Nullable
+    Reservation reserve(Waiter waiter) {
+        return find(state -> {
+            Attempt attempt = retired ? null : state.reserve(waiter);
+            if (attempt == null) {
+                return null;
+            }
+            waiter.onSubmitted(this);
+            armDeadline(waiter);
+            ClockReading sent = attempt.markSending(time(), engine.settings.nonces);
+            waiter.command = sent;
+            return new Reservation(this, waiter, attempt, sent, request(attempt));
+        });
+    }
+
+    private void armDeadline(Waiter waiter) {
+        if (waiter.state == Waiter.State.PENDING && waiter.waitNanos > 0 && waiter.waitNanos != Waiter.NO_DEADLINE) {
+            scheduleTimeout(waiter, waiter.waitNanos);
+        }
+    }
+
+    @Override
+    public void scheduleTimeout(Waiter waiter, long delayNanos) {
+        waiter.timer = time().schedule(delayNanos, () -> onLeave(waiter, Waiter.State.TIMED_OUT, null));
+    }
+
+    /** A release by force of the name, sent through this client. */
+    record Force(NameEngine engine, @Nullable Hold before) {
+
+        /** @param removed whether the store says that it ended a hold */
+        void onEnded(boolean removed) {
+            engine.handle(state -> state.onForced(before, removed));
+        }
+    }
+
+    /**
+     * Announces such a command, which the caller sends. Returns null if this engine has been retired.
+     *
+     * @param holder the expected holder; null for whichever has the name
+     */
+    @Nullable
+    Force beginForce(@Nullable String holder) {
+        return find(state -> retired ? null : new Force(this, state.onForcing(holder)));
+    }
+
+    // --- events from waiters, leases and holds ---
+
+    @Override
+    public int prefetch() {
+        return name().length() + state.tenure.prefetch() + (isLocked() ? 1 : 0);
+    }
+
+    @Override
+    public void onClaim(Waiter waiter) {
+        handle(state -> {
+            if (waiter.state == Waiter.State.PENDING) {
+                state.tenure.handOutIfOpen();
+            }
+        });
+    }
+
+    @Override
+    public boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
+        return ask(false, state -> {
+            if (waiter.state != Waiter.State.PENDING) {
+                return false;
+            }
+            state.onLeave(waiter, outcome, why);
+            return true;
+        });
+    }
+
+    @Override
+    public void onReleased(ActiveLease lease) {
+        handle(state -> state.tenure.onReleased(lease));
+    }
+
+    @Override
+    public void onRetained(ActiveLease lease, long endNanos) {
+        handle(state -> state.tenure.onRetained(lease, endNanos));
+    }
+
+    @Override
+    public void onExtending(LeaseExtension extension) {
+        handle(state -> new Extending(state).onExtending(extension));
+    }
+
+    @Override
+    public void onLeaseOver(ActiveLease lease) {
+        handle(state -> state.tenure.onLeaseOver(lease));
+    }
+
+    @Override
+    public @Nullable RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped) {
+        return find(state -> state.tenure.onRenewalDue(hold, sent, jumped));
+    }
+
+    @Override
+    public void onRenewed(
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error) {
+        handle(state -> state.tenure.onRenewed(hold, request, sent, reply, error));
+    }
+
+    @Override
+    public Hold newHold(Attempt attempt, long base, Deadline deadline, long sinceNanos, long leaseNanos) {
+        return new Hold(
+                this,
+                attempt.acquisition,
+                base,
+                deadline,
+                time().nanoTime(),
+                sinceNanos,
+                leaseNanos,
+                Math.max(leaseNanos, attempt.leaseNanos));
+    }
+
+    // --- for observers ---
+
+    /** Returns null if nobody here holds the name or waits for it any more. */
+    @Nullable
+    LocalLock view() {
+        return find(state -> {
+            ActiveLease lease = state.tenure.lease();
+            Waiter first = state.firstWaiter();
+            if (lease == null && first == null) {
+                return null;
+            }
+            long now = time().nanoTime();
+            return new LocalLock(
+                    name(),
+                    Optional.ofNullable(lease).map(ActiveLease::asSeen),
+                    Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
+                    state.waiting(),
+                    Duration.ofNanos(first == null ? 0 : now - first.arrivedNanos));
+        });
+    }
+
+    /** Adds what this client does with the name to its card. */
+    void addTo(CardCollector card) {
+        handle(state -> {
+            ActiveLease lease = state.tenure.lease();
+            Waiter first = state.firstWaiter();
+            if (lease != null || first != null) {
+                String holder = lease != null ? null : state.contention().holder();
+                card.add(name(), lease, first, state.waiting(), holder);
+            }
+        });
+    }
+
+    /** Adds the threads that wait here. */
+    void addWaitingThreads(List<ThreadWait> all) {
+        if (state.nobodyWaits()) {
+            return;
+        }
+        handle(state -> {
+            long now = time().nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                if (waiter.parked != null) {
+                    all.add(new ThreadWait(name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
+                }
+            }
+        });
+    }
+
+    /** Returns the delay of the renewal of the lease that is out; zero if none is due. */
+    long renewalLagNanos() {
+        return ask(0L, state -> state.tenure.renewalLagNanos());
+    }
+
+    /**
+     * Logs the waits here that have become long.
+     *
+     * @return when the first of the others began, or {@link LongWaits#NONE}
+     */
+    long checkWaits() {
+        // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
+        if (state.nobodyWaits()) {
+            return LongWaits.NONE;
+        }
+        return ask(LongWaits.NONE, state -> {
+            long next = LongWaits.NONE;
+            long now = time().nanoTime();
+            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
+                if (waiter.longWaitSeen) {
+                    continue;
+                }
+                if (now - waiter.arrivedNanos < LongWaits.LONG.toNanos()) {
+                    next = Math.min(next, waiter.arrivedNanos);
+                    continue;
+                }
+                waiter.longWaitSeen = true;
+                if (engine.longWaits.admits()) {
+                    waiter.logged = true;
+                    String line = text(waiter).waitsForLong();
+                    later(() -> engine.longWaits.log(line));
+                }
+            }
+            return next;
+        });
+    }
+
+    // --- after each event ---
+
+    /** Drops what is not needed: timers, and the name itself when nobody holds or waits (engine rule 13). */
+    @Override
+    void settle() {
+        ActiveLease lease = state.tenure.lease();
+        if (current != lease) {
+            // Most events leave it as it is, and a volatile write costs more than a read.
+            current = lease;
+        }
+        if (!state.isContending()) {
+            cancelPoll();
+        }
+        state.tidy();
+        if (!retired && state.isFree()) {
+            retired = true;
+            engine.retire(this);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.holdfast.engine;
+
+import io.holdfast.LockException;
+import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.RenewReply;
+import io.holdfast.spi.RenewRequest;
+import io.holdfast.spi.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A name as its waiters, leases and holds know it: the events that come from them, and what they need of the client.
+ * Thread-safe.
+ */
+public interface NameEvents {
+
+    String name();
+
+    EngineSettings settings();
+
+    Callbacks callbacks();
+
+    default TimeSource time() {
+        return settings().time;
+    }
+
+    /** Returns the lease that is out; null if there is none. */
+    @Nullable
+    ActiveLease current();
+
+    /**
+     * Reads what the events of a renewal read, without the lock, so that it comes into the processor's cache.
+     *
+     * @return a number without a meaning, which depends on all that was read
+     */
+    int prefetch();
+
+    /** A thread that was nudged tries for the lock. */
+    void onClaim(Waiter waiter);
+
+    /**
+     * A waiter gives up. Returns false if it has had another outcome before.
+     *
+     * @param why the error of a wait that would never end; otherwise null
+     */
+    boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
+
+    /** The owner released: the lease is RELEASED. */
+    void onReleased(ActiveLease lease);
+
+    /** The owner released, and the name is to stay locked until this time. */
+    void onRetained(ActiveLease lease, long endNanos);
+
+    /** The owner gives its lease a new time. Answered by {@link LeaseExtension#end}. */
+    void onExtending(LeaseExtension extension);
+
+    /** A caller found that the time of a lease has passed. */
+    void onLeaseOver(ActiveLease lease);
+
+    /** The time of a hold has come: see {@link Tenure#onRenewalDue}. */
+    @Nullable
+    RenewRequest onRenewalDue(Hold hold, ClockReading sent, boolean jumped);
+
+    /** The store answered a renewal. */
+    void onRenewed(
+            Hold hold, RenewRequest request, ClockReading sent, @Nullable RenewReply reply, @Nullable Throwable error);
+}

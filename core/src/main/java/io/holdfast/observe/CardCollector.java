@@ -1,0 +1,128 @@
+package io.holdfast.observe;
+
+import io.holdfast.ClientCard.HeldLock;
+import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.engine.ActiveLease;
+import io.holdfast.engine.Origin;
+import io.holdfast.engine.Waiter;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/** Collects what a card says of a client's names: the oldest holds and the longest waits of very many. */
+public final class CardCollector {
+
+    static final int SHOWN_MAX = 200;
+
+    private final long nowNanos;
+    private final boolean threads;
+    private final PriorityQueue<HeldLock> held = new PriorityQueue<>(Comparator.comparing(HeldLock::heldFor));
+    private final PriorityQueue<WaitedLock> waiting = new PriorityQueue<>(Comparator.comparing(WaitedLock::waited));
+    private int heldCount;
+    private int waitingCount;
+
+    /** For how long the store may keep the longest of all holds. */
+    private long longestNanos;
+
+    /** @param threads whether the card names threads */
+    CardCollector(long nowNanos, boolean threads) {
+        this.nowNanos = nowNanos;
+        this.threads = threads;
+    }
+
+    /** Takes what one name does here. To be called with the name's lock held. */
+    public void add(
+            String name, @Nullable ActiveLease lease, @Nullable Waiter first, int waiters, @Nullable String holder) {
+        if (lease != null) {
+            longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
+            heldCount++;
+            if (isShown(
+                    held.size(),
+                    lease.grantedNanos,
+                    held.peek() == null ? null : held.peek().heldFor())) {
+                held.add(held(name, lease, first, waiters));
+                if (held.size() > SHOWN_MAX) {
+                    held.poll();
+                }
+            }
+        } else if (first != null) {
+            waitingCount++;
+            if (isShown(
+                    waiting.size(),
+                    first.arrivedNanos,
+                    waiting.peek() == null ? null : waiting.peek().waited())) {
+                waiting.add(new WaitedLock(
+                        name,
+                        since(first.arrivedNanos),
+                        waiters,
+                        Optional.ofNullable(holder),
+                        thread(first.parked),
+                        number(first.threadId())));
+                if (waiting.size() > SHOWN_MAX) {
+                    waiting.poll();
+                }
+            }
+        }
+    }
+
+    private boolean isShown(int shown, long sinceNanos, @Nullable Duration youngest) {
+        return shown < SHOWN_MAX || youngest == null || nowNanos - sinceNanos > youngest.toNanos();
+    }
+
+    private HeldLock held(String name, ActiveLease lease, @Nullable Waiter first, int waiters) {
+        long left = lease.mostRemainingNanos();
+        long sinceNow = lease.hold.engine.time().nanoTime() - nowNanos;
+        return new HeldLock(
+                name,
+                lease.hold.holderId(),
+                lease.fencingToken(),
+                since(lease.grantedNanos),
+                left == ActiveLease.NO_LIMIT ? Optional.empty() : Optional.of(Duration.ofNanos(left + sinceNow)),
+                waiters,
+                first == null ? Duration.ZERO : since(first.arrivedNanos),
+                thread(lease.owner()),
+                Optional.ofNullable(lease.origin).map(Origin::traceParent),
+                number(lease.releaserId()));
+    }
+
+    /** Returns the number of a thread by its id; zero is no thread. */
+    private static OptionalLong number(long threadId) {
+        return threadId == 0 ? OptionalLong.empty() : OptionalLong.of(threadId);
+    }
+
+    private Optional<String> thread(@Nullable Thread thread) {
+        return threads && thread != null ? Optional.of(thread.getName()) : Optional.empty();
+    }
+
+    private Duration since(long nanos) {
+        return Duration.ofNanos(Math.max(0, nowNanos - nanos));
+    }
+
+    List<HeldLock> held() {
+        return held.stream()
+                .sorted(Comparator.comparing(HeldLock::heldFor).reversed().thenComparing(HeldLock::name))
+                .toList();
+    }
+
+    int heldCount() {
+        return heldCount;
+    }
+
+    List<WaitedLock> waiting() {
+        return waiting.stream()
+                .sorted(Comparator.comparing(WaitedLock::waited).reversed().thenComparing(WaitedLock::name))
+                .toList();
+    }
+
+    int waitingCount() {
+        return waitingCount;
+    }
+
+    long longestNanos() {
+        return longestNanos;
+    }
+}

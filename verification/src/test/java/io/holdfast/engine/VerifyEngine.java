@@ -1,0 +1,200 @@
+package io.holdfast.engine;
+
+import io.holdfast.Inside;
+import io.holdfast.Lease;
+import io.holdfast.LockClient;
+import io.holdfast.LockOptions;
+import io.holdfast.spi.ClockReading;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens to the simulations what the engine keeps to its package: the steps of a waiting thread and of a thread that
+ * owns a lock, what a lease knows of itself, and what a client still remembers. Each method calls one of the engine's,
+ * and decides nothing.
+ */
+public final class VerifyEngine {
+
+    private VerifyEngine() {}
+
+    /** The engine's arithmetic of validity, and seeded bugs in it. */
+    public enum Rules {
+        RIGHT(new LeaseRules()),
+        VALIDITY_COUNTED_FROM_THE_REPLY(new LeaseRules() {
+            @Override
+            Deadline deadline(ClockReading sent, ClockReading replied, long leaseNanos) {
+                return super.deadline(replied, replied, leaseNanos);
+            }
+        }),
+        PUSHED_GRANT_COUNTED_FROM_ITS_MESSAGE(new LeaseRules() {
+            @Override
+            Deadline pushedDeadline(ClockReading asked, long sinceAskingNanos, ClockReading heard, long leaseNanos) {
+                return deadline(heard, heard, leaseNanos);
+            }
+        }),
+        RENEWAL_COUNTS_AFTER_THE_DEADLINE(new LeaseRules() {
+            @Override
+            boolean renewalCounts(Deadline old, ClockReading now) {
+                return true;
+            }
+        });
+
+        @SuppressWarnings("ImmutableEnumChecker") // no rules have state
+        private final LeaseRules rules;
+
+        Rules(LeaseRules rules) {
+            this.rules = rules;
+        }
+    }
+
+    /** Opens a client in which nothing is left to chance. */
+    public static LockClient open(
+            LockClient.Builder builder,
+            String clientId,
+            SplittableRandom random,
+            Rules rules,
+            Predicate<Thread> isAlive,
+            long pollNanos) {
+        return Inside.settings(builder, settings -> {
+                    settings.clientId = clientId;
+                    settings.random = random::nextLong;
+                    settings.freshBits = random::nextLong;
+                    settings.nonces = random::nextLong;
+                    settings.rules = rules.rules;
+                    settings.isAlive = isAlive;
+                    settings.pollNanos = pollNanos;
+                })
+                .build();
+    }
+
+    /** What the client remembers of locks; empty if that is nothing. */
+    public static String left(LockClient client) {
+        Engine engine = Inside.engine(client);
+        int names = engine.size();
+        int holds = engine.renewals.size();
+        int compensations = engine.compensation.pending();
+        return names + holds + compensations == 0
+                ? ""
+                : names + " names, " + holds + " holds, " + compensations + " compensations";
+    }
+
+    /** Begins to close the client, as its {@code close()} does that waits for the end. */
+    public static void close(LockClient client) {
+        Inside.engine(client).closeAsync();
+    }
+
+    /** Asks for a lock as a thread that does not own it. */
+    public static WaitingThread submit(LockClient client, String name, LockOptions options) {
+        return new WaitingThread(Inside.engine(client).submit(name, options, WaitMode.PATIENT, null));
+    }
+
+    /** The engine's own lease behind the one that a user has. */
+    public static Lease active(Lease lease) {
+        return LeaseHandle.active(lease);
+    }
+
+    /** As {@link Lease#isValid}, but the engine does not learn of it. */
+    public static boolean isHeld(Lease lease) {
+        return LeaseHandle.active(lease).isHeldNow();
+    }
+
+    public static boolean hasEnded(Lease lease) {
+        return LeaseHandle.active(lease).hasEnded();
+    }
+
+    /** How often the owner thread has the lease, valid or not. */
+    public static int count(Lease lease) {
+        return LeaseHandle.active(lease).holds().count;
+    }
+
+    /** The steps of a {@link Waiter} whose thread is simulated. */
+    public static final class WaitingThread {
+        private final Waiter waiter;
+
+        private WaitingThread(Waiter waiter) {
+            this.waiter = waiter;
+        }
+
+        public boolean isRunnable() {
+            return waiter.isRunnable();
+        }
+
+        public boolean isDone() {
+            return waiter.isDone();
+        }
+
+        public void claim() {
+            waiter.claim();
+        }
+
+        public boolean withdraw() {
+            return waiter.withdraw();
+        }
+
+        public Lease leaseOrThrow() {
+            return waiter.leaseOrThrow();
+        }
+    }
+
+    /**
+     * The steps of a {@link ThreadLock} whose threads are simulated; and what a subclass needs to take them wrongly.
+     */
+    public static class OwnedLock {
+        private final Engine engine;
+        private final ThreadLock lock;
+
+        public OwnedLock(LockClient client, String name) {
+            engine = Inside.engine(client);
+            lock = new ThreadLock(() -> engine, name);
+        }
+
+        public @Nullable Lease ownedBy(Thread thread) {
+            return lock.ownedBy(thread);
+        }
+
+        public boolean enterAgain(Thread thread) {
+            return lock.enterAgain(thread);
+        }
+
+        public WaitingThread submit(LockOptions options, Thread thread) {
+            return new WaitingThread(lock.submit(options, WaitMode.PATIENT, thread));
+        }
+
+        public @Nullable Lease leave(Thread thread) {
+            return lock.leave(thread);
+        }
+
+        public int holdCount(Thread thread) {
+            return lock.holdCount(thread);
+        }
+
+        public long fencingToken(Thread thread) {
+            return lock.fencingToken(thread);
+        }
+
+        /** The valid lease that some thread owns. */
+        protected Optional<Lease> ownedByAny() {
+            return engine.localLocks().stream()
+                    .filter(local -> local.name().equals(lock.name()))
+                    .flatMap(local -> local.lease().stream())
+                    .filter(lease -> LeaseHandle.active(lease).owner() != null && isHeld(lease))
+                    .map(VerifyEngine::active)
+                    .findFirst();
+        }
+
+        protected @Nullable Thread owner(Lease lease) {
+            return LeaseHandle.active(lease).owner();
+        }
+
+        protected void setCount(Lease lease, int count) {
+            LeaseHandle.active(lease).holds().count = count;
+        }
+
+        /** Takes one hold on a lost lease away; false if the thread has none. */
+        protected boolean forgetLoss(Thread thread) {
+            return engine.lostHolds.unlockBy(thread, lock.name()) != null;
+        }
+    }
+}
