@@ -2,7 +2,7 @@ package shop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

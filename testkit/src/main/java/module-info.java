@@ -10,9 +10,13 @@ module io.holdfast.testkit {
     requires static transitive org.jspecify;
 
     exports io.holdfast.testkit;
+    exports io.holdfast.testkit.contract;
+    exports io.holdfast.testkit.faults;
+    exports io.holdfast.testkit.quorum;
+    exports io.holdfast.testkit.servers;
     exports io.holdfast.testkit.torture;
 
     // JUnit runs the contract's tests, which are package-private.
-    opens io.holdfast.testkit to
+    opens io.holdfast.testkit.contract to
             org.junit.platform.commons;
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
 import io.holdfast.cli.process.Kill;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import org.junit.jupiter.api.Test;
 
 /** {@code watch} and {@code release} as processes, on a real server. */

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.cli.console.ExitCode;
 import io.holdfast.cli.process.ProcessTree;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

@@ -5,7 +5,7 @@ import io.holdfast.LeaseLostException
 import io.holdfast.LockClient
 import io.holdfast.LockOptions
 import io.holdfast.LockTimeoutException
-import io.holdfast.testkit.RedisServer
+import io.holdfast.testkit.servers.RedisServer
 import java.util.concurrent.CopyOnWriteArrayList
 import java.util.concurrent.Executors
 import java.util.concurrent.atomic.AtomicBoolean

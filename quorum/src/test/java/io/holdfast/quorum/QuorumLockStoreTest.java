@@ -16,7 +16,7 @@ import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.MemoryQuorumNode;
+import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

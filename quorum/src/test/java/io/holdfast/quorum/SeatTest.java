@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.testkit.MemoryQuorumNode;
+import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.junit.jupiter.api.BeforeEach;

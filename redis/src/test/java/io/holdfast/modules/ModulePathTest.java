@@ -6,7 +6,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

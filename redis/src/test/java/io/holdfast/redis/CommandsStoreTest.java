@@ -19,10 +19,10 @@ import io.holdfast.spi.RenewReply.Gone;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.FaultProxy;
 import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Mode {@code commands}, alone and beside others on the same names: what the contract does not say. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class CommandsStoreTest {
 
     private static final String DELETE_IF_MINE =

@@ -2,7 +2,7 @@ package io.holdfast.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;

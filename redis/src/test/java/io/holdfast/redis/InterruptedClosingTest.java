@@ -3,8 +3,8 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.testkit.RedisCluster;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisCluster;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;

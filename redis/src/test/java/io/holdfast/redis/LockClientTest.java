@@ -13,7 +13,7 @@ import io.holdfast.LockStoreException;
 import io.holdfast.MultiLease;
 import io.holdfast.testkit.HistoryRecorder;
 import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

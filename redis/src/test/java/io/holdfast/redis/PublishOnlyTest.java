@@ -7,8 +7,8 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.HolderId;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(60)
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class PublishOnlyTest {
 
     private static final long OWN_TOKEN_BASE = 1L << 48;

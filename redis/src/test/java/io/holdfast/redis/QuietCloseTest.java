@@ -2,8 +2,8 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.RedisCluster;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisCluster;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
-import io.holdfast.testkit.RedisReplication;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisReplication;
+import io.holdfast.testkit.servers.RedisServer;
 import org.junit.jupiter.api.Test;
 
 /** A client that was led to a replica says so, whatever it does in the meantime to be led elsewhere. */

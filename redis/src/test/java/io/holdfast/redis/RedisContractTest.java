@@ -2,9 +2,9 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.testkit.LockStoreContract;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.contract.LockStoreContract;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;

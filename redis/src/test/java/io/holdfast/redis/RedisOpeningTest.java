@@ -11,8 +11,8 @@ import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStoreProvider;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Each reason why a store cannot be opened is one sentence that says what to do. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class RedisOpeningTest {
 
     private static RedisServer server;

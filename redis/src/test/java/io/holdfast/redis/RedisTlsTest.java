@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.ThrowAwayCa;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.ThrowAwayCa;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;

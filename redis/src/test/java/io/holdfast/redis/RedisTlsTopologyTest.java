@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisCluster;
-import io.holdfast.testkit.RedisReplication;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.ServerTls;
-import io.holdfast.testkit.ThrowAwayCa;
+import io.holdfast.testkit.servers.RedisCluster;
+import io.holdfast.testkit.servers.RedisReplication;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.ServerTls;
+import io.holdfast.testkit.servers.ThrowAwayCa;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SslOptions;
 import java.nio.file.Path;

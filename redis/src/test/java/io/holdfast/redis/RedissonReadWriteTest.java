@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.RenewReply;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;

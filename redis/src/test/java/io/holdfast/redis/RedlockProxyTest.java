@@ -11,7 +11,7 @@ import io.holdfast.spi.QuorumMember.Take;
 import io.holdfast.spi.QuorumMember.Vote;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 

@@ -10,7 +10,7 @@ import io.holdfast.history.Event.Kind;
 import io.holdfast.history.Findings;
 import io.holdfast.testkit.HistoryRecorder;
 import io.holdfast.testkit.HistoryRecorder.Use;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

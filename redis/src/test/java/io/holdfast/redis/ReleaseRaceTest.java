@@ -14,9 +14,9 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.FaultProxy;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import io.lettuce.core.SetArgs;
 import java.net.URI;
 import java.time.Duration;
@@ -49,7 +49,7 @@ class ReleaseRaceTest {
     private record Result(long rounds, long tooLate, long foreignDeletes) {}
 
     @ParameterizedTest
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void aReleaseNeverDeletesTheNextHold(Installation installation) throws Exception {
         try (RedisServer server =
                         RedisServer.builder().installation(installation).start();

@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.holdfast.redis.commands.CommandsLockStore;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** No grant gives a user a command that the server does not have under that name, so none is advised. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class RenamedCommandsTest {
 
     private final Installation installation;

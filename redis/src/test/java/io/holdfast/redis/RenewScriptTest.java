@@ -11,8 +11,8 @@ import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.RenewReply.Renewed;
 import io.holdfast.spi.RenewReply.Superseded;
 import io.holdfast.spi.RenewRequest;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -142,7 +142,7 @@ class RenewScriptTest {
 
     /** The server pays for each call, and for each number that a script passes. */
     @ParameterizedTest
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void aPlainRenewalCostsTwoCalls(Installation installation) {
         assumeTrue(installation.isAtLeast(7, 0), "PEXPIREAT has no GT before 7.0");
         try (RedisServer recent =
@@ -167,7 +167,7 @@ class RenewScriptTest {
      * holder died.
      */
     @ParameterizedTest
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void aKeyThatLostItsExpiryGetsItBack(Installation installation) {
         try (RedisServer each = RedisServer.builder().installation(installation).start()) {
             for (String mode : List.of("lua", "commands")) {

@@ -2,8 +2,8 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.testkit.LockStoreContract;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.contract.LockStoreContract;
+import io.holdfast.testkit.servers.RedisServer;
 import java.net.URI;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;

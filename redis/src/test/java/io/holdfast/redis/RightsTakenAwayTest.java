@@ -22,8 +22,8 @@ import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The rights of the store's user change while it runs: no key stays without expiry, and no error says otherwise. */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class RightsTakenAwayTest {
 
     private final Installation installation;

@@ -8,7 +8,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.web.LockExceptionAdvice;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.lang.reflect.Method;
 import java.net.URI;
 import java.net.http.HttpClient;

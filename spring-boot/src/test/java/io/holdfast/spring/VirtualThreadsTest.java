@@ -7,7 +7,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.boot.Contexts;
 import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

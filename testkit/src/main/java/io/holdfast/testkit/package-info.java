@@ -1,9 +1,18 @@
 /**
- * The test tools of Holdfast: the contract that every store passes, private real servers, a proxy that breaks the
- * network, and a detector of overlapping critical sections.
+ * The test tools of Holdfast.
  *
- * <p>{@link io.holdfast.testkit.RedisServer}, {@link io.holdfast.testkit.RedisReplication},
- * {@link io.holdfast.testkit.RedisCluster} and {@link io.holdfast.testkit.FaultProxy} need no test library.
+ * <p><b>The author of a store</b> starts at {@link io.holdfast.testkit.contract.LockStoreContract}: the store's test
+ * extends it, and overrides what its superclass {@code StoreHarness} lists. The other rooms:
+ *
+ * <ul>
+ *   <li>{@link io.holdfast.testkit.servers}: private real servers, one or several that belong together.
+ *   <li>{@link io.holdfast.testkit.faults}: a proxy that breaks the network.
+ *   <li>{@link io.holdfast.testkit.quorum}: a member of a quorum in the test's process.
+ *   <li>{@link io.holdfast.testkit.torture}: a torture test for any lock, in several processes.
+ * </ul>
+ *
+ * <p>This package has what a test of any lock needs: a detector of overlapping critical sections, and a recorder of
+ * histories for {@link io.holdfast.history.HistoryChecker}.
  */
 @NullMarked
 package io.holdfast.testkit;

@@ -48,7 +48,12 @@ import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.OverlapDetector;
+import io.holdfast.testkit.contract.LockStoreContract;
+import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.quorum.MemoryQuorumNode;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.torture.Torture;
 import io.holdfast.zookeeper.ZooKeeperLockStoreProvider;
 import java.util.Arrays;
 import java.util.List;
@@ -82,6 +87,8 @@ class ArchitectureTest {
     private static final String OPENTELEMETRY = "io.holdfast.opentelemetry";
     private static final String CONSOLE = "io.holdfast.console";
     private static final String CLI = "io.holdfast.cli";
+    private static final String HISTORY = "io.holdfast.history";
+    private static final String TESTKIT = "io.holdfast.testkit";
 
     /** A room, and the packages that its classes may know beside those of the JDK and {@code org.jspecify}. */
     @SuppressWarnings("ArrayRecordComponent") // rooms are never compared
@@ -113,7 +120,7 @@ class ArchitectureTest {
     /** An arrow between rooms that is not in this list is forbidden; so there is no circle of rooms. */
     static Stream<Room> rooms() {
         return Stream.of(
-                new Room("io.holdfast.history", "io.holdfast.history"),
+                new Room(HISTORY, HISTORY),
                 new Room(SPI, SPI),
                 new Room(API, API, ENGINE, SPI),
                 new Room(ENGINE, ENGINE, OBSERVE, API, SPI),
@@ -133,6 +140,20 @@ class ArchitectureTest {
                 new Room(CONSOLE, CONSOLE, API, SPI),
                 new Room(CONSOLE + ".json", CONSOLE + ".json", CONSOLE, API),
                 new Room(CONSOLE + ".web", CONSOLE + ".web", CONSOLE + ".json", CONSOLE, API, SPI),
+                new Room(TESTKIT, TESTKIT, API, HISTORY),
+                new Room(
+                        TESTKIT + ".contract",
+                        TESTKIT + ".contract",
+                        TESTKIT,
+                        SPI,
+                        "org.junit.jupiter..",
+                        "org.assertj..",
+                        "org.awaitility.."),
+                new Room(TESTKIT + ".servers", TESTKIT + ".servers"),
+                new Room(TESTKIT + ".faults", TESTKIT + ".faults", TESTKIT + ".servers"),
+                new Room(TESTKIT + ".quorum", TESTKIT + ".quorum", SPI),
+                new Room(
+                        TESTKIT + ".torture", TESTKIT + ".torture", TESTKIT + ".servers", TESTKIT + ".faults", HISTORY),
                 new Room(CLI + ".console", CLI + ".console", SPI, "picocli"),
                 new Room(CLI + ".page", CLI + ".page", CONSOLE + ".web", "com.sun.net.httpserver"),
                 new Room(CLI + ".process", CLI + ".process"),
@@ -189,7 +210,7 @@ class ArchitectureTest {
             "io.holdfast.jdbc.JdbcGuard",
             "io.holdfast.micrometer.HoldfastMetrics",
             "io.holdfast.opentelemetry.HoldfastTracing",
-            "io.holdfast.testkit.RedisServer",
+            "io.holdfast.testkit.servers.RedisServer",
             "io.holdfast.console.LockWatch",
             "io.holdfast.cli.Main",
             "io.holdfast.demo.Launcher"
@@ -420,7 +441,12 @@ class ArchitectureTest {
             Table.class,
             LockTable.class,
             ExecCommand.class,
-            RedisServer.class);
+            OverlapDetector.class,
+            LockStoreContract.class,
+            RedisServer.class,
+            FaultProxy.class,
+            MemoryQuorumNode.class,
+            Torture.class);
 
     @SuppressWarnings("unused")
     private static final class KnowsEverybody {
@@ -449,7 +475,12 @@ class ArchitectureTest {
         private Table screen;
         private LockTable view;
         private ExecCommand commands;
-        private RedisServer testkit;
+        private OverlapDetector testkit;
+        private LockStoreContract contract;
+        private RedisServer servers;
+        private FaultProxy faults;
+        private MemoryQuorumNode member;
+        private Torture torture;
     }
 
     private static final class LooksAtTheClock {

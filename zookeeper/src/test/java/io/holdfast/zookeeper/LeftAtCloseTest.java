@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -7,7 +7,7 @@ import io.holdfast.CardDetail;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.testkit.OverlapDetector;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -2,7 +2,7 @@ package io.holdfast.zookeeper;
 
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.Random;
 import org.apache.zookeeper.ZooKeeper;
 

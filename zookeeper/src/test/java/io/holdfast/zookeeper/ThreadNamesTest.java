@@ -3,7 +3,7 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;

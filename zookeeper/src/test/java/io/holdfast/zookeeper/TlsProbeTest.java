@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.ThrowAwayCa;
+import io.holdfast.testkit.servers.ThrowAwayCa;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -10,7 +10,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;

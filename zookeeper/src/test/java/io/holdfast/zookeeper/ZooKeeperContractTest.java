@@ -2,8 +2,8 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.testkit.LockStoreContract;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.contract.LockStoreContract;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.net.URI;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;

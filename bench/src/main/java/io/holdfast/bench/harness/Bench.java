@@ -3,7 +3,7 @@ package io.holdfast.bench.harness;
 import io.holdfast.bench.agent.Clock;
 import io.holdfast.bench.agent.Message;
 import io.holdfast.bench.peer.Peer;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.holdfast.bench.harness;
 import io.holdfast.bench.report.Plot;
 import io.holdfast.bench.report.Report;
 import io.holdfast.bench.report.Results;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;

@@ -1,6 +1,6 @@
 package io.holdfast.bench.harness;
 
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 
 /** How servers and clients share the processors of the machine. */

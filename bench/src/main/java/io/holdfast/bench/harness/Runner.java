@@ -1,7 +1,7 @@
 package io.holdfast.bench.harness;
 
 import io.holdfast.bench.report.Results;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 package io.holdfast.bench.harness;
 
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RespClient;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RespClient;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package io.holdfast.bench.harness;
 import io.holdfast.bench.agent.Clock;
 import io.holdfast.bench.agent.Message;
 import io.holdfast.bench.report.Results;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

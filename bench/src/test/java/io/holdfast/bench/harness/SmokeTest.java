@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.bench.report.Report;
 import io.holdfast.bench.report.Results;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;

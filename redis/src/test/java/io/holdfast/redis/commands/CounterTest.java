@@ -13,9 +13,9 @@ import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
-import io.holdfast.testkit.RespClient;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
+import io.holdfast.testkit.servers.RespClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import java.io.IOException;
@@ -47,7 +47,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * does not have: the scripts read the time from a key of the test's.
  */
 @ParameterizedClass(name = "{0}")
-@MethodSource("io.holdfast.testkit.RedisServer#available")
+@MethodSource("io.holdfast.testkit.servers.RedisServer#available")
 class CounterTest {
 
     private final Installation installation;

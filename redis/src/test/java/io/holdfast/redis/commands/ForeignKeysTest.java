@@ -6,7 +6,7 @@ import io.holdfast.redis.TestClient;
 import io.holdfast.redis.connect.RedisConnections;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.spi.StoreException;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.api.StatefulRedisConnection;

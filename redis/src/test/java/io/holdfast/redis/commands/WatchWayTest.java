@@ -10,7 +10,7 @@ import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.lang.reflect.Proxy;
 import java.net.URI;

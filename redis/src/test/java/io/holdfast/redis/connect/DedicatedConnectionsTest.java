@@ -11,7 +11,7 @@ import io.holdfast.redis.server.ServerId;
 import io.holdfast.spi.ReleaseReply;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.lang.reflect.Proxy;
 import java.time.Duration;

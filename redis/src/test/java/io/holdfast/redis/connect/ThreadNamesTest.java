@@ -3,7 +3,7 @@ package io.holdfast.redis.connect;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;

@@ -4,7 +4,7 @@ import static io.holdfast.redis.failures.UnderFault.SHORT_LEASE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.failures.FaultServers.Run;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -1,9 +1,9 @@
 package io.holdfast.redis.failures;
 
 import io.holdfast.redis.failures.FaultServers.Run;
-import io.holdfast.testkit.RedisCluster;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.SlotMigration;
+import io.holdfast.testkit.servers.RedisCluster;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.SlotMigration;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;

@@ -12,8 +12,8 @@ import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.SocketAddressResolver;
@@ -50,7 +50,7 @@ class LeftSubscriptionFaultsTest {
 
     @Tag("deep")
     @ParameterizedTest
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void a_grant_does_not_count_from_a_stamp_of_another_clock(Installation installation) throws Exception {
         ServerWallClock clock = ServerWallClock.compile(dir);
         BlockingQueue<PushedGrant> grants = new LinkedBlockingQueue<>();

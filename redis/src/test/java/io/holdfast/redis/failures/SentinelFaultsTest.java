@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.redis.failures.FaultServers.Run;
-import io.holdfast.testkit.RedisReplication;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisReplication;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;

@@ -8,7 +8,7 @@ import io.holdfast.redis.server.RedisUris;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.net.URI;
 import org.junit.jupiter.api.Test;
 

@@ -3,8 +3,8 @@ package io.holdfast.redis.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.TestClient;
-import io.holdfast.testkit.RedisReplication;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisReplication;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Handler;
@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 public class ServerInfoTest {
 
     @ParameterizedTest
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void aServerThatEvictsIsSaid(RedisServer.Installation installation) {
         try (RedisServer server =
                 RedisServer.builder().installation(installation).start()) {

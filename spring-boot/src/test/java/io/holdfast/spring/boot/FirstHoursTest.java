@@ -10,7 +10,7 @@ import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
 import io.holdfast.spring.ScheduledLock;
 import io.holdfast.spring.call.LockedInterceptor;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;

@@ -10,7 +10,7 @@ import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LockedConfiguration;
 import io.holdfast.spring.ScheduledLock;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

@@ -7,7 +7,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.testkit.MemoryQuorumNode;
+import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -8,7 +8,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.Locked;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

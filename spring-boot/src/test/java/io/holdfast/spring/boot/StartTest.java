@@ -9,7 +9,7 @@ import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.LogLines;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.ThrowAwayCa;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.ThrowAwayCa;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.spring.Locked;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import io.lettuce.core.LettuceVersion;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.lang.management.ManagementFactory;

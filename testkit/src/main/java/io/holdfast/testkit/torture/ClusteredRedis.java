@@ -4,8 +4,8 @@ import static io.holdfast.testkit.torture.RedisFaults.any;
 import static io.holdfast.testkit.torture.RedisFaults.cutClients;
 import static io.holdfast.testkit.torture.RedisFaults.pauseFor;
 
-import io.holdfast.testkit.RedisCluster;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisCluster;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 

@@ -1,6 +1,6 @@
 package io.holdfast.testkit.torture;
 
-import io.holdfast.testkit.FaultProxy;
+import io.holdfast.testkit.faults.FaultProxy;
 import java.util.List;
 import java.util.Random;
 

@@ -1,7 +1,7 @@
 package io.holdfast.testkit.torture;
 
-import io.holdfast.testkit.FaultProxy;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;

@@ -1,6 +1,6 @@
 package io.holdfast.testkit.torture;
 
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
 import java.util.Random;
 

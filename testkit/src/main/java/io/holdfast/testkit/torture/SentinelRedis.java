@@ -5,8 +5,8 @@ import static io.holdfast.testkit.torture.RedisFaults.cutClients;
 import static io.holdfast.testkit.torture.RedisFaults.pause;
 import static io.holdfast.testkit.torture.RedisFaults.pauseFor;
 
-import io.holdfast.testkit.RedisReplication;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisReplication;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.List;
 

@@ -2,8 +2,8 @@ package io.holdfast.testkit.torture;
 
 import static io.holdfast.testkit.torture.RedisFaults.pause;
 
-import io.holdfast.testkit.FaultProxy;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.faults.FaultProxy;
+import io.holdfast.testkit.servers.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
 

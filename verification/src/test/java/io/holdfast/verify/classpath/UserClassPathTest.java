@@ -2,9 +2,9 @@ package io.holdfast.verify.classpath;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.ThrowAwayCa;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.ThrowAwayCa;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import io.holdfast.verify.classpath.UserProjects.Project;
 import java.io.File;
 import java.io.IOException;

@@ -4,7 +4,7 @@ import io.holdfast.memory.VirtualTime;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TokenRegister;
-import io.holdfast.testkit.MemoryQuorumNode;
+import io.holdfast.testkit.quorum.MemoryQuorumNode;
 import io.holdfast.verify.engine.SimLine;
 import io.holdfast.verify.engine.Weather;
 import java.util.ArrayList;

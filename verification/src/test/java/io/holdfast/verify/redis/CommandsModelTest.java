@@ -2,10 +2,10 @@ package io.holdfast.verify.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.testkit.RedisServer;
-import io.holdfast.testkit.RedisServer.Installation;
-import io.holdfast.testkit.RespClient;
-import io.holdfast.testkit.RespClient.ErrorReply;
+import io.holdfast.testkit.servers.RedisServer;
+import io.holdfast.testkit.servers.RedisServer.Installation;
+import io.holdfast.testkit.servers.RespClient;
+import io.holdfast.testkit.servers.RespClient.ErrorReply;
 import io.holdfast.verify.redis.KeySpace.Kind;
 import io.holdfast.verify.redis.KeySpace.Refusal;
 import io.holdfast.verify.redis.KeySpace.Status;
@@ -65,7 +65,7 @@ class CommandsModelTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void random_commands_have_the_same_answers(Installation installation) throws Exception {
         try (RedisServer server =
                         RedisServer.builder().installation(installation).start();
@@ -151,7 +151,7 @@ class CommandsModelTest {
 
     /** A watched key whose time ends before EXEC has changed; one whose time was over before WATCH has not. */
     @ParameterizedTest(name = "{0}")
-    @MethodSource("io.holdfast.testkit.RedisServer#available")
+    @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
     void keys_expire_under_a_watch_as_at_the_server(Installation installation) throws Exception {
         try (RedisServer server =
                         RedisServer.builder().installation(installation).start();

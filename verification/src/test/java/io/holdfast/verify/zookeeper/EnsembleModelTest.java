@@ -3,7 +3,7 @@ package io.holdfast.verify.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.memory.VirtualTime;
-import io.holdfast.testkit.ZooKeeperEnsemble;
+import io.holdfast.testkit.servers.ZooKeeperEnsemble;
 import io.holdfast.zookeeper.VerifyZooKeeper;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

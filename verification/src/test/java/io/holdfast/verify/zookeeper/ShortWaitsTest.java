@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.spi.AcquireReply.Busy;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.ReleaseRequest;
-import io.holdfast.testkit.RecordingListener;
-import io.holdfast.testkit.RecordingListener.Kind;
-import io.holdfast.testkit.RecordingListener.Message;
+import io.holdfast.testkit.contract.RecordingListener;
+import io.holdfast.testkit.contract.RecordingListener.Kind;
+import io.holdfast.testkit.contract.RecordingListener.Message;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 

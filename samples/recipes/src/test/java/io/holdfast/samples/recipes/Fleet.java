@@ -3,7 +3,7 @@ package io.holdfast.samples.recipes;
 import static java.util.concurrent.TimeUnit.SECONDS;
 
 import io.holdfast.LockClient;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -10,7 +10,7 @@ import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.LockNameCustomizer;
 import io.holdfast.spring.LockTemplate;
 import io.holdfast.spring.Locked;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;

@@ -8,7 +8,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.spring.integration.HoldfastLockRegistry;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.concurrent.CompletableFuture;

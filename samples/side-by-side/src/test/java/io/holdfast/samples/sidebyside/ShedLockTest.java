@@ -8,7 +8,7 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
 import io.holdfast.spring.ScheduledLock;
 import io.holdfast.spring.shedlock.HoldfastLockProvider;
-import io.holdfast.testkit.RedisServer;
+import io.holdfast.testkit.servers.RedisServer;
 import java.time.Duration;
 import java.time.Instant;
 import net.javacrumbs.shedlock.core.LockConfiguration;

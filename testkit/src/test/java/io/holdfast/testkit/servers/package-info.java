@@ -1,0 +1,5 @@
+/** Tests of the test tools. */
+@NullMarked
+package io.holdfast.testkit.servers;
+
+import org.jspecify.annotations.NullMarked;
