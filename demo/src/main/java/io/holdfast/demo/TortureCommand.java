@@ -7,6 +7,7 @@ import io.holdfast.cli.console.Io;
 import io.holdfast.cli.console.Version;
 import io.holdfast.demo.torture.HoldfastWorker;
 import io.holdfast.history.Findings;
+import io.holdfast.testkit.torture.ServerKind;
 import io.holdfast.testkit.torture.Torture;
 import io.holdfast.testkit.torture.TortureServers;
 import java.io.IOException;
@@ -50,7 +51,7 @@ final class TortureCommand implements Callable<Integer> {
             names = "--on",
             paramLabel = "SERVERS",
             description = "Which servers of its own: ${COMPLETION-CANDIDATES}; by default single.")
-    private TortureServers.@Nullable Kind on;
+    private @Nullable ServerKind on;
 
     @Option(names = "--minutes", paramLabel = "N", description = "How long; by default 1.")
     private int minutes;
@@ -107,7 +108,7 @@ final class TortureCommand implements Callable<Integer> {
             LockClient.connect(given).close();
             return torture.run(processes, length, this::progress);
         }
-        TortureServers.Kind kind = on == null ? TortureServers.Kind.SINGLE : on;
+        ServerKind kind = on == null ? ServerKind.SINGLE : on;
         try (TortureServers servers = StoreOrOwn.start("servers for " + kind, kind::start)) {
             progress("on " + servers.describe());
             return torture(servers.uri(), folder, seed).with(servers).run(processes, length, this::progress);

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisCluster;
 import io.holdfast.testkit.servers.RedisReplication;
 import io.holdfast.testkit.servers.RedisServer;
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

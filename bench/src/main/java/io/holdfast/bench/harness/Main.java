@@ -3,6 +3,7 @@ package io.holdfast.bench.harness;
 import io.holdfast.bench.report.Plot;
 import io.holdfast.bench.report.Report;
 import io.holdfast.bench.report.Results;
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisServer;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -114,8 +115,8 @@ public final class Main {
 
     /** Returns Redis 7.0 of the system, on which the peers were first measured; otherwise the bundled one. */
     private static RedisServer server() {
-        List<RedisServer.Installation> found = RedisServer.available();
-        RedisServer.Installation best = found.stream()
+        List<Installation> found = RedisServer.available();
+        Installation best = found.stream()
                 .filter(installation -> installation.executable().equals(Path.of("/usr/bin/redis-server")))
                 .findFirst()
                 .orElse(found.get(0));

@@ -1,6 +1,7 @@
 package io.holdfast.bench.torture;
 
 import io.holdfast.history.Findings;
+import io.holdfast.testkit.torture.ServerKind;
 import io.holdfast.testkit.torture.Torture;
 import io.holdfast.testkit.torture.TortureServers;
 import java.io.IOException;
@@ -15,7 +16,7 @@ public final class RedissonTorture {
     /** Takes one argument: the length in seconds. */
     public static void main(String[] args) throws IOException, InterruptedException {
         Duration length = Duration.ofSeconds(args.length == 0 ? 60 : Long.parseLong(args[0]));
-        try (TortureServers redis = TortureServers.Kind.SINGLE.start()) {
+        try (TortureServers redis = ServerKind.SINGLE.start()) {
             Torture torture = new Torture(
                     RedissonWorker.class,
                     redis.uri(),

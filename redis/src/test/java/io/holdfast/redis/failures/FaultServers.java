@@ -1,7 +1,7 @@
 package io.holdfast.redis.failures;
 
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisServer;
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.util.ArrayList;
 import java.util.List;
 

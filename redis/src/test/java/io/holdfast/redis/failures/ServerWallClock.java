@@ -3,8 +3,8 @@ package io.holdfast.redis.failures;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisServer;
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -3,6 +3,7 @@ package io.holdfast.redis.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.TestClient;
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisReplication;
 import io.holdfast.testkit.servers.RedisServer;
 import java.util.List;
@@ -20,7 +21,7 @@ public class ServerInfoTest {
 
     @ParameterizedTest
     @MethodSource("io.holdfast.testkit.servers.RedisServer#available")
-    void aServerThatEvictsIsSaid(RedisServer.Installation installation) {
+    void aServerThatEvictsIsSaid(Installation installation) {
         try (RedisServer server =
                 RedisServer.builder().installation(installation).start()) {
             assertThat(warnings(server)).isEmpty();

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.holdfast.Lease;
 import io.holdfast.LockClient;
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisServer;
 import io.holdfast.testkit.servers.ThrowAwayCa;
 import java.io.IOException;
@@ -41,7 +42,7 @@ class TlsTest {
     /** Not every build of the server can do it. */
     private static RedisServer withTls() {
         StringBuilder said = new StringBuilder();
-        for (RedisServer.Installation installation : RedisServer.available()) {
+        for (Installation installation : RedisServer.available()) {
             port = freePort();
             try {
                 return RedisServer.builder()

@@ -39,11 +39,13 @@ record ClusterView(List<Node> nodes) {
         return new ClusterView(nodes);
     }
 
-    Node myself() {
-        return nodes.stream()
+    /** Returns the id under which a node is known in its cluster. */
+    static String idOf(RedisServer server) {
+        return of(server).nodes.stream()
                 .filter(node -> node.flags().contains("myself"))
                 .findFirst()
-                .orElseThrow();
+                .orElseThrow()
+                .id();
     }
 
     Node at(int port) {

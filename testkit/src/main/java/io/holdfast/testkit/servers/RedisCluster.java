@@ -1,6 +1,5 @@
 package io.holdfast.testkit.servers;
 
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -190,7 +189,7 @@ public final class RedisCluster implements AutoCloseable {
      * until the caller continues the migration.
      */
     public SlotMigration migrate(int slot, RedisServer to) {
-        return SlotMigration.begin(this, slot, nodeOf(slot), to);
+        return SlotMigration.begin(slot, nodeOf(slot), to, this::masters);
     }
 
     /**
@@ -299,10 +298,6 @@ public final class RedisCluster implements AutoCloseable {
         Topology.closeAll(nodes);
     }
 
-    String idOf(RedisServer node) {
-        return ClusterView.of(node).myself().id();
-    }
-
     private void form(int masters) {
         for (int i = 0; i < nodes.size(); i++) {
             RedisServer node = nodes.get(i);
@@ -328,7 +323,7 @@ public final class RedisCluster implements AutoCloseable {
             });
         }
         for (int i = masters; i < nodes.size(); i++) {
-            String id = idOf(nodes.get(i % masters));
+            String id = ClusterView.idOf(nodes.get(i % masters));
             RedisServer replica = nodes.get(i);
             Topology.await(replica + " becomes a replica", TIMEOUT, () -> {
                 replica.command("CLUSTER", "REPLICATE", id);

@@ -1,6 +1,5 @@
 package io.holdfast.testkit.servers;
 
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;

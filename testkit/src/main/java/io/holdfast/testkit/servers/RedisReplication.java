@@ -1,6 +1,5 @@
 package io.holdfast.testkit.servers;
 
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

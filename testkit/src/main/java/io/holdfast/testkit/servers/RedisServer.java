@@ -33,27 +33,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedisServer implements AutoCloseable {
 
-    /**
-     * A server program that runs on this machine.
-     *
-     * @param label kind and version, for example {@code Redis 6.2.11}
-     * @param version the version alone
-     */
-    public record Installation(String label, Path executable, String version) {
-
-        /** Returns whether this is version {@code major.minor} or a later one. */
-        public boolean isAtLeast(int major, int minor) {
-            String[] parts = version.split("\\.", -1);
-            int itsMajor = Integer.parseInt(parts[0]);
-            return itsMajor > major || (itsMajor == major && parts.length > 1 && Integer.parseInt(parts[1]) >= minor);
-        }
-
-        @Override
-        public String toString() {
-            return label;
-        }
-    }
-
     /** The settings of a server to start. Not thread-safe. */
     public static final class Builder {
 

@@ -3,6 +3,7 @@ package io.holdfast.testkit.servers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
  * The migration of a cluster's slot from one master to another, in steps between which a test can stop: the keys move
@@ -23,22 +24,23 @@ import java.util.List;
  */
 public final class SlotMigration {
 
-    private final RedisCluster cluster;
+    private final Supplier<List<RedisServer>> masters;
     private final int slot;
     private final RedisServer from;
     private final RedisServer to;
 
-    private SlotMigration(RedisCluster cluster, int slot, RedisServer from, RedisServer to) {
-        this.cluster = cluster;
+    private SlotMigration(int slot, RedisServer from, RedisServer to, Supplier<List<RedisServer>> masters) {
+        this.masters = masters;
         this.slot = slot;
         this.from = from;
         this.to = to;
     }
 
-    static SlotMigration begin(RedisCluster cluster, int slot, RedisServer from, RedisServer to) {
-        SlotMigration migration = new SlotMigration(cluster, slot, from, to);
-        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", cluster.idOf(from));
-        from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", cluster.idOf(to));
+    /** @param masters returns the masters of the cluster at the time of the call */
+    static SlotMigration begin(int slot, RedisServer from, RedisServer to, Supplier<List<RedisServer>> masters) {
+        SlotMigration migration = new SlotMigration(slot, from, to, masters);
+        to.command("CLUSTER", "SETSLOT", String.valueOf(slot), "IMPORTING", ClusterView.idOf(from));
+        from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "MIGRATING", ClusterView.idOf(to));
         return migration;
     }
 
@@ -68,7 +70,7 @@ public final class SlotMigration {
      * Moves all keys, even those that are written during the move, and makes the target the slot's master at all nodes.
      */
     public void finish() {
-        String id = cluster.idOf(to);
+        String id = ClusterView.idOf(to);
         Topology.await("slot " + slot + " is empty at " + from, Duration.ofSeconds(20), () -> {
             remainingKeys().forEach(this::moveKey);
             return remainingKeys().isEmpty();
@@ -80,7 +82,7 @@ public final class SlotMigration {
             from.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
             return true;
         });
-        for (RedisServer node : cluster.masters()) {
+        for (RedisServer node : masters.get()) {
             if (node != from && node != to) {
                 node.command("CLUSTER", "SETSLOT", String.valueOf(slot), "NODE", id);
             }

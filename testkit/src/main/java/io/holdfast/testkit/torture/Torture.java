@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  * Runs worker processes and faults for a while, then checks the recorded history.
  *
  * <pre>{@code
- * try (TortureServers servers = TortureServers.Kind.SENTINEL.start()) {
+ * try (TortureServers servers = ServerKind.SENTINEL.start()) {
  *     Torture.Report report = new Torture(Worker.class, servers.uri(), folder, seed)
  *             .with(servers)
  *             .run(3, Duration.ofMinutes(1), System.out::println);

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;

@@ -2,8 +2,8 @@ package io.holdfast.verify.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.testkit.servers.Installation;
 import io.holdfast.testkit.servers.RedisServer;
-import io.holdfast.testkit.servers.RedisServer.Installation;
 import io.holdfast.testkit.servers.RespClient;
 import io.holdfast.testkit.servers.RespClient.ErrorReply;
 import io.holdfast.verify.redis.KeySpace.Kind;
