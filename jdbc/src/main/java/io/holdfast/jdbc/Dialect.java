@@ -62,6 +62,11 @@ abstract class Dialect {
     abstract int deleteOlder(Connection connection, String table, String key, String column, Duration age)
             throws SQLException;
 
+    /** Returns whether the driver commits an open transaction when the isolation level is set. */
+    boolean commitsAtIsolationLevel() {
+        return false;
+    }
+
     /** Returns whether a statement failed because it waited too long for the lock on a row. */
     abstract boolean isLockTimeout(SQLException failure);
 

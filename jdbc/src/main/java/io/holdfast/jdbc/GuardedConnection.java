@@ -57,6 +57,10 @@ final class GuardedConnection implements InvocationHandler {
                 transaction.beforeAutoCommit();
                 yield callLast(method, arguments, transaction::onEnd);
             }
+            case "setTransactionIsolation" -> {
+                transaction.beforeIsolationLevel();
+                yield Calls.call(target, method, arguments);
+            }
             case "rollback" -> {
                 if (arguments == null) {
                     // A rollback that fails leaves what was refused.

@@ -163,6 +163,14 @@ final class GuardedTransaction {
         }
     }
 
+    /** Some databases commit before they change the isolation level. Only there it is checked, as a commit. */
+    void beforeIsolationLevel() throws SQLException {
+        if (Dialect.of(target).commitsAtIsolationLevel()) {
+            beforeAutoCommit();
+            unsure = true;
+        }
+    }
+
     /** Without a transaction, or where the database accepts no write, the database has nothing to refuse. */
     private boolean isUnguarded() throws SQLException {
         return target.getAutoCommit() || target.isReadOnly();

@@ -123,6 +123,12 @@ final class StandardDialect extends Dialect {
         }
     }
 
+    /** H2 does, and JDBC leaves it to the driver. */
+    @Override
+    boolean commitsAtIsolationLevel() {
+        return true;
+    }
+
     @Override
     boolean isLockTimeout(SQLException failure) {
         return LOCK_TIMEOUT.equals(failure.getSQLState());

@@ -516,25 +516,6 @@ class GuardedCommitTest {
     }
 
     @Test
-    void a_copy_is_checked_at_the_commit() throws Exception {
-        prepare(Database.POSTGRESQL);
-        try (Connection connection = begin(Database.POSTGRESQL)) {
-            newHolderWorks(Database.POSTGRESQL);
-            connection
-                    .unwrap(PGConnection.class)
-                    .getCopyAPI()
-                    .copyIn("COPY accounts FROM STDIN", new StringReader(name + "copied\t1\n"));
-            assertThatThrownBy(() -> connection.setAutoCommit(true)).isInstanceOf(LeaseLostException.class);
-            connection.setAutoCommit(true);
-        }
-        try (Connection connection = Database.POSTGRESQL.connect();
-                Statement statement = connection.createStatement();
-                ResultSet rows = statement.executeQuery("SELECT n FROM accounts WHERE id = '" + name + "copied'")) {
-            assertThat(rows.next()).isFalse();
-        }
-    }
-
-    @Test
     void a_copy_after_a_commit_is_checked_by_the_switch_to_autocommit() throws Exception {
         prepare(Database.POSTGRESQL);
         try (Connection connection = begin(Database.POSTGRESQL)) {
@@ -601,6 +582,115 @@ class GuardedCommitTest {
                     .isInstanceOf(LeaseLostException.class);
         }
         assertThat(committed(database)).isEqualTo(200);
+    }
+
+    /** H2 commits at it. PostgreSQL refuses it within a transaction, and MariaDB applies it to the next one. */
+    @ParameterizedTest
+    @EnumSource
+    void a_change_of_the_isolation_level_commits_nothing_unchecked(Database database) throws Exception {
+        prepare(database);
+        try (Connection connection = begin(database)) {
+            assertThat(read(connection)).isEqualTo(100);
+            connection.getMetaData().getConnection().createStatement().execute("ROLLBACK");
+            newHolderWorks(database);
+            set(connection, 90);
+            switch (database) {
+                case H2 ->
+                    assertThatThrownBy(() -> repeatableRead(connection))
+                            .isInstanceOf(LeaseLostException.class)
+                            .hasMessageContaining("token 5 ");
+                case MARIADB -> repeatableRead(connection);
+                case POSTGRESQL ->
+                    assertThatThrownBy(() -> repeatableRead(connection)).isInstanceOf(SQLException.class);
+            }
+            assertThatThrownBy(connection::commit).isInstanceOf(LeaseLostException.class);
+        }
+        assertThat(committed(database)).isEqualTo(200);
+    }
+
+    /** Without an error the next statement belongs to another transaction. */
+    @Test
+    void after_a_change_of_the_isolation_level_the_next_statement_checks_again() throws Exception {
+        prepare(Database.H2);
+        try (Connection connection = begin(Database.H2)) {
+            touch(connection, "a");
+            repeatableRead(connection);
+            newHolderWorks(Database.H2);
+            assertThatThrownBy(() -> set(connection, 90)).isInstanceOf(LeaseLostException.class);
+        }
+        assertThat(committed(Database.H2)).isEqualTo(200);
+    }
+
+    /** PostgreSQL refuses the call in a transaction, so a check would be in the way. */
+    @ParameterizedTest
+    @EnumSource
+    void the_isolation_level_may_be_set_before_the_first_statement(Database database) throws Exception {
+        prepare(database);
+        try (Connection connection = begin(database)) {
+            assertThat(connection.getMetaData()).isNotNull();
+            repeatableRead(connection);
+            set(connection, 90);
+            connection.commit();
+            repeatableRead(connection);
+        }
+        assertThat(committed(database)).isEqualTo(90);
+    }
+
+    private static void repeatableRead(Connection connection) throws SQLException {
+        connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+    }
+
+    /** What was refused is open then, and the next commit would commit it. */
+    @Test
+    void what_was_refused_stays_refused_until_a_rollback_succeeds() throws Exception {
+        prepare(Database.H2);
+        boolean[] fails = {false};
+        DataSource source = proxy(
+                DataSource.class,
+                Database.H2.source(),
+                (method, result) -> result instanceof Connection connection ? failing(connection, fails) : result);
+        guarded = GUARD.guarded(source, () -> leases);
+        try (Connection connection = begin(Database.H2)) {
+            assertThat(read(connection)).isEqualTo(100);
+            connection.getMetaData().getConnection().createStatement().execute("ROLLBACK");
+            newHolderWorks(Database.H2);
+            set(connection, 90);
+            fails[0] = true;
+            assertThatThrownBy(connection::commit)
+                    .isInstanceOf(LeaseLostException.class)
+                    .satisfies(
+                            e -> assertThat(e.getSuppressed()).singleElement().hasToString(FAILED.toString()));
+            leases = List.of(); // as after the locked method
+            assertThatThrownBy(connection::commit).hasMessageContaining("must be rolled back");
+            assertThatThrownBy(connection::rollback).isSameAs(FAILED);
+            assertThatThrownBy(connection::commit).hasMessageContaining("must be rolled back");
+            assertThatThrownBy(() -> connection.setAutoCommit(true)).hasMessageContaining("must be rolled back");
+            assertThatThrownBy(() -> set(connection, 90)).hasMessageContaining("must be rolled back");
+            fails[0] = false;
+            connection.rollback();
+            touch(connection, "a");
+            connection.commit();
+        }
+        assertThat(committed(Database.H2)).isEqualTo(200);
+    }
+
+    private static final SQLException FAILED = new SQLException("the rollback failed");
+
+    /** A connection whose rollback fails, and does nothing, while the first of these is true. */
+    private static Connection failing(Connection target, boolean[] fails) {
+        return (Connection) Proxy.newProxyInstance(
+                GuardedCommitTest.class.getClassLoader(),
+                new Class<?>[] {Connection.class},
+                (self, method, arguments) -> {
+                    if (fails[0] && method.getName().equals("rollback")) {
+                        throw FAILED;
+                    }
+                    try {
+                        return method.invoke(target, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getTargetException();
+                    }
+                });
     }
 
     /** The row has the triple of the second lease then. */
