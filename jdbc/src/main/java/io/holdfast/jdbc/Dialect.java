@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 /** The statements of one kind of database. Stateless. */
 abstract class Dialect {
 
+    /** Ends a query that locks the rows it finds. Not every database has it. */
+    static final String LOCKING = " FOR UPDATE";
+
     /** Failed before, idle for too long in a transaction (PostgreSQL); the session was closed (H2). */
     private static final Set<String> ENDED = Set.of("25P02", "25P03", "90067", "90121", "90135");
 
@@ -28,6 +31,12 @@ abstract class Dialect {
             return new PostgresDialect();
         }
         return product.contains("mysql") || product.contains("mariadb") ? new MySqlDialect() : new StandardDialect();
+    }
+
+    /** Returns whether the statements are known to work on this database. */
+    static boolean isSupported(Connection connection) throws SQLException {
+        return !(of(connection) instanceof StandardDialect)
+                || connection.getMetaData().getDatabaseProductName().equals("H2");
     }
 
     /** Returns the statement that makes the table of {@link JdbcGuard}. */

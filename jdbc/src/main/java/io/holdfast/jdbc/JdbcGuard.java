@@ -1,5 +1,6 @@
 package io.holdfast.jdbc;
 
+import static io.holdfast.jdbc.Dialect.LOCKING;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.Lease;
@@ -137,7 +138,7 @@ public final class JdbcGuard {
         for (GuardRow row : rows(leases)) {
             GuardRow.Found found;
             try {
-                found = Dialect.find(connection, table, row.key(), " FOR UPDATE");
+                found = Dialect.find(connection, table, row.key(), LOCKING);
             } catch (SQLException e) {
                 throw explained(e, row, dialect);
             }
@@ -258,16 +259,31 @@ public final class JdbcGuard {
     }
 
     /**
-     * Verifies that the table is there. For the start of an application: without the table every check would fail.
+     * Verifies, by the locking read of a guarded commit, that the database has the table and can lock its rows. For the
+     * start of an application: without the table every check would fail.
      *
-     * @throws SQLException if a statement fails; names the table and the statement of {@link #ddl} if it is missing
+     * @throws IllegalStateException if the table is missing, or the read fails on a database that is not supported;
+     *     names the statement of {@link #ddl} or the supported databases
+     * @throws SQLException if the read fails for another reason, such as a missing right
      */
     public void requireTable(Connection connection) throws SQLException {
-        Dialect dialect = Dialect.of(connection);
         try {
-            Dialect.find(connection, table, "", "");
+            // A database that accepts no write may refuse to lock rows, and nothing is checked there.
+            Dialect.find(connection, table, "", connection.isReadOnly() ? "" : LOCKING);
         } catch (SQLException e) {
-            throw Dialect.isMissingTable(e) ? missingTable(e, dialect) : e;
+            if (Dialect.isMissingTable(e)) {
+                throw new IllegalStateException(
+                        missingTable(e, Dialect.of(connection)).getMessage(), e);
+            }
+            if (!Dialect.isSupported(connection)) {
+                throw new IllegalStateException(
+                        "The guard cannot lock a row of its table " + table + " with SELECT"
+                                + LOCKING + " on "
+                                + connection.getMetaData().getDatabaseProductName()
+                                + " (expected: the table on PostgreSQL, MySQL, MariaDB or H2): " + e.getMessage(),
+                        e);
+            }
+            throw e;
         }
     }
 

@@ -76,7 +76,7 @@ final class MySqlDialect extends Dialect {
                 row.token(),
                 // epoch
                 row.epoch());
-        GuardRow.Found found = find(connection, table, row.key(), " FOR UPDATE");
+        GuardRow.Found found = find(connection, table, row.key(), LOCKING);
         if (found == null) {
             throw new SQLException("The row that was written for the lock " + Keys.quoted(row.name())
                     + " is not in the table " + table + " (expected: no trigger or view that removes it)");

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LeaseLostException;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -317,7 +318,7 @@ class JdbcGuardTest {
             GUARD.requireTable(connection);
             JdbcGuard none = GUARD.table("no_such_guard");
             assertThatThrownBy(() -> none.requireTable(connection))
-                    .isInstanceOf(SQLException.class)
+                    .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("The guard's table no_such_guard is not in the database")
                     .hasMessageContaining("CREATE TABLE IF NOT EXISTS no_such_guard (lock_key")
                     .hasCauseInstanceOf(SQLException.class);
@@ -325,6 +326,44 @@ class JdbcGuardTest {
             assertThatThrownBy(() -> none.check(connection, new StubLease(name, 1)))
                     .isInstanceOf(SQLException.class)
                     .hasMessageContaining("CREATE TABLE IF NOT EXISTS no_such_guard (lock_key");
+        }
+    }
+
+    /** A connection with a missing right, here the one to lock rows, is not a missing table. */
+    @Test
+    void a_table_that_cannot_be_asked_for_another_reason_is_the_failure_of_the_driver() throws SQLException {
+        try (Connection connection = open(Database.POSTGRESQL)) {
+            Database.execute(
+                    connection,
+                    "CREATE ROLE reader" + Math.abs(name.hashCode()),
+                    "GRANT SELECT ON holdfast_guard TO reader" + Math.abs(name.hashCode()),
+                    "SET LOCAL ROLE reader" + Math.abs(name.hashCode()));
+            assertThatThrownBy(() -> GUARD.requireTable(connection))
+                    .isInstanceOf(SQLException.class)
+                    .extracting(JdbcGuardTest::sqlState)
+                    .isEqualTo("42501");
+            connection.rollback();
+        }
+    }
+
+    /** As SQLite and SQL Server, whose {@code SELECT} has no {@code FOR UPDATE}. */
+    @Test
+    void a_database_that_cannot_lock_a_row_is_named_with_those_that_can() throws SQLException {
+        try (Connection h2 = open(Database.H2)) {
+            Connection other = Calls.proxy(Connection.class, (self, method, arguments) -> {
+                if (method.getName().equals("getMetaData")) {
+                    return Calls.proxy(DatabaseMetaData.class, (data, name, none) -> "SQLite");
+                }
+                if (method.getName().equals("prepareStatement") && ((String) arguments[0]).endsWith("FOR UPDATE")) {
+                    throw new SQLException("near \"FOR\": syntax error");
+                }
+                return Calls.call(h2, method, arguments);
+            });
+            assertThatThrownBy(() -> GUARD.requireTable(other))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage(
+                            "The guard cannot lock a row of its table holdfast_guard with SELECT FOR UPDATE on SQLite"
+                                    + " (expected: the table on PostgreSQL, MySQL, MariaDB or H2): near \"FOR\": syntax error");
         }
     }
 

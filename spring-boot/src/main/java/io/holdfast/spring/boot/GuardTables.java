@@ -4,13 +4,13 @@ import io.holdfast.jdbc.JdbcGuard;
 import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
- * Refuses the start if a guarded database has no table for the guard: every transaction under a lock would fail. The
- * container asks after all singletons are made, so Flyway and Liquibase have run.
+ * Refuses the start if a guarded database has no table for the guard: every transaction under a lock would fail. Any
+ * other failure of the question may pass, so it is a warning. The container asks after all singletons are made, so
+ * Flyway and Liquibase have run.
  */
 final class GuardTables implements SmartInitializingSingleton {
 
@@ -42,30 +42,28 @@ final class GuardTables implements SmartInitializingSingleton {
     }
 
     private void check(String name, DataSource source) {
-        try (Connection connection = connect(name, source)) {
-            if (connection != null) {
-                guard.requireTable(connection);
-            }
-        } catch (SQLException e) {
+        try (Connection connection = source.getConnection()) {
+            require(name, connection);
+        } catch (LockSettingsException e) {
+            throw e;
+        } catch (SQLException | RuntimeException e) {
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "The guard''s table could not be looked for in the DataSource {0}: {1}",
+                    name,
+                    e);
+        }
+    }
+
+    private void require(String name, Connection connection) throws SQLException {
+        try {
+            guard.requireTable(connection);
+        } catch (IllegalStateException e) {
             throw new LockSettingsException(
                     "holdfast.guard.enabled, DataSource " + name + ": " + e.getMessage(),
                     "Make the table in a migration (Flyway, Liquibase, schema.sql), or set holdfast.startup=lazy if it is"
                             + " made after the start",
                     e);
-        }
-    }
-
-    /** Returns null if the database cannot be reached, which is not a matter of the table. */
-    private static @Nullable Connection connect(String name, DataSource source) {
-        try {
-            return source.getConnection();
-        } catch (SQLException | RuntimeException e) {
-            LOG.log(
-                    System.Logger.Level.WARNING,
-                    "The guard''s table could not be looked for, because the DataSource {0} gives no connection: {1}",
-                    name,
-                    e);
-            return null;
         }
     }
 }

@@ -42,6 +42,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.ConnectionCallback;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -467,7 +468,30 @@ class DataSourceGuardTest {
             assertThat(log.lines())
                     .singleElement()
                     .asString()
-                    .startsWith("WARNING The guard's table could not be looked for, because the DataSource dataSource");
+                    .startsWith(
+                            "WARNING The guard's table could not be looked for in the DataSource dataSource: java.sql");
+        }
+    }
+
+    /** It may pass, and refusing the start would keep the application down until then. */
+    @Test
+    void a_question_that_fails_for_another_reason_is_a_warning() {
+        String url = "jdbc:h2:mem:" + name + "-rights";
+        JdbcTemplate owner = new JdbcTemplate(new DriverManagerDataSource(url + ";DB_CLOSE_DELAY=-1"));
+        owner.execute((ConnectionCallback<Void>) connection -> {
+            JdbcGuard.defaults().createTable(connection);
+            return null;
+        });
+        owner.execute("CREATE USER stranger PASSWORD ''");
+        try (LogLines log = new LogLines(GuardTables.class)) {
+            application
+                    .withBean("dataSource", DataSource.class, () -> new DriverManagerDataSource(url, "stranger", ""))
+                    .run(context -> assertThat(context).hasNotFailed());
+            assertThat(log.lines())
+                    .singleElement()
+                    .asString()
+                    .startsWith("WARNING The guard's table could not be looked for in the DataSource dataSource: ")
+                    .contains("Not enough rights");
         }
     }
 
