@@ -1,13 +1,20 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.spi.StoreException;
 import io.holdfast.testkit.servers.RedisCluster;
 import io.holdfast.testkit.servers.RedisServer;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.resource.ClientResources;
+import io.lettuce.core.resource.DefaultClientResources;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +23,7 @@ class QuietCloseTest {
 
     private static final int ROUNDS = 20;
     private static final int ROUNDS_OF_CLUSTER = 5;
+    private static final Duration HANDSHAKE = Duration.ofMillis(100);
     private static final Pattern LOGGED = Pattern.compile("(?:WARN|ERROR) io\\.(?:netty|lettuce)\\.");
 
     @Test
@@ -41,6 +49,27 @@ class QuietCloseTest {
                 }
             }
             assertThat(log.lines()).isEmpty();
+        }
+    }
+
+    /**
+     * A failed opening is told by an exception. The driver ends the handshake of the refused connection later. By then
+     * the thread of that connection may have ended, although the application shares its threads.
+     */
+    @Test
+    void aFailedOpeningOnSharedThreads() throws Exception {
+        ClientResources shared = DefaultClientResources.create();
+        try (DriverLog log = new DriverLog()) {
+            for (String host : List.of("localhost", "127.0.0.1", "no-host.invalid")) {
+                RedisStores.Builder store = RedisStores.standalone(RedisURI.create(host, 1))
+                        .clientResources(shared)
+                        .timeout(HANDSHAKE);
+                assertThatThrownBy(() -> new TestClient(store::open).close()).isInstanceOf(StoreException.class);
+            }
+            Thread.sleep(10 * HANDSHAKE.toMillis());
+            assertThat(log.lines()).isEmpty();
+        } finally {
+            shared.shutdown(0, 1, TimeUnit.SECONDS).get(10, TimeUnit.SECONDS);
         }
     }
 

@@ -12,6 +12,7 @@ import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.event.Event;
 import io.lettuce.core.event.EventBus;
 import io.lettuce.core.protocol.ConnectionWatchdog;
+import io.lettuce.core.protocol.RedisHandshakeHandler;
 import io.lettuce.core.pubsub.PubSubCommandHandler;
 import io.lettuce.core.resource.ClientResources;
 import io.lettuce.core.resource.DefaultEventLoopGroupProvider;
@@ -237,8 +238,8 @@ public final class Driver {
 
     /**
      * Notices a connection that is back before the driver does: this handler is the first in the pipeline, and the
-     * driver writes no command to a channel before it has seen the channel active. A failed attempt to connect has no
-     * effect.
+     * driver writes no command to a channel before it has seen the channel active. A failed attempt to connect counts
+     * for nothing.
      */
     private final class BeforeCommands extends ChannelInboundHandlerAdapter {
 
@@ -250,6 +251,19 @@ public final class Driver {
                 connecting.run();
             }
             context.fireChannelActive();
+        }
+
+        /**
+         * Ends the handshake of a channel that has never become active. Otherwise the driver ends it when its time is
+         * over, and logs an error if the channel's thread has ended by then, as after a failed opening.
+         */
+        @Override
+        public void channelUnregistered(ChannelHandlerContext context) {
+            RedisHandshakeHandler handshake = context.pipeline().get(RedisHandshakeHandler.class);
+            if (handshake != null) {
+                handshake.channelInitialized().toCompletableFuture().cancel(false);
+            }
+            context.fireChannelUnregistered();
         }
     }
 
