@@ -147,6 +147,14 @@ class BadInputTest {
                     .isThrownBy(() -> LockClient.connect(bare))
                     .withMessageContaining("redis:// or another is missing at its beginning");
         }
+        // Before the module is looked for: each of our stores says the same.
+        for (String store : new String[] {"redis://h", "redis-cluster://h", "redlock://h1,h2,h3", "zookeeper://h"}) {
+            assertThatIllegalArgumentException()
+                    .as(store)
+                    .isThrownBy(() -> LockClient.connect(store + "?leaseTime=10s"))
+                    .withMessage("store URI, option: \"leaseTime\", which is no setting of the store (expected:"
+                            + " LockClient.builder().leaseTime(…), or holdfast.lease-time in Spring)");
+        }
         for (String forgotten : new String[] {
             "redis://user:s^cret", "user:s^cret", "redis:user:s^cret", "redis//user:s^cret", "redis://:s^cret/0"
         }) {

@@ -15,6 +15,7 @@ import java.util.ServiceLoader;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Opens stores: for a URI, by a function, or one that the caller made. */
 public final class Stores {
@@ -30,6 +31,12 @@ public final class Stores {
             "redlock", "holdfast-redis",
             "zookeeper", "holdfast-zookeeper");
 
+    /** What users look for among the options of a store's URI, and where it is set. */
+    private static final Map<String, String> SETTINGS = Map.of(
+            "leaseTime", "LockClient.builder().leaseTime(…), or holdfast.lease-time in Spring",
+            "storeTimeout", "LockClient.builder().storeTimeout(…), or holdfast.store-timeout in Spring",
+            "waitTime", "LockOptions.waitAtMost(…), or holdfast.wait-time in Spring");
+
     private Stores() {}
 
     /** Returns an opener that finds the module of a URI at each call. */
@@ -40,6 +47,9 @@ public final class Stores {
     private static LockStore open(String text, StoreContext context) {
         URI uri = parse(text);
         String scheme = uri.getScheme().toLowerCase(Locale.ROOT);
+        if (MODULES.containsKey(scheme)) {
+            refuseSettings(uri.getRawQuery());
+        }
         TreeSet<String> known = new TreeSet<>();
         for (LockStoreProvider provider : ServiceLoader.load(LockStoreProvider.class, Stores.class.getClassLoader())) {
             known.addAll(provider.schemes());
@@ -59,6 +69,18 @@ public final class Stores {
                         ? "store URI scheme: \"" + scheme + "\" needs the module io.holdfast:" + module
                                 + ", which is not on the class path"
                         : "store URI scheme: \"" + scheme + "\" (expected: one of " + known + ")");
+    }
+
+    /** Refuses options of which none of our stores has any, with the place where each is set. */
+    private static void refuseSettings(@Nullable String query) {
+        for (String pair : query == null ? new String[0] : query.split("&", -1)) {
+            String option = pair.split("=", 2)[0];
+            String place = SETTINGS.get(option);
+            if (place != null) {
+                throw new IllegalArgumentException("store URI, option: \"" + option
+                        + "\", which is no setting of the store (expected: " + place + ")");
+            }
+        }
     }
 
     /** Returns an opener that returns the store once: the client that has it closes it. */

@@ -35,12 +35,6 @@ public final class RedisUris {
     /** @param name a host name or an address, the latter without brackets */
     private record Host(String name, int port) {}
 
-    /** What users look for among the options of the URI, and where it is set. */
-    private static final Map<String, String> SETTINGS = Map.of(
-            "leaseTime", "LockClient.builder().leaseTime(…), or holdfast.lease-time in Spring",
-            "storeTimeout", "LockClient.builder().storeTimeout(…), or holdfast.store-timeout in Spring",
-            "waitTime", "LockOptions.waitAtMost(…), or holdfast.wait-time in Spring");
-
     private static final int SERVER_PORT = 6379;
     private static final int SENTINEL_PORT = 26_379;
     private static final Map<Topology, String> EXAMPLES = Map.of(
@@ -286,10 +280,6 @@ public final class RedisUris {
             if (!known.contains(name)) {
                 if (pair.indexOf('@') >= 0) {
                     throw misplacedSecret();
-                }
-                String setting = SETTINGS.get(name);
-                if (setting != null) {
-                    throw wrong("option: \"" + name + "\", which is no setting of the store", setting);
                 }
                 throw wrong("option: unknown name", "one of " + String.join(", ", known));
             }

@@ -107,8 +107,6 @@ public class RedisUrisTest {
                 "redis://h?timeout=5 | redis URI, timeout: \"5\" (expected: 10ms to 60s, for example 500ms or 2s)",
                 "redis://h?timeout=5m | redis URI, timeout: \"5m\" (expected: 10ms to 60s, for example 500ms or 2s)",
                 "redis://h?timeout=0s | redis URI, timeout: \"0s\" (expected: 10ms to 60s, for example 500ms or 2s)",
-                "redis://h?leaseTime=10s | redis URI, option: \"leaseTime\", which is no setting of the store (expected: LockClient.builder().leaseTime(…), or holdfast.lease-time in Spring)",
-                "redis-cluster://h?storeTimeout=10s | redis URI, option: \"storeTimeout\", which is no setting of the store (expected: LockClient.builder().storeTimeout(…), or holdfast.store-timeout in Spring)",
                 "redis://h?timeout=1s&timeout=2s | redis URI, option: \"timeout\" twice (expected: once)",
                 "redis://h?clientName=a%20b | redis URI, clientName: \"a b\" (expected: 1 to 64 ASCII characters without spaces)",
                 "redis://h?internalPrefix=%7Bx%7D | redis URI, internalPrefix: \"{x}\" (expected: 1 to 64 ASCII characters without spaces and braces)",

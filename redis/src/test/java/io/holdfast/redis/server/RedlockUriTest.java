@@ -26,6 +26,7 @@ public class RedlockUriTest {
             redlock://h1,h2,h3?redissonChannels=none   | redissonChannels (expected: not with redlock
             redlock://h1,h2,h3?mode=commands           | mode (expected: not with redlock: its servers must run Lua scripts
             redlock://h1,h2,h3?colour=red              | option: unknown name
+            redlock://h1,h2,h3?waitTime=10s            | option: "waitTime", which is no setting of the store (expected: LockOptions.waitAtMost(…)
             redlock://h1,h2,h3#part                    | # or @ after the hosts
             redlock://h1,,h3                           | expected:
             """)
