@@ -82,7 +82,7 @@ class DoctorTest {
         InProcess result = doctor("redis://few:pw@127.0.0.1:" + redis.port());
         assertThat(result.exitCode()).isZero();
         assertThat(result.out())
-                .contains("this user may not PUBLISH, so a hand-off takes up to a second: NOPERM")
+                .contains("the server refuses PUBLISH, so a hand-off takes up to a second: NOPERM")
                 .contains("do: allow +publish and the channels holdfast:c:*")
                 .contains("this client receives no messages")
                 .contains("the server does not say its version, eviction policy, persistence and role: NOPERM")

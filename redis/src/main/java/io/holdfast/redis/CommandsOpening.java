@@ -48,7 +48,7 @@ final class CommandsOpening {
         this.dedicated = dedicated;
         this.probe = probe;
         if (!first.refused().isEmpty()) {
-            throw new OpeningErrors(settings).noCommands(RedisMode.COMMANDS, first.refused());
+            throw new OpeningErrors(settings).noCommands("the mode commands", first.refused());
         }
         if (!first.isSafe()) {
             throw new OpeningErrors(settings).noSafeWay();

@@ -294,7 +294,7 @@ final class RedisOpening {
             countsPerSlot = true;
         }
         if (!found.refused().isEmpty()) {
-            throw errors.noCommands(RedisMode.LUA, found.refused());
+            throw errors.noCommands("the mode lua", found.refused());
         }
         if (!found.allowed().pushes()) {
             Log.LOG.log(

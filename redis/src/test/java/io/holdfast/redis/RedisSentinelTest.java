@@ -144,6 +144,23 @@ class RedisSentinelTest {
         }
     }
 
+    /** Nothing is wrong with the login at the configured addresses. */
+    @Test
+    void aLoginThatAnAnnouncedMasterRefusesIsNamedWithItsAddress() throws Exception {
+        RedisServer sentinel = servers.sentinels().get(0);
+        try (RedisServer closed =
+                        RedisServer.builder().args("--requirepass", "pw").start();
+                RespClient admin = RespClient.connect(sentinel.host(), sentinel.port(), Duration.ofSeconds(5))) {
+            admin.call("SENTINEL", "MONITOR", "closed", closed.host(), "" + closed.port(), "2");
+            String uri = "redis-sentinel://" + sentinel.host() + ":" + sentinel.port() + "?timeout=5s#closed";
+            assertThat(opening(uri).getMessage())
+                    .startsWith(closed.host() + ":" + closed.port()
+                            + ", the master that the Sentinels of redis-sentinel://" + sentinel.host() + ":"
+                            + sentinel.port() + "/0#closed announced, needs a password (");
+            admin.call("SENTINEL", "REMOVE", "closed");
+        }
+    }
+
     /** The login that the Sentinels refuse is not that of the servers. */
     @Test
     void aLoginThatASentinelRefusesIsNamed() throws Exception {

@@ -107,6 +107,29 @@ class RedisTlsTopologyTest {
         }
     }
 
+    /** The Sentinels are reached by a name that their certificate has, and announce an address that it has not. */
+    @Test
+    void anAnnouncedAddressThatTheCertificateLacksIsNamed() throws Exception {
+        ThrowAwayCa named = new ThrowAwayCa(dir.resolve("named"), "dns:localhost");
+        ServerTls tls = new ServerTls(named.certificate(), named.key(), named.ca());
+        try (RedisReplication all = startOrAbort(
+                () -> RedisReplication.builder().sentinels().tls(tls).start())) {
+            String sentinel = "localhost:" + all.sentinels().get(0).announcedPort();
+            String uri = all.sentinelUri(sentinel)
+                    .replace(
+                            "#",
+                            "?timeout=5s&ca=" + named.ca() + "&cert=" + named.certificate() + "&key=" + named.key()
+                                    + "#");
+            String master = "127.0.0.1:" + all.master().announcedPort();
+            assertThat(failure(uri).getMessage())
+                    .startsWith(
+                            "No TLS connection to " + master + ", the master that the Sentinels of rediss-sentinel://"
+                                    + sentinel + "/0#" + RedisReplication.MASTER_NAME + " announced: ")
+                    .contains("(the certificate must be for " + master)
+                    .endsWith("; or let the Sentinels announce a name that the certificate is for)");
+        }
+    }
+
     @Test
     void inACluster() {
         try (RedisCluster cluster =

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
 public final class RedisDiagnosis {
 
     /** How long the rate of a clock is measured: answers that take 5 ms leave an error of half a percent. */
+    private static final String RENAMED = "see rename-command in the server's configuration";
+
     private static final long RATE_NANOS = 2_000_000_000;
 
     private final RedisConnections connections;
@@ -85,7 +87,7 @@ public final class RedisDiagnosis {
                                 .thenApply(listeners -> memberSubscription(member, listeners)),
                         said -> Finding.warning(
                                 "rights",
-                                "this user may not count subscribers (PUBSUB NUMSUB) at " + member + ": " + said,
+                                "the server refuses to count subscribers (PUBSUB NUMSUB) at " + member + ": " + said,
                                 "allow +pubsub"))));
     }
 
@@ -153,7 +155,7 @@ public final class RedisDiagnosis {
                 connections.commands().publish(channel(), "").thenApply(receivers -> List.of()),
                 said -> Finding.warning(
                         "rights",
-                        "this user may not PUBLISH, so a hand-off takes up to a second: " + said,
+                        "the server refuses PUBLISH, so a hand-off takes up to a second: " + said,
                         "allow +publish and the channels " + keys.clientChannels() + "*"));
     }
 
@@ -161,7 +163,7 @@ public final class RedisDiagnosis {
         return answered(
                 connections.commands().pubsubNumsub(channel()).thenApply(this::subscription),
                 said -> Finding.warning(
-                        "rights", "this user may not count subscribers (PUBSUB NUMSUB): " + said, "allow +pubsub"));
+                        "rights", "the server refuses to count subscribers (PUBSUB NUMSUB): " + said, "allow +pubsub"));
     }
 
     private List<Finding> memberSubscription(String member, Map<String, Long> listeners) {
@@ -211,7 +213,13 @@ public final class RedisDiagnosis {
             CompletionStage<List<Finding>> answer, Function<String, Finding> refused) {
         return answer.exceptionally(error -> {
                     Throwable said = RedisErrors.unwrap(error);
-                    return List.of(refused.apply(said == null ? error.toString() : String.valueOf(said.getMessage())));
+                    String text = said == null ? error.toString() : String.valueOf(said.getMessage());
+                    Finding finding = refused.apply(text);
+                    // No grant gives a command that the server does not have.
+                    return List.of(
+                            RedisErrors.isUnknownCommand(text)
+                                    ? new Finding(finding.severity(), finding.subject(), finding.text(), RENAMED)
+                                    : finding);
                 })
                 .toCompletableFuture();
     }

@@ -49,7 +49,8 @@ public enum LuaScript {
     QUORUM_INSPECT("clock", "holders", "quorum-common", "quorum-inspect"),
     QUORUM_FORCE("clock", "holders", "quorum-common", "quorum-force"),
     QUORUM_LOOK("clock", "quorum-look"),
-    QUORUM_ADMIT("clock", "quorum-admit");
+    QUORUM_ADMIT("clock", "quorum-admit"),
+    QUORUM_PROBE("quorum-probe");
 
     /** The scripts of a store on one server or cluster. */
     public static final List<LuaScript> OF_STORES =

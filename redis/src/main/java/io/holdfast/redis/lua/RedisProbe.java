@@ -7,9 +7,7 @@ import io.holdfast.spi.StoreException;
 import io.lettuce.core.RedisCommandExecutionException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -73,7 +71,7 @@ public final class RedisProbe {
             try {
                 ScriptReply reply = run(LuaScript.PROBE, keys, channel);
                 long serverMillis = reply.number();
-                RefusedCommands refused = refusedForGood(reply.texts());
+                RefusedCommands refused = RefusedCommands.forGood(reply.texts(), errors);
                 boolean pushes = reply.flag();
                 scripts.restrict(allowed.withPushes(pushes));
                 Batches batches = batches(batchKeys);
@@ -147,18 +145,6 @@ public final class RedisProbe {
         } catch (ExecutionException e) {
             throw errors.of(e);
         }
-    }
-
-    /** @param tried the refused commands, each followed by the server's error */
-    private RefusedCommands refusedForGood(List<String> tried) {
-        Map<String, String> refused = new LinkedHashMap<>();
-        for (int i = 0; i < tried.size(); i += 2) {
-            String said = tried.get(i + 1);
-            if (errors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
-                refused.put(tried.get(i), said);
-            }
-        }
-        return new RefusedCommands(refused);
     }
 
     private static boolean isUnknownCommand(StoreException e) {

@@ -46,7 +46,7 @@ public final class ScriptReply {
     }
 
     /** Reads a list of texts. */
-    List<String> texts() {
+    public List<String> texts() {
         List<?> list = (List<?>) elements.get(next++);
         return list.stream().map(String.class::cast).toList();
     }

@@ -8,11 +8,13 @@ import io.holdfast.redis.connect.SharedThreads;
 import io.holdfast.redis.lua.LuaScript;
 import io.holdfast.redis.lua.OpeningSteps;
 import io.holdfast.redis.lua.ScriptHead;
+import io.holdfast.redis.lua.ScriptReply;
 import io.holdfast.redis.lua.Scripts;
 import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisKeys;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.redis.server.RefusedCommands;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
@@ -89,10 +91,23 @@ public final class MemberOpening {
                 });
     }
 
-    /** Fails if the server runs no scripts for this user: every command to a member is a script. */
+    /**
+     * Fails if the server runs no scripts for this user, or refuses a command in them: every command to a member is a
+     * script.
+     */
     private void checkScripts(Scripts scripts, RedisKeys keys) {
+        String[] probed = keys.probe(context.clientId());
         try {
-            steps.await(scripts.run(LuaScript.QUORUM_LOOK, new String[] {keys.birth()}, new String[0], reply -> reply));
+            RefusedCommands refused = RefusedCommands.forGood(
+                    steps.await(scripts.run(
+                            LuaScript.QUORUM_PROBE,
+                            new String[] {probed[0], probed[1]},
+                            new String[0],
+                            ScriptReply::texts)),
+                    commandErrors);
+            if (!refused.isEmpty()) {
+                throw openingErrors.noCommands("RedLock", refused);
+            }
         } catch (ExecutionException e) {
             StoreException failure = commandErrors.of(e);
             if (failure.outcome() == StoreException.Outcome.FATAL

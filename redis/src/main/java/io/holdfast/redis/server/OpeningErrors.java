@@ -13,7 +13,6 @@ import io.lettuce.core.RedisCommandTimeoutException;
 import io.lettuce.core.protocol.RedisProtocolException;
 import java.net.UnknownHostException;
 import java.util.List;
-import java.util.Locale;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -72,43 +71,30 @@ public final class OpeningErrors {
             String said = String.valueOf(refusal.getMessage());
             return says(SENTINEL_NOT_CONNECTED, error) || says(SENTINEL_NOT_ASKED, error)
                     ? refusedByASentinel(said, refusal)
-                    : loginRefused(said, refusal);
+                    : loginRefused(subject(announced(error, refusal)), said, refusal);
         }
         SSLException tls = find(SSLException.class, error);
-        if (tls != null && String.valueOf(tls.getMessage()).contains("certificate_required")) {
-            return fatal(
-                    "No TLS connection to " + server + ": " + tls.getMessage()
-                            + " (the server requires a client certificate; name it with"
-                            + " ?cert=/path/client.pem&key=/path/client.key)",
-                    error);
-        }
         if (tls != null) {
-            return fatal(
-                    "No TLS connection to " + server + ": " + tls.getMessage() + " (the certificate must be for "
-                            + settings.hosts() + " and from "
-                            + (settings.ca() == null
-                                    ? "a CA that the JVM trusts; name another one with ?ca=/path/ca.pem)"
-                                    : "the CA in " + settings.ca() + ")"),
-                    error);
+            return noTls(announced(error, tls), tls, error);
         }
-        if (find(RedisProtocolException.class, error) != null) {
+        RedisProtocolException otherProtocol = find(RedisProtocolException.class, error);
+        if (otherProtocol != null) {
+            Announced elsewhere = announced(error, otherProtocol);
             return fatal(
-                    server + " is no Redis: it does not answer in Redis's protocol (correct host and port"
+                    subject(elsewhere) + " is no Redis: it does not answer in Redis's protocol ("
+                            + (elsewhere == null ? "correct host and port" : "let " + announcers() + " announce Redis")
                             + (settings.tls() ? ")" : "; a server with TLS needs rediss://)"),
                     error);
         }
         UnknownHostException unknown = find(UnknownHostException.class, error);
-        String elsewhere = announced(error);
+        Announced elsewhere = announced(error, null);
         if (elsewhere != null) {
             return new StoreException(
                     NOT_EXECUTED,
-                    elsewhere + " announced, cannot be reached: "
+                    subject(elsewhere) + " cannot be reached: "
                             + (unknown == null ? reason(error) : "its host name is unknown")
-                            + " (start that server, or let "
-                            + (settings.topology() == Topology.SENTINEL
-                                    ? "the Sentinels announce"
-                                    : "the nodes announce")
-                            + " an address that this client can reach)",
+                            + " (start that server, or let " + announcers()
+                            + " announce an address that this client can reach)",
                     error);
         }
         if (unknown != null) {
@@ -180,26 +166,22 @@ public final class OpeningErrors {
     /**
      * Returns the failure of a user that lacks commands, or of a server that does not have them under their names.
      *
-     * @param mode the mode that needs the commands
+     * @param user what uses the commands, such as "the mode lua"
      * @param refused the missing commands, at least one
      */
-    public StoreException noCommands(RedisMode mode, RefusedCommands refused) {
+    public StoreException noCommands(String user, RefusedCommands refused) {
         List<String> absent = refused.absent();
         if (!absent.isEmpty()) {
             return fatal(
                     server + " has no " + (absent.size() == 1 ? "command " : "commands ")
-                            + String.join(" and ", absent) + ", which the mode " + lowerCase(mode)
+                            + String.join(" and ", absent) + ", which " + user
                             + " uses (see rename-command in the server's configuration)",
                     null);
         }
         return fatal(
-                server + " does not let " + userName() + " run all commands that the mode " + lowerCase(mode)
+                server + " does not let " + userName() + " run all commands that " + user
                         + " uses (grant them: ACL SETUSER " + aclName() + " " + refused.rights() + ")",
                 null);
-    }
-
-    private static String lowerCase(RedisMode mode) {
-        return mode.name().toLowerCase(Locale.ROOT);
     }
 
     /** Returns the failure of a store in mode {@code commands} that should wait for replicas, which it cannot do. */
@@ -220,17 +202,54 @@ public final class OpeningErrors {
                 null);
     }
 
+    private StoreException noTls(@Nullable Announced elsewhere, SSLException tls, Throwable error) {
+        String failed = "No TLS connection to "
+                + (elsewhere == null ? server : elsewhere.address() + ", " + elsewhere.role() + " announced") + ": "
+                + tls.getMessage();
+        if (String.valueOf(tls.getMessage()).contains("certificate_required")) {
+            return fatal(
+                    failed
+                            + " (the server requires a client certificate; name it with"
+                            + " ?cert=/path/client.pem&key=/path/client.key)",
+                    error);
+        }
+        return fatal(
+                failed + " (the certificate must be for "
+                        + (elsewhere == null ? settings.hosts() : elsewhere.address()) + " and from "
+                        + (settings.ca() == null
+                                ? "a CA that the JVM trusts; name another one with ?ca=/path/ca.pem"
+                                : "the CA in " + settings.ca())
+                        + (elsewhere == null
+                                ? ")"
+                                : "; or let " + announcers() + " announce a name that the certificate is for)"),
+                error);
+    }
+
+    /** A server that the driver could not use, and that the URI does not name. */
+    private record Announced(String address, String role) {}
+
+    /** Returns a subject of sentences about the server that failed. */
+    private String subject(@Nullable Announced elsewhere) {
+        return elsewhere == null ? server : elsewhere.address() + ", " + elsewhere.role() + " announced,";
+    }
+
+    private String announcers() {
+        return settings.topology() == Topology.SENTINEL ? "the Sentinels" : "the nodes";
+    }
+
     /**
-     * Returns the server that the driver could not connect to, and who announced it; null if the URI names that server,
-     * or the driver does not tell.
+     * Returns the server that the driver could not use; null if the URI names that server, or the driver does not tell.
+     *
+     * @param failure why, a cause of the error; null for any
      */
-    private @Nullable String announced(Throwable error) {
+    private @Nullable Announced announced(Throwable error, @Nullable Throwable failure) {
         Throwable toServer = settings.topology() == Topology.SERVER
                 ? null
                 : find(
                         cause -> NO_CONNECTION
-                                .matcher(String.valueOf(cause.getMessage()))
-                                .matches(),
+                                        .matcher(String.valueOf(cause.getMessage()))
+                                        .matches()
+                                && (failure == null || find(within -> within == failure, cause) != null),
                         error);
         if (toServer == null) {
             return null;
@@ -243,22 +262,24 @@ public final class OpeningErrors {
         if (List.of(settings.hosts().split(",", -1)).contains(address)) {
             return null;
         }
-        return settings.topology() == Topology.SENTINEL
-                ? address + ", the master that the Sentinels of " + server
-                : address + ", a node that the cluster " + server;
+        return new Announced(
+                address,
+                settings.topology() == Topology.SENTINEL
+                        ? "the master that the Sentinels of " + server
+                        : "a node that the cluster " + server);
     }
 
-    private StoreException loginRefused(String said, Throwable error) {
+    private StoreException loginRefused(String subject, String said, Throwable error) {
         if (said.startsWith("NOAUTH")) {
-            return fatal(server + " needs a password (" + settings.passwordAdvice() + ")", error);
+            return fatal(subject + " needs a password (" + settings.passwordAdvice() + ")", error);
         }
         if (isWrongPassword(said)) {
             return fatal(
-                    server + " refused the password of " + userName() + " (user or password is wrong: "
+                    subject + " refused the password of " + userName() + " (user or password is wrong: "
                             + settings.passwordAdvice() + ")",
                     error);
         }
-        return new RedisErrors(server, settings.timeout()).refused(said, error);
+        return new RedisErrors(subject, settings.timeout()).refused(said, error);
     }
 
     /** Returns the refusal of a Sentinel. Sentinels never get the login of the servers. */

@@ -1,5 +1,7 @@
 package io.holdfast.redis.server;
 
+import io.holdfast.spi.StoreException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -11,6 +13,23 @@ import java.util.stream.Collectors;
  * @param errors the server's error to each command, by the command's name in lower case, in the order of the trials
  */
 public record RefusedCommands(Map<String, String> errors) {
+
+    /**
+     * Returns those of the refused commands that were refused for good: what a replica or a full server refuses may
+     * pass.
+     *
+     * @param tried the refused commands, each followed by the server's error
+     */
+    public static RefusedCommands forGood(List<String> tried, RedisErrors errors) {
+        Map<String, String> refused = new LinkedHashMap<>();
+        for (int i = 0; i < tried.size(); i += 2) {
+            String said = tried.get(i + 1);
+            if (errors.refused(said, null).outcome() == StoreException.Outcome.FATAL) {
+                refused.put(tried.get(i), said);
+            }
+        }
+        return new RefusedCommands(refused);
+    }
 
     public boolean isEmpty() {
         return errors.isEmpty();

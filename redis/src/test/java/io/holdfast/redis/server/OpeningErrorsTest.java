@@ -12,6 +12,7 @@ import io.lettuce.core.RedisCredentialsProvider;
 import io.lettuce.core.RedisCredentialsProvider.ImmediateRedisCredentialsProvider;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.StaticCredentialsProvider;
+import io.lettuce.core.protocol.RedisProtocolException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -19,6 +20,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -66,6 +68,42 @@ class OpeningErrorsTest {
         assertThat(cluster.notConnected(new RedisConnectionException(
                         "Unable to connect to c1/<unresolved>:7000", new ConnectException("refused"))))
                 .hasMessageStartingWith("redis-cluster://c1:7000 cannot be reached: refused (start the server");
+    }
+
+    /** These failures named the configured address, at which nothing was wrong. */
+    @Test
+    void anAddressThatWasAnnouncedIsNamedWhateverFailedThere() {
+        OpeningErrors sentinels = new OpeningErrors(RedisUris.parse(URI.create("rediss-sentinel://s1:26379#m")));
+        String master = "10.0.0.5:6380, the master that the Sentinels of rediss-sentinel://s1:26379/0#m announced";
+        assertThat(sentinels.notConnected(new RedisConnectionException(
+                        "Unable to connect to 10.0.0.5/<unresolved>:6380",
+                        new SSLHandshakeException("No subject alternative names"))))
+                .hasMessage("No TLS connection to " + master + ": No subject alternative names (the certificate must"
+                        + " be for 10.0.0.5:6380 and from a CA that the JVM trusts; name another one with ?ca=/path/ca.pem; or let the Sentinels announce a name that"
+                        + " the certificate is for)");
+        assertThat(sentinels.notConnected(new RedisConnectionException(
+                        "Unable to connect to 10.0.0.5/<unresolved>:6380",
+                        new RedisCommandExecutionException("NOAUTH Authentication required."))))
+                .hasMessageStartingWith(master + ", needs a password (");
+
+        OpeningErrors cluster = new OpeningErrors(RedisUris.parse(URI.create("redis-cluster://c1:7000")));
+        String node = "172.17.0.3:7001, a node that the cluster redis-cluster://c1:7000 announced";
+        assertThat(cluster.notConnected(new RedisConnectionException(
+                        "Unable to connect to /172.17.0.3:7001",
+                        new RedisCommandExecutionException("WRONGPASS invalid username-password pair"))))
+                .hasMessageStartingWith(node + ", refused the password of the default user (");
+        assertThat(cluster.notConnected(new RedisConnectionException(
+                        "Unable to connect to /172.17.0.3:7001", new RedisProtocolException("Invalid first byte: H"))))
+                .hasMessage(node + ", is no Redis: it does not answer in Redis's protocol (let the nodes announce"
+                        + " Redis; a server with TLS needs rediss://)");
+        // The node that failed otherwise is not the one that refused the password.
+        RedisConnectionException two = new RedisConnectionException(
+                "Unable to connect to [c1/<unresolved>:7000]",
+                new RedisCommandExecutionException("WRONGPASS invalid username-password pair"));
+        two.addSuppressed(
+                new RedisConnectionException("Unable to connect to /172.17.0.3:7001", new ConnectException("refused")));
+        assertThat(cluster.notConnected(two))
+                .hasMessageStartingWith("redis-cluster://c1:7000 refused the password of the default user (");
     }
 
     /** It was reported as a server that is not started. */
