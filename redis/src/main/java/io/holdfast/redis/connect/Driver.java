@@ -243,8 +243,11 @@ public final class Driver {
      */
     private final class BeforeCommands extends ChannelInboundHandlerAdapter {
 
+        private boolean connected; // on the channel's thread
+
         @Override
         public void channelActive(ChannelHandlerContext context) {
+            connected = true;
             ConnectionWatchdog watchdog = context.pipeline().get(ConnectionWatchdog.class);
             boolean forMessages = context.pipeline().get(PubSubCommandHandler.class) != null;
             if (watchdog != null && !forMessages && !connectedBefore.add(watchdog)) {
@@ -254,13 +257,14 @@ public final class Driver {
         }
 
         /**
-         * Ends the handshake of a channel that has never become active. Otherwise the driver ends it when its time is
-         * over, and logs an error if the channel's thread has ended by then, as after a failed opening.
+         * Ends the handshake of a channel that was never connected. Otherwise the driver ends it when its time is over,
+         * and logs an error if the channel's thread has ended by then, as after a failed opening. The driver itself ends
+         * the handshake of a channel that was connected, with the reason.
          */
         @Override
         public void channelUnregistered(ChannelHandlerContext context) {
             RedisHandshakeHandler handshake = context.pipeline().get(RedisHandshakeHandler.class);
-            if (handshake != null) {
+            if (!connected && handshake != null) {
                 handshake.channelInitialized().toCompletableFuture().cancel(false);
             }
             context.fireChannelUnregistered();
