@@ -1,14 +1,8 @@
 package io.holdfast.bench.peer;
 
-import static java.util.Objects.requireNonNull;
-
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPool;
 import redis.clients.jedis.JedisPoolConfig;
@@ -23,9 +17,6 @@ final class JedisHandle extends Spinning {
     private final JedisPool pool;
     private final String digest;
     private final SetParams params;
-    private final String id = UUID.randomUUID().toString();
-    private final AtomicLong tokens = new AtomicLong();
-    private final Map<String, String> held = new ConcurrentHashMap<>();
 
     JedisHandle(String uri, Duration lease) {
         JedisPoolConfig config = new JedisPoolConfig();
@@ -39,21 +30,16 @@ final class JedisHandle extends Spinning {
     }
 
     @Override
-    public boolean tryLock(String name) {
-        String token = id + ":" + tokens.incrementAndGet();
+    boolean take(String name, String holder) {
         try (Jedis jedis = pool.getResource()) {
-            boolean taken = "OK".equals(jedis.set(name, token, params));
-            if (taken) {
-                held.put(name, token);
-            }
-            return taken;
+            return "OK".equals(jedis.set(name, holder, params));
         }
     }
 
     @Override
-    public void unlock(String name) {
+    void release(String name, String holder) {
         try (Jedis jedis = pool.getResource()) {
-            jedis.evalsha(digest, List.of(name), List.of(requireNonNull(held.remove(name))));
+            jedis.evalsha(digest, List.of(name), List.of(holder));
         }
     }
 

@@ -1,17 +1,10 @@
 package io.holdfast.bench.peer;
 
 import io.holdfast.redis.lua.LuaScript;
-import io.lettuce.core.RedisClient;
-import io.lettuce.core.ScriptOutputType;
-import io.lettuce.core.api.StatefulRedisConnection;
-import io.lettuce.core.codec.StringCodec;
-import io.lettuce.core.pubsub.RedisPubSubAdapter;
-import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -20,31 +13,21 @@ import java.util.concurrent.TimeUnit;
  */
 final class LettuceHandoffHandle implements Handle {
 
-    private final RedisClient client;
-    private final StatefulRedisConnection<String, String> connection;
-    private final StatefulRedisPubSubConnection<String, String> subscription;
+    private final LettuceClient redis;
     private final String acquire;
     private final String release;
     private final String leaseMillis;
     private final String id = "hf-" + UUID.randomUUID().toString().substring(0, 18);
-    private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> messages;
     private long acquisitions;
     private String holder = "";
 
     LettuceHandoffHandle(String uri, Duration lease) {
-        client = RedisClient.create(uri);
-        connection = client.connect(StringCodec.UTF8);
-        acquire = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.ACQUIRE));
-        release = connection.sync().scriptLoad(HoldfastScripts.text(LuaScript.RELEASE));
+        redis = new LettuceClient(uri);
+        acquire = redis.load(HoldfastScripts.text(LuaScript.ACQUIRE));
+        release = redis.load(HoldfastScripts.text(LuaScript.RELEASE));
         leaseMillis = Long.toString(lease.toMillis());
-        subscription = client.connectPubSub(StringCodec.UTF8);
-        subscription.addListener(new RedisPubSubAdapter<>() {
-            @Override
-            public void message(String channel, String message) {
-                messages.add(message);
-            }
-        });
-        subscription.sync().subscribe(HoldfastScripts.CHANNELS + id);
+        messages = redis.subscribe(HoldfastScripts.CHANNELS + id);
     }
 
     @Override
@@ -68,19 +51,16 @@ final class LettuceHandoffHandle implements Handle {
 
     @Override
     public void unlock(String name) {
-        run(release, name, new String[] {holder});
+        run(release, name, holder);
     }
 
     @Override
     public void close() {
-        subscription.close();
-        connection.close();
-        client.shutdown(Duration.ZERO, Duration.ofSeconds(1));
+        redis.close();
     }
 
     private boolean isTaken(String name) {
-        List<Object> reply = run(acquire, name, HoldfastScripts.acquireArgs(holder, leaseMillis, true));
-        return Long.valueOf(1).equals(reply.get(0));
+        return LettuceClient.isDone(run(acquire, name, HoldfastScripts.acquireArgs(holder, leaseMillis, true)));
     }
 
     /** Returns the next message, or an empty one if none comes for a while. */
@@ -89,10 +69,8 @@ final class LettuceHandoffHandle implements Handle {
         return message == null ? "" : message;
     }
 
-    private List<Object> run(String script, String name, String[] args) {
-        return connection
-                .async()
-                .<List<Object>>evalsha(script, ScriptOutputType.MULTI, HoldfastScripts.keys(name), args)
+    private List<Object> run(String script, String name, String... args) {
+        return redis.run(script, HoldfastScripts.keys(name), args)
                 .toCompletableFuture()
                 .join();
     }
