@@ -101,7 +101,7 @@ public final class Main {
                     Plot.of(results, id, "bytesOut", "Bytes out of the server per acquisition", x, false));
         }
         String page = Report.of(results, facts, written, jmh);
-        Files.writeString(out.resolve("benchmarks.md"), page);
+        Files.writeString(out.resolve("benchmarks-tables.md"), page);
         new PrintStream(System.out, true, StandardCharsets.UTF_8).println(page);
     }
 

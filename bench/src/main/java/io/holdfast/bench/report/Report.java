@@ -38,7 +38,8 @@ public final class Report {
     }
 
     private void head(List<String> facts) {
-        line("# Benchmarks\n");
+        line("# Benchmarks: the tables\n");
+        line("[benchmarks.md](benchmarks.md) has ten figures of this page, by the question that they answer.\n");
         line(
                 "`bench/run` writes this page. Every figure is of one run on one machine. Trust the server's own counts (commands");
         line("and bytes) most, then CPU per operation, then ratios within a round, and the absolute rates least.\n");

@@ -106,10 +106,7 @@ final class Pages {
         visit(page, new AbstractVisitor() {
             @Override
             public void visit(Heading heading) {
-                String anchor = plain(heading)
-                        .toLowerCase(Locale.ROOT)
-                        .replaceAll("[^\\p{L}\\p{N} _-]", "")
-                        .replace(' ', '-');
+                String anchor = anchor(plain(heading));
                 String unique = anchor;
                 for (int i = 1; !anchors.add(unique); i++) {
                     unique = anchor + "-" + i;
@@ -117,6 +114,13 @@ final class Pages {
             }
         });
         return anchors;
+    }
+
+    /** Returns the anchor that GitHub gives to the first heading with this text. */
+    static String anchor(String heading) {
+        return heading.toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N} _-]", "")
+                .replace(' ', '-');
     }
 
     /** Returns the text of a page without its code and without the targets of its links. */
