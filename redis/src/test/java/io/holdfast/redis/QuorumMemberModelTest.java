@@ -211,6 +211,30 @@ class QuorumMemberModelTest {
         assertThat((Long) server.command("PTTL", "holdfast:x:{kept}")).isGreaterThan(50_000);
     }
 
+    /** Also where the hold lasts long enough already: an answer to a renewal from before would count for too much. */
+    @Test
+    void a_repeated_request_uses_up_the_settings_before_it() {
+        MemoryQuorumNode node = new MemoryQuorumNode("model", TimeSource.system());
+        StoreContext context = new StoreContext("hf-u", TimeSource.system());
+        String id = "hf-u:1~1";
+        for (QuorumMember member : List.of(node.connect(context), connect("hf-u"))) {
+            get(member.take(new Take("used", id, 60_000, 1, 1, 0)));
+            get(member.take(new Take("used", id, 20_000, 2, 1, 0)));
+            assertThat(get(member.inspect("used")).remainingMillis())
+                    .as(member.describe())
+                    .isGreaterThan(50_000);
+            assertThat(found(member, Extension.set("used", id, 5_000, 1)))
+                    .as(member.describe())
+                    .containsOnly(QuorumMember.Found.SUPERSEDED);
+            assertThat(found(member, Extension.extend("used", id, 60_000, 1)))
+                    .as(member.describe())
+                    .containsOnly(QuorumMember.Found.SUPERSEDED);
+            assertThat(found(member, Extension.extend("used", id, 60_000, 2)))
+                    .as(member.describe())
+                    .containsOnly(QuorumMember.Found.HELD);
+        }
+    }
+
     private static List<QuorumMember.Found> found(QuorumMember member, Extension... extensions) {
         return member.extendAll(List.of(extensions)).stream()
                 .map(QuorumMemberModelTest::get)

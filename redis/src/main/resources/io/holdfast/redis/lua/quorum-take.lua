@@ -36,9 +36,11 @@ end
 if held == '' then
   redis.call('SET', KEYS[1], id, 'PX', lease)
   remember(sequence, id, lease)
-elseif sequence >= settings(id) and redis.call('PTTL', KEYS[1]) < lease then
-  redis.call('PEXPIRE', KEYS[1], lease)
-  remember(sequence, id, lease)
+elseif sequence >= settings(id) then
+  -- Also if the hold lasts long enough: a setting from before this request must not be executed after it.
+  local longer = math.max(redis.call('PTTL', KEYS[1]), lease)
+  redis.call('PEXPIRE', KEYS[1], longer)
+  remember(sequence, id, longer)
 end
 redis.call('HDEL', KEYS[3], client)
 local accepted, register = write(tonumber(ARGV[5]), id)
