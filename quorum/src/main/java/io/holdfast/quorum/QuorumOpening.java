@@ -5,16 +5,17 @@ import io.holdfast.spi.DaemonThreads;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QuorumMember;
 import io.holdfast.spi.QuorumMember.Identity;
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreException.Outcome;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -251,7 +252,7 @@ final class QuorumOpening {
     /** Returns the answer, or null if it failed or is late. The member is then examined in the background. */
     private <T> @Nullable T await(CompletionStage<T> answer, long millis) {
         try {
-            return answer.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+            return StageWait.await(answer, Duration.ofMillis(millis));
         } catch (ExecutionException | CompletionException | TimeoutException e) {
             return null;
         } catch (InterruptedException e) {

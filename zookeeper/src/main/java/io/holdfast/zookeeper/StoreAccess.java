@@ -1,5 +1,6 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreListener;
 import io.holdfast.spi.TimeSource;
@@ -7,7 +8,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
@@ -144,7 +144,7 @@ final class StoreAccess {
     <T> T await(CompletableFuture<T> step) {
         long millis = settings.timeout().toMillis();
         try {
-            return step.get(millis, TimeUnit.MILLISECONDS);
+            return StageWait.await(step, settings.timeout());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);

@@ -2,6 +2,7 @@ package io.holdfast.redis.connect;
 
 import io.holdfast.redis.server.Log;
 import io.holdfast.redis.server.RedisSettings;
+import io.holdfast.spi.StageWait;
 import io.holdfast.spi.TimeSource;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
@@ -33,6 +34,7 @@ import java.util.Collections;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -174,11 +176,11 @@ public final class Driver {
                 .schedule(CLOSE_AT_MOST.toNanos(), () -> all.completeExceptionally(new TimeoutException()));
         try {
             // Runs even when the wait is interrupted: otherwise threads would be left.
-            all.whenComplete((ended, error) -> {
-                        late.cancel();
-                        endThreads();
-                    })
-                    .get();
+            CompletionStage<Void> ended = all.whenComplete((closed, error) -> {
+                late.cancel();
+                endThreads();
+            });
+            StageWait.await(ended, CLOSE_AT_MOST.plusSeconds(1));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (Exception e) {

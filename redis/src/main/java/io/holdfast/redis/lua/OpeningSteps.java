@@ -5,14 +5,15 @@ import io.holdfast.redis.server.OpeningErrors;
 import io.holdfast.redis.server.RedisErrors;
 import io.holdfast.redis.server.RedisSettings;
 import io.holdfast.redis.server.RedisSettings.Topology;
+import io.holdfast.spi.StageWait;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.cluster.api.async.RedisClusterAsyncCommands;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -86,7 +87,7 @@ public final class OpeningSteps {
     private <T extends @Nullable Object> T await(CompletionStage<T> step, int timeouts) throws ExecutionException {
         try {
             long millis = timeouts * settings.timeout().toMillis() + 1_000;
-            return step.toCompletableFuture().get(millis, TimeUnit.MILLISECONDS);
+            return StageWait.await(step, Duration.ofMillis(millis));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw errors.interrupted(e);

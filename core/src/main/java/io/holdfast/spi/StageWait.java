@@ -1,0 +1,44 @@
+package io.holdfast.spi;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits of a caller's thread for a step of a store, such as a step of its opening. {@link CompletableFuture#get} is not
+ * enough: in a {@link java.util.concurrent.ForkJoinPool} that has all the threads it may have, it throws {@link
+ * java.util.concurrent.RejectedExecutionException} instead of waiting.
+ *
+ * <pre>{@code
+ * String answer = StageWait.await(connection.ping(), Duration.ofSeconds(2));
+ * }</pre>
+ */
+public final class StageWait {
+
+    private StageWait() {}
+
+    /**
+     * Waits until the stage has ended, in real time.
+     *
+     * @return its value
+     * @throws ExecutionException if the stage failed; its cause is why
+     * @throws TimeoutException if the stage has not ended within that time
+     * @throws InterruptedException if the calling thread is interrupted while it waits
+     * @throws java.util.concurrent.CancellationException if the stage was cancelled
+     */
+    public static <T extends @Nullable Object> T await(CompletionStage<T> stage, Duration atMost)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        CompletableFuture<T> future = stage.toCompletableFuture();
+        CountDownLatch ended = new CountDownLatch(1);
+        stage.whenComplete((value, why) -> ended.countDown());
+        if (!ended.await(atMost.toNanos(), TimeUnit.NANOSECONDS)) {
+            throw new TimeoutException();
+        }
+        return future.get();
+    }
+}
