@@ -68,10 +68,18 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
         /** Whether the thread has unlocked the lost lock as often as it had taken it. */
         volatile boolean isGivenBack;
+
+        /** Whether a close of the client left the lock to work that goes on: the store may wait for the unlock. */
+        boolean isLeft; // before the loss, by the engine's lock
     }
 
     /** A bit of {@link #handOff}: a close of the client leaves the lease, because its work may go on. */
     private static final int LEFT_AT_CLOSE = 1 << 15;
+
+    /** A bit of {@link #handOff}: the caller still waits for other names, so nobody works under the lease yet. */
+    private static final int UNDELIVERED = 1 << 14;
+
+    private static final int HAND_OFF_NUMBER = UNDELIVERED - 1;
 
     public static final long NO_LIMIT = Long.MAX_VALUE;
 
@@ -110,10 +118,11 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     private volatile @Nullable Holds holds; // made once
 
     /**
-     * The number of the lease on its hold, which has 14 bits, and {@link #LEFT_AT_CLOSE}. A char, as in {@link Hold}:
-     * an int or one field more would make each lease larger.
+     * The number of the lease on its hold, which has 14 bits, {@link #LEFT_AT_CLOSE} and {@link #UNDELIVERED}. A char,
+     * as in {@link Hold}: an int or one field more would make each lease larger. Only {@link #UNDELIVERED} changes,
+     * under the engine's lock.
      */
-    private final char handOff;
+    private char handOff;
 
     /** Null unless the client was asked to remember anything of it. */
     public final @Nullable Origin origin;
@@ -129,7 +138,8 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         super(handle);
         LockOptions options = waiter.options;
         this.hold = hold;
-        this.handOff = (char) (hold.nextHandOff() | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0));
+        this.handOff = (char) (hold.nextHandOff() | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0)
+                | (waiter.isPart ? UNDELIVERED : 0));
         this.grantedNanos = grantedNanos;
         this.limitNanos =
                 options.holdAtMost().map(most -> grantedNanos + most.toNanos()).orElse(NO_LIMIT);
@@ -177,7 +187,28 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
      */
     boolean isUsedAfterCloseBy(@Nullable Thread closer) {
         boolean inCall = (handOff & LEFT_AT_CLOSE) != 0;
-        return !hasEnded() && (inCall || (releaser != null && releaser != closer)) && mayBeGivenBack();
+        boolean delivered = (handOff & UNDELIVERED) == 0;
+        return delivered
+                && !hasEnded()
+                && (inCall || (releaser != null && releaser != closer))
+                && mayBeGivenBack();
+    }
+
+    /** The caller has all the names that it asked for together. If the client was closed before, the lease is lost. */
+    void onDelivered() {
+        hold.engine.onDelivered(this);
+    }
+
+    /** Called by the engine. */
+    void noteDelivered() {
+        handOff &= (char) ~UNDELIVERED;
+    }
+
+    /** A close of the client is about to end the lease, and leaves the hold to the work under it. */
+    void noteLeft() {
+        if (owner() != null) {
+            holds().isLeft = true;
+        }
     }
 
     /** Returns whether the work under a lost lease may still run: its user has not ended it, and still can. */
@@ -237,7 +268,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     }
 
     private int handOffNumber() {
-        return handOff & ~LEFT_AT_CLOSE;
+        return handOff & HAND_OFF_NUMBER;
     }
 
     /** Returns whether it was handed out on a hold that had a lease before. */

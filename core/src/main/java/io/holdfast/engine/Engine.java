@@ -99,19 +99,14 @@ public final class Engine {
 
     /** Starts an acquisition for the calling thread to wait for. */
     public Waiter submit(String name, LockOptions options, WaitMode mode, @Nullable Thread owner) {
-        return submitBlocking(
-                name, Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
+        return submit(
+                Limits.checkName(name),
+                Waiter.blocking(requireNonNull(options, "options"), mode, owner, settings.time.nanoTime()));
     }
 
     /** Starts an acquisition for the calling thread, which runs a task under the lease and then releases it. */
     public Waiter submitTask(String name, LockOptions options, WaitMode mode) {
-        return submitBlocking(name, Waiter.forTask(options, mode, settings.time.nanoTime()));
-    }
-
-    private Waiter submitBlocking(String name, Waiter waiter) {
-        Limits.checkName(name);
-        refuseWaitForItself(name, waiter);
-        return submit(name, waiter);
+        return submit(Limits.checkName(name), Waiter.forTask(options, mode, settings.time.nanoTime()));
     }
 
     private void refuseWaitForItself(String name, Waiter waiter) {
@@ -131,7 +126,11 @@ public final class Engine {
                 Waiter.asynchronous(requireNonNull(options, "options"), mode, settings.time.nanoTime()));
     }
 
-    private Waiter submit(String name, Waiter waiter) {
+    /** Starts an acquisition of a name that was checked. */
+    Waiter submit(String name, Waiter waiter) {
+        if (waiter.parked != null) {
+            refuseWaitForItself(name, waiter);
+        }
         waiter.followed = traces.begin(name);
         do {
             ensureOpen();

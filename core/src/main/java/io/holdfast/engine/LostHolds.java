@@ -1,5 +1,6 @@
 package io.holdfast.engine;
 
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.WeakHashMap;
@@ -11,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * "not held".
  *
  * <p>Some code takes a lock with a short lease as a throttle and never unlocks it. So threads are held weakly, and only
- * the last few names are remembered for each.
+ * the last few names are remembered for each. A lock that a close of the client left to the work of its thread is always
+ * remembered, because a store may wait for its unlock: a thread has no more of these than it held at the close.
  */
 public final class LostHolds {
 
@@ -23,10 +25,18 @@ public final class LostHolds {
         private final String beforeWhy;
         private long before; // by leases that were lost before the latest was taken
 
+        /** The last of those that was left at a close; null if none was. */
+        private final ActiveLease.@Nullable Holds leftBefore;
+
         Lost(ActiveLease.Holds latest, @Nullable Lost earlier) {
             this.latest = latest;
             before = earlier == null ? 0 : earlier.left();
             beforeWhy = earlier == null ? "" : earlier.latest.lostWhy;
+            leftBefore = earlier == null ? null : earlier.latest.isLeft ? earlier.latest : earlier.leftBefore;
+        }
+
+        boolean wasLeft() {
+            return latest.isLeft || leftBefore != null;
         }
 
         /** Counts one unlock. Returns why the lock was lost; null if it was unlocked as often as it was taken. */
@@ -39,6 +49,9 @@ public final class LostHolds {
             }
             if (before > 0) {
                 before--;
+                if (before == 0 && leftBefore != null) {
+                    leftBefore.isGivenBack = true;
+                }
                 return beforeWhy;
             }
             return null;
@@ -57,11 +70,20 @@ public final class LostHolds {
         try {
             Map<String, Lost> names = byThread.computeIfAbsent(thread, t -> new LinkedHashMap<>());
             names.put(name, new Lost(holds, names.remove(name)));
-            if (names.size() > NAMES_PER_THREAD) {
-                names.remove(names.keySet().iterator().next());
+            if (names.size() > NAMES_PER_THREAD && !holds.isLeft) {
+                dropFirst(names.values().iterator());
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private static void dropFirst(Iterator<Lost> names) {
+        while (names.hasNext()) {
+            if (!names.next().wasLeft()) {
+                names.remove();
+                return;
+            }
         }
     }
 

@@ -217,10 +217,12 @@ public final class MultiAcquisition {
             byOneCommand = false;
         }
         String name = names.get(held.size());
-        return List.of(
-                blocking
-                        ? engine.submit(name, optionsForNext(), mode, null)
-                        : engine.submitAsync(name, optionsForNext(), mode));
+        LockOptions next = optionsForNext();
+        Waiter waiter = blocking
+                ? Waiter.blocking(next, mode, null, time.nanoTime())
+                : Waiter.asynchronous(next, mode, time.nanoTime());
+        waiter.isPart = names.size() > 1;
+        return List.of(engine.submit(name, waiter));
     }
 
     /** Ends a step. Returns whether another step follows; otherwise the result is complete. */
@@ -247,6 +249,10 @@ public final class MultiAcquisition {
             onNameAnswered(name, step.get(0));
         }
         boolean all = held.size() == names.size();
+        if (all) {
+            // Before the check of their validity: what a close of the client ends from now on, it leaves to the caller.
+            held.forEach(lease -> LeaseHandle.active(lease).onDelivered());
+        }
         if (!complete || !held.stream().allMatch(Lease::isValid) || (!all && waitNanos > 0 && isOver())) {
             return endRound();
         }

@@ -154,6 +154,11 @@ final class NameEngine extends NameEffects implements NameEvents {
     }
 
     @Override
+    public void onDelivered(ActiveLease lease) {
+        handle(state -> lease.noteDelivered());
+    }
+
+    @Override
     public void onReleased(ActiveLease lease) {
         handle(state -> state.tenure.onReleased(lease));
     }

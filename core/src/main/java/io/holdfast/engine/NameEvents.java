@@ -44,6 +44,9 @@ public interface NameEvents {
      */
     boolean onLeave(Waiter waiter, Waiter.State outcome, @Nullable LockException why);
 
+    /** The caller of a lease has the other names, too, that it asked for. */
+    void onDelivered(ActiveLease lease);
+
     /** The owner released: the lease is RELEASED. */
     void onReleased(ActiveLease lease);
 

@@ -140,6 +140,7 @@ public final class Tenure {
         }
         ActiveLease out = lease;
         if (out != null && out.isUsedAfterCloseBy(closer)) {
+            out.noteLeft();
             loseLease(
                     "the client was closed while work under it ran; the lock stays locked until the lease has run out",
                     false);

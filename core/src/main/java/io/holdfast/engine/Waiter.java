@@ -63,6 +63,9 @@ public final class Waiter {
     /** Whether the listener is not notified if the wait fails, because the caller tries another way. */
     boolean failsQuietly; // by the engine's lock
 
+    /** Whether its caller asks for other names, too, and works only when all are there. Set before it is submitted. */
+    boolean isPart;
+
     /** Whether the name is known to have been busy when the wait ended without a lease. */
     boolean foundBusy; // by the engine's lock; published with the outcome
 
@@ -169,6 +172,7 @@ public final class Waiter {
         Thread parked = blocking ? Thread.currentThread() : null;
         Waiter waiter = new Waiter(options, WaitMode.PATIENT, null, parked, nowNanos);
         waiter.asksOnce = true;
+        waiter.isPart = true;
         waiter.failsQuietly = failsQuietly;
         return waiter;
     }

@@ -244,6 +244,11 @@ final class RecordingEffects implements Effects, NameEvents {
     }
 
     @Override
+    public void onDelivered(ActiveLease lease) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
     public void onReleased(ActiveLease lease) {
         throw new UnsupportedOperationException();
     }
