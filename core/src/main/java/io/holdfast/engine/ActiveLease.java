@@ -138,7 +138,8 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
         super(handle);
         LockOptions options = waiter.options;
         this.hold = hold;
-        this.handOff = (char) (hold.nextHandOff() | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0)
+        this.handOff = (char) (hold.nextHandOff()
+                | (options.isLeftAtClose() ? LEFT_AT_CLOSE : 0)
                 | (waiter.isPart ? UNDELIVERED : 0));
         this.grantedNanos = grantedNanos;
         this.limitNanos =
@@ -188,10 +189,7 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
     boolean isUsedAfterCloseBy(@Nullable Thread closer) {
         boolean inCall = (handOff & LEFT_AT_CLOSE) != 0;
         boolean delivered = (handOff & UNDELIVERED) == 0;
-        return delivered
-                && !hasEnded()
-                && (inCall || (releaser != null && releaser != closer))
-                && mayBeGivenBack();
+        return delivered && !hasEnded() && (inCall || (releaser != null && releaser != closer)) && mayBeGivenBack();
     }
 
     /** The caller has all the names that it asked for together. If the client was closed before, the lease is lost. */
@@ -412,6 +410,11 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
             return hold.asked.remainingNanos(hold.engine.time());
         }
         return hasLimit() ? Math.max(0, limitNanos - hold.engine.time().nanoTime()) : NO_LIMIT;
+    }
+
+    /** Returns the longest time that its hold can last if nobody renews it any more. */
+    public long unrenewedNanos() {
+        return Math.min(hold.deadline.remainingNanos(hold.engine.time()), mostRemainingNanos());
     }
 
     /** As {@link #isValid()}, but without an event for the engine: for observers of a simulation. */

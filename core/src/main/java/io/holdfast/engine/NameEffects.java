@@ -88,6 +88,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void leave(Hold hold, ActiveLease lease) {
         engine.compensation.retain(hold.holderId());
+        engine.cards.onLeft(lease);
         engine.store.leave(name, hold.holderId(), lease::isInUse);
     }
 

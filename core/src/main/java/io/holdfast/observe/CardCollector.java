@@ -38,17 +38,7 @@ public final class CardCollector {
     public void add(
             String name, @Nullable ActiveLease lease, @Nullable Waiter first, int waiters, @Nullable String holder) {
         if (lease != null) {
-            longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
-            heldCount++;
-            if (isShown(
-                    held.size(),
-                    lease.grantedNanos,
-                    held.peek() == null ? null : held.peek().heldFor())) {
-                held.add(held(name, lease, first, waiters));
-                if (held.size() > SHOWN_MAX) {
-                    held.poll();
-                }
-            }
+            addHeld(name, lease, lease.mostRemainingNanos(), first, waiters);
         } else if (first != null) {
             waitingCount++;
             if (isShown(
@@ -69,12 +59,30 @@ public final class CardCollector {
         }
     }
 
+    /** Takes a lease that a close of the client has ended, and whose hold nobody renews any more. */
+    void addLeft(ActiveLease lease) {
+        addHeld(lease.name(), lease, lease.unrenewedNanos(), null, 0);
+    }
+
+    private void addHeld(String name, ActiveLease lease, long mostNanos, @Nullable Waiter first, int waiters) {
+        longestNanos = Math.max(longestNanos, lease.hold.longestNanos());
+        heldCount++;
+        if (isShown(
+                held.size(),
+                lease.grantedNanos,
+                held.peek() == null ? null : held.peek().heldFor())) {
+            held.add(held(name, lease, mostNanos, first, waiters));
+            if (held.size() > SHOWN_MAX) {
+                held.poll();
+            }
+        }
+    }
+
     private boolean isShown(int shown, long sinceNanos, @Nullable Duration youngest) {
         return shown < SHOWN_MAX || youngest == null || nowNanos - sinceNanos > youngest.toNanos();
     }
 
-    private HeldLock held(String name, ActiveLease lease, @Nullable Waiter first, int waiters) {
-        long left = lease.mostRemainingNanos();
+    private HeldLock held(String name, ActiveLease lease, long left, @Nullable Waiter first, int waiters) {
         long sinceNow = lease.hold.engine.time().nanoTime() - nowNanos;
         return new HeldLock(
                 name,

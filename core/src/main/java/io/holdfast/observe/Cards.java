@@ -6,6 +6,7 @@ import io.holdfast.CardDetail;
 import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.WaitedLock;
+import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.Log;
 import io.holdfast.engine.ProcessIdentity;
@@ -22,10 +23,12 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -38,7 +41,9 @@ import org.jspecify.annotations.Nullable;
  * <p>When the client connects, a card says who it is, so that a holder has a name from its first moment. From then on, a
  * card is written every period: at least five seconds, and so much more that all clients together write a hundred cards
  * a second. A card that would say the same as the one before is only kept for longer. It stays for as long as
- * the longest hold on it may, and three periods, so that people can see who the holder was that died.
+ * the longest hold on it may, and three periods, so that people can see who the holder was that died. For the same
+ * reason a client that closes while work under its locks goes on does not remove its card: the last one tells of these
+ * locks only.
  */
 public final class Cards {
 
@@ -66,6 +71,9 @@ public final class Cards {
 
     /** The clients whose cards were looked for, whether there was a card or not. */
     private final Set<String> learned = ConcurrentHashMap.newKeySet();
+
+    /** What a close of the client leaves at the store. */
+    private final Queue<ActiveLease> left = new ConcurrentLinkedQueue<>();
 
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private TimeSource.@Nullable Timer timer; // by lock
@@ -105,6 +113,11 @@ public final class Cards {
         if (isWriting()) {
             activities.countNotAcquired(name);
         }
+    }
+
+    /** A close of the client leaves the hold of this lease to the work under it. */
+    public void onLeft(ActiveLease lease) {
+        left.add(lease);
     }
 
     private boolean isWriting() {
@@ -164,8 +177,7 @@ public final class Cards {
                 }
             });
         }
-        Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
-        return write(CardText.write(card, 0), now, keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep);
+        return write(CardText.write(card, 0), now, keep(collected));
     }
 
     private CompletionStage<Void> write(String text, long nowNanos, Duration keep) {
@@ -215,9 +227,28 @@ public final class Cards {
         return true;
     }
 
-    /** Ends the writing, and removes the card once no write of it is on its way. */
+    /**
+     * Ends the writing. Once no write of a card is on its way, removes the card, or writes the last one of what is left.
+     */
     public CompletionStage<Void> close() {
-        return stop().thenCompose(last -> store != null && sent ? StoreErrors.sent(store::remove) : last());
+        return stop().thenCompose(last -> {
+            if (isWriting() && !left.isEmpty()) {
+                return StoreErrors.sent(this::writeLeft);
+            }
+            return store != null && sent ? StoreErrors.sent(store::remove) : last();
+        });
+    }
+
+    private CompletionStage<Void> writeLeft() {
+        long now = settings.time.nanoTime();
+        CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
+        left.forEach(collected::addLeft);
+        return write(CardText.write(card(collected, List.of()), 0), now, keep(collected));
+    }
+
+    private Duration keep(CardCollector collected) {
+        Duration keep = Duration.ofNanos(collected.longestNanos() + 3 * periodNanos);
+        return keep.compareTo(KEEP_MIN) < 0 ? KEEP_MIN : keep;
     }
 
     /** Ends the writing. The stage completes when the last write has been answered. */

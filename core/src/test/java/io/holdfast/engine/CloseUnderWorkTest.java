@@ -3,23 +3,33 @@ package io.holdfast.engine;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import io.holdfast.ClientCard;
 import io.holdfast.DistributedLock;
+import io.holdfast.Inside;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockClient;
+import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
+import io.holdfast.LockState;
 import io.holdfast.MultiLease;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.memory.VirtualTime;
+import io.holdfast.spi.CardStore;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,20 +44,28 @@ class CloseUnderWorkTest {
     /** What the client told the store that it leaves, by name. */
     private final Map<String, BooleanSupplier> left = new ConcurrentHashMap<>();
 
-    private final LockClient client = client("one");
-    private final LockClient other = client("two");
+    private static final List<String> GROUP = List.of("a", "held by the other");
+
+    private final LockClient client = client("hf-one");
+    private final LockClient other = client("hf-two");
     private final CountDownLatch mayEnd = new CountDownLatch(1);
 
     private LockClient client(String id) {
-        return LockClient.builder()
-                .store(new ForwardingStore(server.connect(new StoreContext(id, time))) {
+        LockStore store = server.connect(new StoreContext(id, time));
+        LockClient.Builder builder = LockClient.builder()
+                .store(new ForwardingStore(store) {
+                    @Override
+                    public Optional<CardStore> cards() {
+                        return store.cards();
+                    }
+
                     @Override
                     public void leave(String name, String holderId, BooleanSupplier inUse) {
                         left.put(name, inUse);
                     }
                 })
-                .timeSource(time)
-                .build();
+                .timeSource(time);
+        return Inside.settings(builder, settings -> settings.clientId = id).build();
     }
 
     @AfterEach
@@ -149,6 +167,87 @@ class CloseUnderWorkTest {
                 work(holds);
             }
         }));
+    }
+
+    /** Nobody works under it yet. */
+    @Test
+    void a_name_of_an_unfinished_group_is_released() {
+        LockOptions options = LockOptions.defaults().leftAtClose();
+        assertGroupIsReleased(() -> client.acquireAllAsync(GROUP, options).toCompletableFuture());
+    }
+
+    @Test
+    void a_name_of_an_unfinished_group_that_a_thread_waits_for_is_released() {
+        LockOptions options = LockOptions.defaults().releasedByThread();
+        assertGroupIsReleased(() -> CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        return client.acquireAll(GROUP, options);
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                },
+                wait -> new Thread(wait).start()));
+    }
+
+    private void assertGroupIsReleased(Supplier<CompletableFuture<MultiLease>> begin) {
+        assertThat(other.tryAcquire("held by the other")).isPresent();
+        CompletableFuture<MultiLease> group = begin.get();
+        await().until(() -> other.inspect("a").isLocked());
+        client.close();
+
+        assertThat(left).isEmpty();
+        assertThat(other.tryAcquire("a")).isPresent();
+        assertThat(group)
+                .failsWithin(Duration.ofSeconds(20))
+                .withThrowableThat()
+                .withRootCauseInstanceOf(LockClientClosedException.class);
+    }
+
+    /** More than a thread's lost locks that are remembered: a store may wait for each of them. */
+    @Test
+    void each_of_very_many_locks_of_a_thread_is_given_back() throws Exception {
+        List<String> names = IntStream.range(0, 200).mapToObj(i -> "n" + i).toList();
+        CompletableFuture<Void> ended = start(holds -> {
+            names.forEach(name -> client.getLock(name).lock());
+            work(holds);
+            for (String name : names) {
+                assertThatThrownBy(client.getLock(name)::unlock).isInstanceOf(LeaseLostException.class);
+            }
+            assertThat(left.values().stream().filter(BooleanSupplier::getAsBoolean))
+                    .isEmpty();
+        });
+        client.close();
+        assertThat(left).hasSize(names.size());
+        assertThat(left.values()).allMatch(BooleanSupplier::getAsBoolean);
+        mayEnd.countDown();
+        assertThat(ended).succeedsWithin(Duration.ofSeconds(20));
+    }
+
+    /** Who waits for the lock can see for whom, until it is free. */
+    @Test
+    void the_card_of_what_is_left_stays() throws Exception {
+        Lease idle = client.acquire("idle");
+        CompletableFuture<Void> ended = start(holds -> client.run("a", lease -> work(holds)));
+        time.advance(Duration.ofSeconds(20));
+        client.close();
+        assertThat(idle.isValid()).isFalse();
+
+        LockState seen = other.inspect("a");
+        assertThat(seen.holderCard()).isPresent();
+        List<ClientCard> cards = other.cards().stream()
+                .filter(card -> card.id().equals("hf-one"))
+                .toList();
+        assertThat(cards).hasSize(1);
+        assertThat(cards.get(0).held())
+                .singleElement()
+                .satisfies(held -> assertThat(held.name()).isEqualTo("a"))
+                .satisfies(held -> assertThat(held.remaining().orElseThrow())
+                        .isLessThanOrEqualTo(seen.remaining().orElseThrow()));
+        time.advance(Duration.ofSeconds(61));
+        assertThat(other.cards()).noneMatch(card -> card.id().equals("hf-one"));
+        mayEnd.countDown();
+        assertThat(ended).failsWithin(Duration.ofSeconds(20));
     }
 
     @Test
