@@ -3,6 +3,7 @@ package io.holdfast.engine;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spi.DurationText;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +32,7 @@ record WaitText(
             return timeout(lock + " was held by others" + last() + ", and the store has not answered for the last "
                     + DurationText.rounded(Duration.ofNanos(waiter.unheardNanos)));
         }
-        String wait = waiter.options.waitAtMost().map(DurationText::of).orElse("the whole wait");
+        String wait = waiter.options.waitAtMost().map(WaitText::limit).orElse("the whole wait");
         return timeout(isOwn() ? lock + " is held by " + holder() : lock + " was held by others for " + wait + last());
     }
 
@@ -39,6 +40,11 @@ record WaitText(
         Duration waited = Duration.ofNanos(Math.max(0, nowNanos - waiter.arrivedNanos));
         return new LockTimeoutException(
                 message, List.of(name), waited, here == null ? elsewhere : here.hold.holderId());
+    }
+
+    /** Returns a limit in whole milliseconds: for one of several names it is what the others left of the caller's. */
+    private static String limit(Duration wait) {
+        return DurationText.of(wait.plusNanos(999_999).truncatedTo(ChronoUnit.MILLIS));
     }
 
     private String last() {

@@ -124,6 +124,22 @@ class MessagesTest extends EngineFixture {
         held.release();
     }
 
+    /** What an earlier name left of the wait time has nanoseconds. */
+    @Test
+    void the_wait_for_one_of_several_names_is_in_whole_milliseconds() {
+        Lease first = now(acquire(client, "a"));
+        Lease second = now(acquire(client, "b"));
+        LockClient other = client("two");
+        var stage = other.acquireAllAsync(List.of("a", "b"), DEFAULTS.waitAtMost(ofMillis(700)));
+        time.advance(ofMillis(100).plusNanos(1));
+        first.release();
+        time.advance(ofMillis(700));
+        assertThatThrownBy(() -> stage.toCompletableFuture().join())
+                .cause()
+                .hasMessageContaining("the lock \"b\" was held by others for 600 ms, last by ");
+        second.release();
+    }
+
     @Test
     void leases_and_clients_are_readable_in_a_log() throws InterruptedException {
         ActiveLease renewed = now(acquire(client, "a"));
