@@ -6,6 +6,7 @@ import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Names;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.MessageSource;
 import org.springframework.context.MessageSourceAware;
@@ -44,6 +45,7 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
 
     private static final System.Logger LOG = System.getLogger(LockExceptionAdvice.class.getName());
 
+    // The parameters with it are of the type String, because Spring passes the exception for an Object.
     private static final String PATH = ".pathWithinHandlerMapping";
 
     /** An outage fails each request: that many lines would hide all others. */
@@ -52,6 +54,7 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
     private final HttpStatusCode busyStatus;
     private final Duration retryAfter;
     private final int order;
+    private final LongSupplier nanoTime;
     private volatile MessageSource messages = new StaticMessageSource();
 
     /**
@@ -63,6 +66,10 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
      * @throws IllegalArgumentException if the status is not in 400 … 599, or the time is negative
      */
     public LockExceptionAdvice(int busyStatus, Duration retryAfter, int order) {
+        this(busyStatus, retryAfter, order, System::nanoTime);
+    }
+
+    LockExceptionAdvice(int busyStatus, Duration retryAfter, int order, LongSupplier nanoTime) {
         if (busyStatus < 400 || busyStatus > 599) {
             throw new IllegalArgumentException(
                     "holdfast.web.busy-status: " + busyStatus + " (expected: a status of an error, 400 to 599)");
@@ -74,6 +81,7 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
         this.busyStatus = HttpStatusCode.valueOf(busyStatus);
         this.retryAfter = retryAfter;
         this.order = order;
+        this.nanoTime = nanoTime;
     }
 
     @Override
@@ -100,19 +108,19 @@ public class LockExceptionAdvice implements Ordered, MessageSourceAware {
             HttpMethod method,
             @RequestAttribute(name = "org.springframework.web.servlet.HandlerMapping" + PATH, required = false)
                     @Nullable
-                    Object servletPath,
+                    String servletPath,
             @RequestAttribute(name = "org.springframework.web.reactive.HandlerMapping" + PATH, required = false)
                     @Nullable
-                    Object reactivePath,
+                    String reactivePath,
             Locale locale) {
-        Object path = servletPath != null ? servletPath : reactivePath;
+        String path = servletPath != null ? servletPath : reactivePath;
         // One line: the exception was thrown by a store or a lease, and the stack of the request explains neither.
-        long others = lines.admit(System.nanoTime());
+        long others = lines.admit(nanoTime.getAsLong());
         if (others >= 0) {
             LOG.log(
                     System.Logger.Level.WARNING,
                     "A request was answered with 503: " + method
-                            + (path == null ? "" : " " + Names.printable(path.toString())) + ": " + e
+                            + (path == null ? "" : " " + Names.printable(path)) + ": " + e
                             + (others == 0 ? "" : " (and " + others + " more since the line before)"));
         }
         return answer(

@@ -6,6 +6,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockClient;
 import io.holdfast.LockStoreException;
 import io.holdfast.spring.Locked;
+import io.holdfast.spring.LogLines;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -163,7 +164,14 @@ class HttpTest {
             }
             assertThat(get(context, "/refund/17").statusCode()).isEqualTo(200);
             for (String path : List.of("/fault", "/wrapped", "/lost/17")) {
-                HttpResponse<String> fault = get(context, path);
+                HttpResponse<String> fault;
+                try (LogLines log = new LogLines(LockExceptionAdvice.class)) {
+                    fault = get(context, path);
+                    assertThat(log.lines())
+                            .singleElement()
+                            .asString()
+                            .startsWith("WARNING A request was answered with 503: GET " + path + ": io.holdfast.");
+                }
                 assertThat(fault.statusCode()).as(path).isEqualTo(503);
                 assertThat(fault.headers().firstValue("Retry-After")).hasValue("5");
                 assertThat(fault.body())
