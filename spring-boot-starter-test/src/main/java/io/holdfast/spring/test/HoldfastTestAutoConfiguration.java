@@ -6,6 +6,7 @@ import io.holdfast.spring.boot.HoldfastAutoConfiguration;
 import io.holdfast.spring.boot.LockStoreFactory;
 import java.util.List;
 import org.apache.commons.logging.LogFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -33,8 +34,8 @@ public final class HoldfastTestAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    LockStoreFactory holdfastTestStore() {
-        ClassLoader classes = HoldfastTestAutoConfiguration.class.getClassLoader();
+    LockStoreFactory holdfastTestStore(ConfigurableBeanFactory beans) {
+        ClassLoader classes = beans.getBeanClassLoader();
         if (FRAMEWORKS.stream().noneMatch(each -> ClassUtils.isPresent(each, classes))) {
             LogFactory.getLog(HoldfastTestAutoConfiguration.class)
                     .warn("The locks are in the memory of this process and exclude no other, because"

@@ -9,12 +9,23 @@ import io.holdfast.LockClient;
 import io.holdfast.LockTimeoutException;
 import io.holdfast.spring.Locked;
 import io.holdfast.spring.boot.HoldfastAutoConfiguration;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 
 /** What a user writes: no server, no settings. */
+@ExtendWith(OutputCaptureExtension.class)
 class LockTesterTest {
 
     static class Refunds {
@@ -39,12 +50,13 @@ class LockTesterTest {
         }
     }
 
-    private final ApplicationContextRunner application = new ApplicationContextRunner()
+    private final ApplicationContextRunner empty = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     HoldfastTestAutoConfiguration.class,
                     HoldfastLockTesterAutoConfiguration.class,
-                    HoldfastAutoConfiguration.class))
-            .withBean(Refunds.class);
+                    HoldfastAutoConfiguration.class));
+
+    private final ApplicationContextRunner application = empty.withBean(Refunds.class);
 
     @Test
     void shows_holds_and_loses_locks() {
@@ -92,13 +104,40 @@ class LockTesterTest {
 
     @Test
     void without_a_client_an_application_starts() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        HoldfastTestAutoConfiguration.class,
-                        HoldfastLockTesterAutoConfiguration.class,
-                        HoldfastAutoConfiguration.class))
-                .withPropertyValues("holdfast.enabled=false")
+        empty.withPropertyValues("holdfast.enabled=false")
                 .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(LockTester.class));
+    }
+
+    @Test
+    void outside_of_tests_a_warning_says_that_the_locks_exclude_no_other_process(CapturedOutput output) {
+        String warning = "The locks are in the memory of this process and exclude no other";
+        empty.run(context -> assertThat(context).hasNotFailed());
+        assertThat(output).as("here JUnit is on the class path").doesNotContain(warning);
+
+        empty.withClassLoader(new FilteredClassLoader("org.junit"))
+                .run(context -> assertThat(context).hasNotFailed());
+        assertThat(output)
+                .containsOnlyOnce(warning)
+                .containsPattern("WARN.*" + warning + ", because io\\.holdfast:holdfast-spring-boot-starter-test is on"
+                        + " the class path.*\\(expected: that dependency with the scope test\\)");
+    }
+
+    /** The names of the slices are tested there, also those of Boot 3. */
+    @Test
+    void the_slices_with_locks_are_those_in_which_the_starter_answers_requests() throws IOException {
+        Set<String> withAnswers = new TreeSet<>();
+        Set<String> withLocks = new TreeSet<>();
+        for (Resource list :
+                new PathMatchingResourcePatternResolver().getResources("classpath*:META-INF/spring/*.imports")) {
+            String classes = list.getContentAsString(StandardCharsets.UTF_8);
+            if (classes.contains("io.holdfast.spring.boot.HoldfastWebAutoConfiguration")) {
+                withAnswers.add(String.valueOf(list.getFilename()));
+            }
+            if (classes.contains(HoldfastTestAutoConfiguration.class.getName())) {
+                withLocks.add(String.valueOf(list.getFilename()));
+            }
+        }
+        assertThat(withLocks).hasSize(1 + 4).isEqualTo(withAnswers);
     }
 
     @Test
