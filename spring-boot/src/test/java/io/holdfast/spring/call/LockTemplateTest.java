@@ -19,10 +19,12 @@ import io.micrometer.observation.ObservationRegistry;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -83,6 +85,12 @@ class LockTemplateTest {
         @Locked("stock")
         public <T> T locked(Supplier<T> work, @Nullable Lease lease) {
             EVENTS.add("token " + Objects.requireNonNull(lease).fencingToken());
+            return work.get();
+        }
+
+        @Locked("stock")
+        @Locked("account")
+        public <T> T lockedTwice(Supplier<T> work) {
             return work.get();
         }
     }
@@ -307,6 +315,30 @@ class LockTemplateTest {
                     assertThat(held.isValid()).isTrue();
                 }
             });
+        }
+    }
+
+    /** The wait for one name, and the wait for several, say who held the lock: this is what an operator looks for. */
+    @Test
+    void a_timeout_names_the_holder_of_the_busy_name() throws Exception {
+        try (LockClient other = LockClient.connect("memory:" + STORE);
+                Lease held = other.acquire("stock")) {
+            String holder = other.inspect("stock").holder().orElseThrow();
+            run((locks, context) -> {
+                Stock stock = context.getBean(Stock.class);
+                Map<String, ThrowingCallable> calls = Map.of(
+                        "template, one name", () -> locks.execute("stock", lease -> 1),
+                        "template, several", () -> locks.executeAll(List.of("account", "stock", "tax"), leases -> 1),
+                        "method, one name", () -> stock.locked(() -> 1, null),
+                        "method, several", () -> stock.lockedTwice(() -> 1));
+                calls.forEach((how, call) -> assertThatThrownBy(call)
+                        .as(how)
+                        .isInstanceOfSatisfying(
+                                LockTimeoutException.class,
+                                e -> assertThat(e.holder()).hasValue(holder))
+                        .hasMessageMatching("(?i).*the lock \"stock\" was held by others for \\d+ ms, last by .*"));
+            });
+            assertThat(held.isValid()).isTrue();
         }
     }
 
