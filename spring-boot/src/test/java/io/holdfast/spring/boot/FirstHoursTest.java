@@ -15,13 +15,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.aopalliance.aop.Advice;
-import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.springframework.aop.framework.ProxyFactory;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -30,7 +25,6 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.Ordered;
 import org.springframework.scheduling.annotation.Scheduled;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -207,54 +201,6 @@ class FirstHoursTest {
                 }
             });
             assertThat(log.lines()).singleElement().asString().contains("Orders.ship()", "must not block", "a Mono");
-        }
-    }
-
-    // --- the order ---
-
-    /** Adds an advice with the order of Spring Security's @PreAuthorize, as an auto-proxy creator does. */
-    static class Authorizing implements BeanPostProcessor, Ordered {
-
-        @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            if (!(bean instanceof Orders)) {
-                return bean;
-            }
-            ProxyFactory factory = new ProxyFactory(bean);
-            Advice refuse = (MethodInterceptor) invocation -> {
-                throw new SecurityException("not allowed");
-            };
-            DefaultPointcutAdvisor advisor = new DefaultPointcutAdvisor(refuse);
-            advisor.setOrder(500);
-            factory.addAdvisor(advisor);
-            factory.setProxyTargetClass(true);
-            return factory.getProxy();
-        }
-
-        @Override
-        public int getOrder() {
-            return HIGHEST_PRECEDENCE;
-        }
-    }
-
-    @Test
-    void authorization_can_be_outside_of_the_lock() throws InterruptedException {
-        try (LockClient other = LockClient.connect("memory:first");
-                var held = other.acquire("order")) {
-            ApplicationContextRunner application = Contexts.memory("first")
-                    .withBean(Authorizing.class)
-                    .withUserConfiguration(Application.class)
-                    .withPropertyValues("holdfast.wait-time=1ms");
-            application.run(context -> assertThatThrownBy(
-                            () -> context.getBean(Orders.class).ship())
-                    .as("waits for the lock first")
-                    .isInstanceOf(io.holdfast.LockTimeoutException.class));
-            application
-                    .withPropertyValues("holdfast.order=1000")
-                    .run(context -> assertThatThrownBy(
-                                    () -> context.getBean(Orders.class).ship())
-                            .isInstanceOf(SecurityException.class));
-            assertThat(held.isValid()).isTrue();
         }
     }
 
