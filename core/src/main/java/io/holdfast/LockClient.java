@@ -13,6 +13,7 @@ import io.holdfast.engine.Stores;
 import io.holdfast.engine.ThreadLock;
 import io.holdfast.engine.WaitMode;
 import io.holdfast.engine.Waiter;
+import io.holdfast.observe.Observability;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
@@ -550,7 +551,7 @@ public final class LockClient extends AcquireForms implements AutoCloseable {
             LostHolds lostHolds = new LostHolds();
             return new LockClient(() -> {
                 EngineSettings own = kept.snapshot();
-                return new Engine(Stores.open(open, own.context()), own, lostHolds);
+                return new Engine(Stores.open(open, own.context()), own, lostHolds, Observability::new);
             });
         }
     }

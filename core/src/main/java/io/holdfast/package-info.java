@@ -41,9 +41,9 @@
  *
  * <p>The reply comes back as an event of the state, {@code NameState.onAcquired}. Around that path: {@code
  * RenewalTimer} knows which hold is due when, {@code Upkeep} has the rules of renewal, and {@code Compensation}
- * withdraws abandoned acquisitions, and holds whose release failed, until the store confirms. {@code Observers} reports
- * each event to the listener and to the flight recorder, {@code Traces} reports each wait to a tracer. Waiters, leases
- * and holds know their name only as {@code NameEvents}.
+ * withdraws abandoned acquisitions, and holds whose release failed, until the store confirms. The engine
+ * tells what happens by the interface {@code LockEvents}; {@code Observability} passes it on to the listener, the flight
+ * recorder, the tracer, the card and the log. Waiters, leases and holds know their name only as {@code NameEvents}.
  */
 @NullMarked
 package io.holdfast;

@@ -517,7 +517,11 @@ public final class ActiveLease extends WeakReference<LeaseHandle> implements Lea
 
     /** Names the lease, to begin a sentence with. */
     public String describe() {
-        return "The lease on " + Quoted.name(name()) + " with token " + fencingToken();
+        return describe(name(), fencingToken());
+    }
+
+    public static String describe(String name, long fencingToken) {
+        return "The lease on " + Quoted.name(name) + " with token " + fencingToken;
     }
 
     /** For people and logs. Changes nothing: a lease whose time has passed ends at the next {@link #isValid}. */

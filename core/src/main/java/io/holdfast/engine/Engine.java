@@ -9,13 +9,6 @@ import io.holdfast.LockClient;
 import io.holdfast.LockClientClosedException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockState;
-import io.holdfast.observe.CardCollector;
-import io.holdfast.observe.Cards;
-import io.holdfast.observe.ForeignHolders;
-import io.holdfast.observe.Incidents;
-import io.holdfast.observe.LongWaits;
-import io.holdfast.observe.Observers;
-import io.holdfast.observe.Traces;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.Finding;
 import io.holdfast.spi.ForceReply;
@@ -56,45 +49,39 @@ public final class Engine {
 
     public final LockStore store;
     public final EngineSettings settings;
-    final Callbacks callbacks;
-    public final Observers observers;
+    public final Callbacks callbacks;
+    public final LockEvents events;
     final RenewalTimer renewals;
     final Upkeep upkeep;
     final Compensation compensation;
     final KeptHolds retention;
-    final Incidents incidents;
-    final LongWaits longWaits;
     final LostHolds lostHolds;
-    final ForeignHolders foreignHolders;
     final AcquisitionNumbers numbers;
-    public final Cards cards;
-    final Traces traces;
 
     private final ConcurrentMap<String, NameEngine> names = new ConcurrentHashMap<>();
     private final AtomicReference<@Nullable CompletableFuture<Void>> closing = new AtomicReference<>();
     private final AtomicBoolean storeClosed = new AtomicBoolean();
     private final CompletableFuture<@Nullable Void> closed = new CompletableFuture<>();
 
-    /** @param lostHolds those of the client, which a reopening does not forget */
-    public Engine(LockStore store, EngineSettings settings, LostHolds lostHolds) {
+    /**
+     * @param lostHolds those of the client, which a reopening does not forget
+     * @param observers makes the receiver of the events
+     */
+    public Engine(LockStore store, EngineSettings settings, LostHolds lostHolds, LockEvents.Opener observers) {
         this.settings = settings;
         this.lostHolds = lostHolds;
         this.callbacks = new Callbacks(settings);
-        this.observers = new Observers(callbacks, settings);
-        this.store = new GuardedStore(store, observers);
+        this.events = observers.open(this);
+        this.store = new GuardedStore(store, events);
         settings.patience = new Patience(settings.storeTimeout, store::recovery);
         settings.patience.check(store);
         this.numbers = new AcquisitionNumbers(settings.freshBits);
-        this.renewals = new RenewalTimer(this.store, settings, observers);
+        this.renewals = new RenewalTimer(this.store, settings, events);
         this.upkeep = new Upkeep(settings);
         this.compensation = new Compensation(this.store, settings);
-        this.foreignHolders = new ForeignHolders(settings.time);
         this.retention = new KeptHolds(this.store, compensation, settings.time);
-        this.incidents = new Incidents(this.store, settings);
-        this.longWaits = new LongWaits(this::checkWaits, settings.time);
         store.listen(new Messages());
-        this.cards = new Cards(this.store, settings, this::addTo);
-        this.traces = new Traces(cards, callbacks, settings);
+        events.begin();
     }
 
     /** Starts an acquisition for the calling thread to wait for. */
@@ -131,7 +118,7 @@ public final class Engine {
         if (waiter.parked != null) {
             refuseWaitForItself(name, waiter);
         }
-        waiter.followed = traces.begin(name);
+        waiter.trace = events.asking(name, waiter.makesOneAttempt());
         do {
             ensureOpen();
         } while (!engine(name).submit(waiter));
@@ -158,7 +145,7 @@ public final class Engine {
         if (wanted.size() < 2 || !store.canAcquireAll(wanted)) {
             return List.of();
         }
-        List<Waiter> submitted = new MultiAttempt(store, traces, this::engine, wanted).submit(waiters);
+        List<Waiter> submitted = new MultiAttempt(store, events, this::engine, wanted).submit(waiters);
         wanted.forEach(this::closeIfClosing);
         return submitted;
     }
@@ -178,7 +165,7 @@ public final class Engine {
     public LockState inspect(String name) {
         ensureOpen();
         StoreState state = await(store.inspect(name));
-        Optional<ClientCard> card = await(cards.ofHolder(state.holder()));
+        Optional<ClientCard> card = await(events.cardOf(state.holder()));
         return new LockState(
                 name,
                 Optional.ofNullable(state.holder()),
@@ -192,7 +179,7 @@ public final class Engine {
 
     public List<ClientCard> cards() {
         ensureOpen();
-        return await(cards.read());
+        return await(events.cards());
     }
 
     /** @param holder the expected holder; null for whichever has the name */
@@ -231,7 +218,7 @@ public final class Engine {
     }
 
     private CompletionStage<ForcedRelease> described(String name, ForcedRelease.Outcome outcome, String holder) {
-        return cards.ofHolder(holder).thenApply(card -> new ForcedRelease(name, outcome, Optional.of(holder), card));
+        return events.cardOf(holder).thenApply(card -> new ForcedRelease(name, outcome, Optional.of(holder), card));
     }
 
     public StoreHealth storeHealth() {
@@ -255,12 +242,15 @@ public final class Engine {
     /** Returns the names in use here, sorted. */
     public List<LocalLock> localLocks() {
         List<LocalLock> locks = new ArrayList<>();
-        for (NameEngine name : names.values()) {
-            LocalLock view = name.view();
-            if (view != null) {
-                locks.add(view);
-            }
-        }
+        visit((at, lease, first, waiting, holder) -> {
+            long now = settings.time.nanoTime();
+            locks.add(new LocalLock(
+                    at.name(),
+                    Optional.ofNullable(lease).map(ActiveLease::asSeen),
+                    Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
+                    waiting,
+                    Duration.ofNanos(first == null ? 0 : now - first.arrivedNanos)));
+        });
         locks.sort(Comparator.comparing(LocalLock::name));
         return locks;
     }
@@ -268,16 +258,28 @@ public final class Engine {
     /** Returns the threads that wait for a lock here. */
     public List<ThreadWait> waitingThreads() {
         List<ThreadWait> all = new ArrayList<>();
-        names.values().forEach(name -> name.addWaitingThreads(all));
+        visitWaits((at, lease, first, waiting, holder) -> {
+            long now = settings.time.nanoTime();
+            for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+                if (waiter.parked != null) {
+                    all.add(new ThreadWait(at.name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
+                }
+            }
+        });
         return all;
     }
 
-    private long checkWaits() {
-        return names.values().stream().mapToLong(NameEngine::checkWaits).min().orElse(LongWaits.NONE);
+    /** Shows all names that somebody here holds or waits for, one after the other. */
+    public void visit(NameVisitor visitor) {
+        names.values().forEach(name -> name.visit(visitor));
     }
 
-    private void addTo(CardCollector card) {
-        names.values().forEach(name -> name.addTo(card));
+    /**
+     * Shows the names that somebody here waits for. Takes no lock of the others, because of very many names few have
+     * waiters; so it may pass over a wait that has just begun.
+     */
+    public void visitWaits(NameVisitor visitor) {
+        names.values().forEach(name -> name.visitWaits(visitor));
     }
 
     /** Runs this when the engine has been closed; at once if it is closed already. */
@@ -298,13 +300,10 @@ public final class Engine {
         Thread closer = Thread.currentThread();
         names.values().forEach(name -> name.handle(state -> state.onClosed(closed(), closer)));
         retention.close();
-        longWaits.close();
-        foreignHolders.close();
-        incidents.close();
-        CompletionStage<Void> removed = cards.close();
+        CompletionStage<Void> unobserved = events.close();
         compensation
                 .whenIdle()
-                .whenComplete((nothing, error) -> removed.whenComplete((gone, failed) -> done.complete(null)));
+                .whenComplete((nothing, error) -> unobserved.whenComplete((gone, failed) -> done.complete(null)));
         return done;
     }
 
@@ -436,7 +435,7 @@ public final class Engine {
             settings.patience.check(store);
             names.values()
                     .forEach(name -> name.handle(state -> state.contention().onHint()));
-            observers.reportReconnect(store.describe());
+            events.reconnected();
         }
     }
 }

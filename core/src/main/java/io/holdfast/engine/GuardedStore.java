@@ -1,6 +1,5 @@
 package io.holdfast.engine;
 
-import io.holdfast.observe.Observers;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply;
 import io.holdfast.spi.AcquireRequest;
@@ -37,11 +36,11 @@ import org.jspecify.annotations.Nullable;
 final class GuardedStore implements LockStore {
 
     private final LockStore store;
-    private final Observers observers;
+    private final LockEvents events;
 
-    GuardedStore(LockStore store, Observers observers) {
+    GuardedStore(LockStore store, LockEvents events) {
         this.store = store;
-        this.observers = observers;
+        this.events = events;
     }
 
     @Override
@@ -68,7 +67,7 @@ final class GuardedStore implements LockStore {
 
     @Override
     public void renewAll(List<RenewRequest> requests, RenewAnswers answers) {
-        RenewAnswers observed = observers.reportingAnswers(requests, answers);
+        RenewAnswers observed = events.renewing(requests, answers);
         try {
             store.renewAll(requests, observed);
         } catch (Throwable e) {
@@ -184,7 +183,7 @@ final class GuardedStore implements LockStore {
 
     private StoreException defect(String command, String name, String message) {
         StoreException failure = new StoreException(StoreException.Outcome.UNKNOWN, message, null);
-        observers.reportStoreFailure(command, name, failure);
+        events.storeFailed(command, name, failure);
         return failure;
     }
 
@@ -197,7 +196,7 @@ final class GuardedStore implements LockStore {
             String command, String name, Supplier<CompletionStage<T>> call, Consumer<T> check) {
         return StoreErrors.sent(call).handle((reply, error) -> {
             if (error != null) {
-                observers.reportStoreFailure(command, name, error);
+                events.storeFailed(command, name, error);
                 throw error instanceof CompletionException wrapped ? wrapped : new CompletionException(error);
             }
             check.accept(reply);

@@ -1,7 +1,6 @@
 package io.holdfast.engine;
 
 import io.holdfast.engine.NameEngine.Reservation;
-import io.holdfast.observe.Traces;
 import io.holdfast.spi.AcquireAllReply;
 import io.holdfast.spi.AcquireReply.Granted;
 import io.holdfast.spi.LockStore;
@@ -22,14 +21,14 @@ import org.jspecify.annotations.Nullable;
 final class MultiAttempt {
 
     private final LockStore store;
-    private final Traces traces;
+    private final LockEvents events;
     private final Function<String, NameEngine> engines;
     private final List<String> names;
     private final List<Reservation> made = new ArrayList<>();
 
-    MultiAttempt(LockStore store, Traces traces, Function<String, NameEngine> engines, List<String> names) {
+    MultiAttempt(LockStore store, LockEvents events, Function<String, NameEngine> engines, List<String> names) {
         this.store = store;
-        this.traces = traces;
+        this.events = events;
         this.engines = engines;
         this.names = names;
     }
@@ -38,7 +37,7 @@ final class MultiAttempt {
     List<Waiter> submit(Supplier<Waiter> waiters) {
         for (String name : names) {
             Waiter waiter = waiters.get();
-            waiter.followed = traces.begin(name);
+            waiter.trace = events.asking(name, true);
             Reservation one = engines.apply(name).reserve(waiter);
             if (one == null) {
                 made.forEach(before -> endNotTaken(before, false));

@@ -10,7 +10,6 @@ import io.holdfast.spi.Names;
 import io.holdfast.spi.ReleaseRequest;
 import io.holdfast.spi.RenewRequest;
 import io.holdfast.spi.TimeSource;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -88,7 +87,7 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     @Override
     public final void leave(Hold hold, ActiveLease lease) {
         engine.compensation.retain(hold.holderId());
-        engine.cards.onLeft(lease);
+        engine.events.left(lease);
         engine.store.leave(name, hold.holderId(), lease::isInUse);
     }
 
@@ -186,35 +185,29 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     public final void completeWaiter(Waiter waiter, ActiveLease lease) {
         conclude(waiter, Waiter.State.GRANTED);
         later(() -> waiter.complete(null));
-        if (waiter.logged) {
-            String line = text(waiter).gotIt();
-            later(() -> engine.longWaits.log(line));
-        }
-        engine.cards.countAcquired(name, lease.isHandedOn(), lease.grantedNanos - waiter.arrivedNanos);
-        engine.observers.reportAcquired(this, waiter, lease, state().waiting());
-        if (waiter.followed != null) {
-            waiter.followed.reportEnd(this, waiter, null, lease);
-        }
+        engine.events.acquired(
+                this,
+                waiter.trace,
+                lease.fencingToken(),
+                waiter.arrivedNanos,
+                lease.grantedNanos,
+                lease.isHandedOn(),
+                state().waiting(),
+                waiter.parked);
     }
 
     @Override
     public final void failWaiter(Waiter waiter, Waiter.State outcome, @Nullable LockException why) {
         conclude(waiter, outcome);
         LockException error = why != null ? why : text(waiter).notAcquired();
-        String message = String.valueOf(error.getMessage());
         later(() -> waiter.complete(error));
-        if (waiter.logged) {
-            boolean gaveUp = outcome == Waiter.State.WITHDRAWN;
-            String line = text(waiter).gotItNot(gaveUp ? "the caller was interrupted or gave up" : message);
-            later(() -> engine.longWaits.log(line));
-        }
         if (!waiter.failsQuietly) {
-            engine.cards.countNotAcquired(name);
-            LockListener.Outcome how = LockListener.Outcome.valueOf(outcome.name());
-            engine.observers.reportNotAcquired(this, waiter, how, message);
-            if (waiter.followed != null) {
-                waiter.followed.reportEnd(this, waiter, how, null);
-            }
+            engine.events.notAcquired(
+                    this,
+                    waiter.trace,
+                    waiter.arrivedNanos,
+                    LockListener.Outcome.valueOf(outcome.name()),
+                    String.valueOf(error.getMessage()));
         }
     }
 
@@ -230,10 +223,10 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
         }
     }
 
-    final WaitText text(Waiter waiter) {
+    private WaitText text(Waiter waiter) {
         NameState state = state();
         String holder = state.contention().holder();
-        String described = holder == null ? null : engine.cards.describe(holder);
+        String described = holder == null ? null : engine.events.describe(holder);
         return new WaitText(name, waiter, state.tenure.lease(), holder, described, now());
     }
 
@@ -241,11 +234,9 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     public final void endLease(ActiveLease lease, boolean wasGone) {
         later(() -> lease.end(wasGone));
         if (wasGone) {
-            String why = "the store did not know it at its release";
-            later(() -> engine.incidents.reportLoss(lease, why, true));
-            engine.observers.reportLoss(this, lease, why);
+            reportLost(lease, "the store did not know it at its release", true);
         } else {
-            engine.observers.reportRelease(this, lease);
+            reportReleased(lease);
         }
     }
 
@@ -273,7 +264,15 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
                         + " becomes free when its present lease ends if that fails)",
                 describeStore(),
                 StoreErrors.origin(error))));
-        engine.observers.reportRelease(this, lease);
+        reportReleased(lease);
+    }
+
+    private void reportReleased(ActiveLease lease) {
+        engine.events.released(this, lease.fencingToken(), lease.grantedNanos);
+    }
+
+    private void reportLost(ActiveLease lease, String why, boolean answered) {
+        engine.events.lost(this, lease.fencingToken(), lease.grantedNanos, why, answered);
     }
 
     @Override
@@ -283,19 +282,14 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
             engine.lostHolds.add(owner, name, lease.holds());
         }
         later(lease::runLossCallbacks);
-        later(() -> engine.incidents.reportLoss(lease, why, answered));
-        engine.observers.reportLoss(this, lease, why);
+        reportLost(lease, why, answered);
     }
 
     @Override
     public final void reportRenewalFailure(Hold hold, Throwable cause) {
-        if (!hold.renewalFailing) {
-            hold.renewalFailing = true;
-            if (engine.incidents.countFailing()) {
-                later(() -> engine.incidents.logOutage(name, cause));
-            }
-        }
-        engine.observers.reportRenewalFailure(this, StoreErrors.of(cause));
+        boolean first = !hold.renewalFailing;
+        hold.renewalFailing = true;
+        engine.events.renewalFailed(this, first, StoreErrors.of(cause));
     }
 
     @Override
@@ -306,25 +300,25 @@ abstract class NameEffects extends EventLock<NameState> implements Effects {
     private void endRenewalFailure(Hold hold, boolean renewed) {
         if (hold.renewalFailing) {
             hold.renewalFailing = false;
-            Duration outage = engine.incidents.countNoLongerFailing(renewed);
-            if (outage != null) {
-                later(() -> engine.incidents.logRecovery(outage));
-            }
+            engine.events.renewalRecovered(this, renewed);
         }
     }
 
     @Override
     public final void reportForgotten(ActiveLease lease) {
-        later(() -> engine.incidents.reportForgotten(lease));
+        engine.events.forgotten(this, lease.fencingToken(), lease.origin == null ? null : lease.origin.place());
     }
 
     @Override
     public final void reportHolder(String holder) {
-        engine.foreignHolders.onHolder(name, holder);
         Waiter first = state().firstWaiter();
-        if (first != null && !first.makesOneAttempt() && !holder.isEmpty()) {
-            later(() -> engine.cards.learn(holder));
+        engine.events.holderSeen(this, holder, first != null && !first.makesOneAttempt());
+        if (engine.events.followsHolders()) {
+            for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+                if (waiter.trace != null) {
+                    waiter.trace.waitsFor(holder);
+                }
+            }
         }
-        engine.observers.reportHolder(holder, state());
     }
 }

@@ -1,16 +1,10 @@
 package io.holdfast.engine;
 
-import io.holdfast.LocalLock;
 import io.holdfast.LockException;
-import io.holdfast.observe.CardCollector;
-import io.holdfast.observe.LongWaits;
 import io.holdfast.spi.AcquireRequest;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.RenewReply;
 import io.holdfast.spi.RenewRequest;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,11 +64,22 @@ final class NameEngine extends NameEffects implements NameEvents {
             state.onArrived(waiter);
             armDeadline(waiter);
             if (waiter.state == Waiter.State.PENDING) {
-                engine.longWaits.onWaiting(waiter.arrivedNanos);
-                engine.observers.reportWait(waiter, state);
+                engine.events.waiting(waiter.arrivedNanos);
+                noteHolder(waiter);
             }
             return true;
         });
+    }
+
+    /** Tells who follows the wait which holder is in the way. */
+    private void noteHolder(Waiter waiter) {
+        WaitTrace trace = waiter.trace;
+        ActiveLease lease = state.tenure.lease();
+        if (trace != null && lease != null) {
+            trace.waitsForOwn(lease.holderId(), lease.origin == null ? null : lease.origin.traceParent());
+        } else if (trace != null) {
+            trace.waitsFor(state.contention().holder());
+        }
     }
 
     /** The place of a name in a {@link MultiAttempt}: the attempt and its request, which is sent with the others. */
@@ -204,87 +209,28 @@ final class NameEngine extends NameEffects implements NameEvents {
 
     // --- for observers ---
 
-    /** Returns null if nobody here holds the name or waits for it any more. */
-    @Nullable
-    LocalLock view() {
-        return find(state -> {
-            ActiveLease lease = state.tenure.lease();
-            Waiter first = state.firstWaiter();
-            if (lease == null && first == null) {
-                return null;
-            }
-            long now = time().nanoTime();
-            return new LocalLock(
-                    name(),
-                    Optional.ofNullable(lease).map(ActiveLease::asSeen),
-                    Duration.ofNanos(lease == null ? 0 : now - lease.grantedNanos),
-                    state.waiting(),
-                    Duration.ofNanos(first == null ? 0 : now - first.arrivedNanos));
-        });
-    }
-
-    /** Adds what this client does with the name to its card. */
-    void addTo(CardCollector card) {
+    /** Shows the name, unless nobody here holds it or waits for it. */
+    void visit(NameVisitor visitor) {
         handle(state -> {
             ActiveLease lease = state.tenure.lease();
             Waiter first = state.firstWaiter();
             if (lease != null || first != null) {
                 String holder = lease != null ? null : state.contention().holder();
-                card.add(name(), lease, first, state.waiting(), holder);
+                visitor.visit(this, lease, first, state.waiting(), holder);
             }
         });
     }
 
-    /** Adds the threads that wait here. */
-    void addWaitingThreads(List<ThreadWait> all) {
-        if (state.nobodyWaits()) {
-            return;
+    /** Shows the name if somebody waits for it, as far as that can be seen without the lock. */
+    void visitWaits(NameVisitor visitor) {
+        if (!state.nobodyWaits()) {
+            visit(visitor);
         }
-        handle(state -> {
-            long now = time().nanoTime();
-            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                if (waiter.parked != null) {
-                    all.add(new ThreadWait(name(), waiter.parked, waiter.threadId(), now - waiter.arrivedNanos));
-                }
-            }
-        });
     }
 
     /** Returns the delay of the renewal of the lease that is out; zero if none is due. */
     long renewalLagNanos() {
         return ask(0L, state -> state.tenure.renewalLagNanos());
-    }
-
-    /**
-     * Logs the waits here that have become long.
-     *
-     * @return when the first of the others began, or {@link LongWaits#NONE}
-     */
-    long checkWaits() {
-        // With no lock: of very many names, few have waiters. One that is not seen yet has not waited for a minute.
-        if (state.nobodyWaits()) {
-            return LongWaits.NONE;
-        }
-        return ask(LongWaits.NONE, state -> {
-            long next = LongWaits.NONE;
-            long now = time().nanoTime();
-            for (Waiter waiter = state.firstWaiter(); waiter != null; waiter = waiter.after) {
-                if (waiter.longWaitSeen) {
-                    continue;
-                }
-                if (now - waiter.arrivedNanos < LongWaits.LONG.toNanos()) {
-                    next = Math.min(next, waiter.arrivedNanos);
-                    continue;
-                }
-                waiter.longWaitSeen = true;
-                if (engine.longWaits.admits()) {
-                    waiter.logged = true;
-                    String line = text(waiter).waitsForLong();
-                    later(() -> engine.longWaits.log(line));
-                }
-            }
-            return next;
-        });
     }
 
     // --- after each event ---

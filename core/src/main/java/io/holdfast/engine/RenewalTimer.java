@@ -1,6 +1,5 @@
 package io.holdfast.engine;
 
-import io.holdfast.observe.Observers;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.RenewRequest;
@@ -27,7 +26,7 @@ final class RenewalTimer {
 
     private final LockStore store;
     private final TimeSource time;
-    private final Observers observers;
+    private final LockEvents events;
 
     /** How many holds are read ahead of the answers to their renewals. */
     private static final int PREFETCHED = 32;
@@ -50,10 +49,10 @@ final class RenewalTimer {
     /** When the clocks were last compared; null before the first hold, and after a time without holds. */
     private @Nullable ClockReading compared; // by lock
 
-    RenewalTimer(LockStore store, EngineSettings settings, Observers observers) {
+    RenewalTimer(LockStore store, EngineSettings settings, LockEvents events) {
         this.store = store;
         this.time = settings.time;
-        this.observers = observers;
+        this.events = events;
         this.earlyNanos = settings.renewEarlyNanos();
         this.jumpNanos = settings.rules.driftMarginNanos(settings.leaseNanos);
     }
@@ -115,7 +114,7 @@ final class RenewalTimer {
         long jumpedNanos = takeDue(sent, due);
         boolean jumped = jumpedNanos > 0;
         if (jumped) {
-            observers.reportClockJump(jumpedNanos);
+            events.clockJumped(jumpedNanos);
         }
         prefetch(due);
         List<RenewRequest> requests = new ArrayList<>(due.size());

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param elsewhere the holder of the lock when the store last answered, if it is known
  * @param described that holder, as a message shows it
  */
-record WaitText(
+public record WaitText(
         String name,
         Waiter waiter,
         @Nullable ActiveLease here,
@@ -52,21 +52,10 @@ record WaitText(
     }
 
     /** Returns the line for a wait that continues. */
-    String waitsForLong() {
+    public String waitsForLong() {
         return waiter.describe() + " has waited for the lock " + Quoted.name(name) + " for "
                 + age(waiter.arrivedNanos)
                 + (here == null ? described == null ? "" : ", held by " + described : ", which is held by " + holder());
-    }
-
-    /** Returns the line for a long wait that ended with the lock. */
-    String gotIt() {
-        return waiter.describe() + " got the lock " + Quoted.name(name) + " after " + age(waiter.arrivedNanos);
-    }
-
-    /** Returns the line for a long wait that ended without the lock. */
-    String gotItNot(String why) {
-        return waiter.describe() + " did not get the lock " + Quoted.name(name) + " within " + age(waiter.arrivedNanos)
-                + ": " + why;
     }
 
     private String holder() {

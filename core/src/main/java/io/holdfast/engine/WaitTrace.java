@@ -1,26 +1,24 @@
 package io.holdfast.engine;
 
-import io.holdfast.LockListener;
-import io.holdfast.LockTracer;
 import org.jspecify.annotations.Nullable;
 
-/** A wait as the user's {@link LockTracer} follows it. All methods but the first are called under the name's lock. */
+/** A wait as its observers follow it, from {@link LockEvents#asking} on. */
 public interface WaitTrace {
 
     /** Returns the caller's trace in the form {@code traceparent}; null if there is none. */
     @Nullable
     String traceParent();
 
-    /** Notes that the caller waits for the end of a lease of this client. */
-    void noteHolder(ActiveLease lease);
-
-    /** Notes the holder that the store has named, perhaps the same as before. */
-    void noteHolder(String holderId);
-
     /**
-     * Reports the end of the wait to the tracer.
+     * The caller waits for the end of a lease of this client. Under the name's lock.
      *
-     * @param failure how the wait ended without a lease; null if it ended with one
+     * @param traceParent the trace in which that lease was acquired
      */
-    void reportEnd(EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease);
+    void waitsForOwn(String holderId, @Nullable String traceParent);
+
+    /** The caller waits for the end of this hold, perhaps the same as before; null if it is not known. Under the name's lock. */
+    void waitsFor(@Nullable String holderId);
+
+    /** The caller receives the outcome. Called by the thread that waited, or that completes the stage. */
+    void onDelivered();
 }

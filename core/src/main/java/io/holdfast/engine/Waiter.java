@@ -10,7 +10,6 @@ import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.LockStoreException;
 import io.holdfast.LockTimeoutException;
-import io.holdfast.observe.Recorder;
 import io.holdfast.spi.ClockReading;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -82,12 +81,6 @@ public final class Waiter {
     /** For how long the store had not answered at the end of the wait; zero if no command waited for long. */
     long unheardNanos; // by the engine's lock
 
-    /** Whether the log says that it has waited for long: then the log also says how the wait ends. */
-    boolean logged; // by the engine's lock
-
-    /** Whether its long wait was logged or counted. */
-    boolean longWaitSeen; // by the engine's lock
-
     State state = State.PENDING; // by the engine's lock
     TimeSource.@Nullable Timer timer; // by the engine's lock
 
@@ -111,12 +104,9 @@ public final class Waiter {
 
     private final @Nullable CompletableFuture<Lease> future;
 
-    /** The wait as an event of the flight recorder; null if waits are not recorded. Published with the outcome. */
-    public final Recorder.@Nullable Acquire recording = Recorder.INSTANCE.beginAcquire(); // by the engine's lock
-
-    /** The wait as the user's tracer follows it; null without one. Set before the waiter is submitted. */
+    /** The wait as observers follow it; null if none does. Set before the waiter is submitted, or by them. */
     @Nullable
-    WaitTrace followed;
+    public WaitTrace trace; // by the engine's lock; published with the outcome
 
     /** The engine it was submitted to; written before the waiter is handed to its caller. */
     private @Nullable NameEvents engine;
@@ -185,32 +175,11 @@ public final class Waiter {
         }
     }
 
-    /** Notes the holder, as far as this client knows it. Under the engine's lock. */
-    public void noteHolder(@Nullable String holder) {
-        if (recording != null) {
-            recording.setHolder(holder);
-        }
-        // A single attempt is no wait, so nobody asks whose trace it met.
-        if (followed != null && holder != null && !makesOneAttempt()) {
-            followed.noteHolder(holder);
-        }
-    }
-
-    /** Notes the lease of this client that is in the way. Under the engine's lock. */
-    public void noteHolder(ActiveLease lease) {
-        if (recording != null) {
-            recording.setHolder(lease.hold.holderId());
-        }
-        if (followed != null) {
-            followed.noteHolder(lease);
-        }
-    }
-
     /** Returns where the lease comes from; null if nothing was to be remembered. */
     @Nullable
     Origin origin() {
-        String trace = followed == null ? null : followed.traceParent();
-        return acquisition == null && trace == null ? null : new Origin(acquisition, trace);
+        String caller = trace == null ? null : trace.traceParent();
+        return acquisition == null && caller == null ? null : new Origin(acquisition, caller);
     }
 
     /** Makes the lease that this waiter is granted. */
@@ -260,7 +229,7 @@ public final class Waiter {
     }
 
     /** Names the caller, at the beginning of a sentence. */
-    String describe() {
+    public String describe() {
         if (parked == null) {
             return "An asynchronous caller";
         }
@@ -272,7 +241,7 @@ public final class Waiter {
     void complete(@Nullable LockException why) {
         error = why;
         if (future != null) {
-            record();
+            tellDelivered();
             if (why == null) {
                 future.complete(requireNonNull(lease));
             } else {
@@ -328,13 +297,13 @@ public final class Waiter {
         try {
             parkUntilDone(interruptibly);
         } finally {
-            record();
+            tellDelivered();
         }
     }
 
-    private void record() {
-        if (recording != null) {
-            recording.record();
+    private void tellDelivered() {
+        if (trace != null) {
+            trace.onDelivered();
         }
     }
 

@@ -7,6 +7,9 @@
  * WaitQueue}. It says what is to be done by the interface {@code Effects}. The second half runs that: {@code Engine},
  * {@code NameEngine}, {@code RenewalTimer}, {@code Compensation}, {@code KeptHolds} and {@code GuardedStore}. The first
  * half does not know the second. The head of {@link io.holdfast} lists the classes that an acquire passes.
+ *
+ * <p>The engine knows nothing of those who observe it: it tells what happens by {@code LockEvents}, and shows what it
+ * holds to a {@code NameVisitor}.
  */
 @NullMarked
 package io.holdfast.engine;

@@ -3,6 +3,8 @@ package io.holdfast.observe;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.engine.ActiveLease;
+import io.holdfast.engine.EventLock;
+import io.holdfast.engine.NameVisitor;
 import io.holdfast.engine.Origin;
 import io.holdfast.engine.Waiter;
 import java.time.Duration;
@@ -14,7 +16,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /** Collects what a card says of a client's names: the oldest holds and the longest waits of very many. */
-public final class CardCollector {
+final class CardCollector implements NameVisitor {
 
     static final int SHOWN_MAX = 200;
 
@@ -34,9 +36,14 @@ public final class CardCollector {
         this.threads = threads;
     }
 
-    /** Takes what one name does here. To be called with the name's lock held. */
-    public void add(
-            String name, @Nullable ActiveLease lease, @Nullable Waiter first, int waiters, @Nullable String holder) {
+    @Override
+    public void visit(
+            EventLock<?> at,
+            @Nullable ActiveLease lease,
+            @Nullable Waiter first,
+            int waiters,
+            @Nullable String holder) {
+        String name = at.name();
         if (lease != null) {
             addHeld(name, lease, lease.mostRemainingNanos(), first, waiters);
         } else if (first != null) {

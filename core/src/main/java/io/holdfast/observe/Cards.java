@@ -7,6 +7,7 @@ import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.Activity;
 import io.holdfast.ClientCard.WaitedLock;
 import io.holdfast.engine.ActiveLease;
+import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.Log;
 import io.holdfast.engine.ProcessIdentity;
@@ -14,7 +15,6 @@ import io.holdfast.engine.Quoted;
 import io.holdfast.engine.StoreErrors;
 import io.holdfast.spi.CardStore;
 import io.holdfast.spi.HolderId;
-import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoredCard;
 import io.holdfast.spi.TimeSource;
@@ -31,7 +31,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -45,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * reason a client that closes while work under its locks goes on does not remove its card: the last one tells of these
  * locks only.
  */
-public final class Cards {
+final class Cards {
 
     private static final long PERIOD_NANOS_MIN = Duration.ofSeconds(5).toNanos();
 
@@ -61,9 +60,11 @@ public final class Cards {
     private static final int TITLES_MAX = 1_000;
 
     private final EngineSettings settings;
-    private final String server;
-    private final @Nullable CardStore store;
-    private final Consumer<CardCollector> names;
+    private final Engine engine;
+
+    /** Null until {@link #begin}, and if the store keeps no cards. */
+    private @Nullable CardStore store;
+
     private final Activities activities = new Activities();
 
     /** The titles of other clients by their ids. A client never changes its title. */
@@ -90,12 +91,14 @@ public final class Cards {
     private Duration writtenKeep = KEEP_MIN;
     private volatile long periodNanos = PERIOD_NANOS_MIN;
 
-    /** @param names adds what this client does with each name */
-    public Cards(LockStore store, EngineSettings settings, Consumer<CardCollector> names) {
-        this.settings = settings;
-        this.server = store.describe();
-        this.store = store.cards().orElse(null);
-        this.names = names;
+    Cards(Engine engine) {
+        this.engine = engine;
+        this.settings = engine.settings;
+    }
+
+    /** Writes who the client is, and then a card every period. */
+    void begin() {
+        store = engine.store.cards().orElse(null);
         if (isWriting()) {
             write(this::writeIdentity);
         }
@@ -103,20 +106,20 @@ public final class Cards {
 
     // --- this client's card ---
 
-    public void countAcquired(String name, boolean handedOn, long waitedNanos) {
+    void countAcquired(String name, boolean handedOn, long waitedNanos) {
         if (isWriting()) {
             activities.countAcquired(name, handedOn, waitedNanos);
         }
     }
 
-    public void countNotAcquired(String name) {
+    void countNotAcquired(String name) {
         if (isWriting()) {
             activities.countNotAcquired(name);
         }
     }
 
     /** A close of the client leaves the hold of this lease to the work under it. */
-    public void onLeft(ActiveLease lease) {
+    void onLeft(ActiveLease lease) {
         left.add(lease);
     }
 
@@ -167,7 +170,7 @@ public final class Cards {
         // A whole number of milliseconds after the card before, so that the ages of both can be compared.
         long now = writtenNanos + (settings.time.nanoTime() - writtenNanos) / 1_000_000 * 1_000_000;
         CardCollector collected = new CardCollector(now, settings.cards == CardDetail.THREADS);
-        names.accept(collected);
+        engine.visit(collected);
         ClientCard card = card(collected, activities.take());
         readTitles(card.waiting());
         if (CardText.write(card, (now - writtenNanos) / 1_000_000).equals(writtenText)) {
@@ -222,7 +225,8 @@ public final class Cards {
         }
         Log.LOG.log(
                 INFO,
-                server + " keeps no card of this client, so tools show its holder ids only; locks are not affected: "
+                engine.store.describe()
+                        + " keeps no card of this client, so tools show its holder ids only; locks are not affected: "
                         + why.getMessage());
         return true;
     }
@@ -230,12 +234,13 @@ public final class Cards {
     /**
      * Ends the writing. Once no write of a card is on its way, removes the card, or writes the last one of what is left.
      */
-    public CompletionStage<Void> close() {
+    CompletionStage<Void> close() {
         return stop().thenCompose(last -> {
             if (isWriting() && !left.isEmpty()) {
                 return StoreErrors.sent(this::writeLeft);
             }
-            return store != null && sent ? StoreErrors.sent(store::remove) : last();
+            CardStore cards = store;
+            return cards != null && sent ? StoreErrors.sent(cards::remove) : last();
         });
     }
 
@@ -272,7 +277,7 @@ public final class Cards {
     // --- the cards of others ---
 
     /** Returns the cards of all clients, the most recently heard first; empty if the store keeps none. */
-    public CompletionStage<List<ClientCard>> read() {
+    CompletionStage<List<ClientCard>> read() {
         return store == null
                 ? CompletableFuture.completedFuture(List.of())
                 : StoreErrors.sent(store::read)
@@ -285,19 +290,20 @@ public final class Cards {
     }
 
     /** Returns the card of the client of a holder id, if there is one. Does not fail: a card is an extra. */
-    public CompletionStage<Optional<ClientCard>> ofHolder(@Nullable String holder) {
+    CompletionStage<Optional<ClientCard>> ofHolder(@Nullable String holder) {
         return ofClient(holder == null ? "" : HolderId.client(holder));
     }
 
     private CompletionStage<Optional<ClientCard>> ofClient(String client) {
-        if (store == null || client.isEmpty() || HolderId.isForeign(client)) {
+        CardStore cards = store;
+        if (cards == null || client.isEmpty() || HolderId.isForeign(client)) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
         if (learned.size() >= TITLES_MAX) {
             learned.clear();
         }
         learned.add(client);
-        return StoreErrors.sent(() -> store.read(client)).handle((stored, error) -> {
+        return StoreErrors.sent(() -> cards.read(client)).handle((stored, error) -> {
             Optional<StoredCard> found = error == null ? stored : Optional.empty();
             Optional<ClientCard> card = found.map(CardText::read);
             card.ifPresent(read -> {
@@ -324,7 +330,7 @@ public final class Cards {
      * Reads who a holder is for which a caller begins to wait, once for each client: the next try is that of this
      * client's own period. The caller does not wait for that. Called without a lock.
      */
-    public void learn(String holder) {
+    void learn(String holder) {
         String client = HolderId.client(holder);
         if (isWriting() && !titles.containsKey(client) && !learned.contains(client)) {
             readTitle(client);
@@ -336,7 +342,7 @@ public final class Cards {
     }
 
     /** Describes a holder as well as it is known here, for a message. */
-    public String describe(String holder) {
+    String describe(String holder) {
         String title = titles.get(HolderId.client(holder));
         return title == null ? Quoted.holder(holder) : title;
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Warns of holders that are no clients of Holdfast, once for each name. During a migration from another library they
  * are expected on every name; otherwise such a holder is a key that should not be there.
  */
-public final class ForeignHolders {
+final class ForeignHolders {
 
     private static final int REMEMBERED_MAX = 1_000;
     private static final int SHOWN_MAX = 100;
@@ -20,20 +20,20 @@ public final class ForeignHolders {
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
     private final LinkedHashSet<String> warned = new LinkedHashSet<>(); // by lock; the last names, oldest first
 
-    public ForeignHolders(TimeSource time) {
+    ForeignHolders(TimeSource time) {
         lines = new BoundedLog(
                 System.Logger.Level.WARNING, time, n -> n + " more locks have a holder that is no client of Holdfast");
     }
 
     /** Called when the store reports a holder of the name. */
-    public void onHolder(String name, String holder) {
+    void onHolder(String name, String holder) {
         if (HolderId.isForeign(holder) && isNew(name)) {
             lines.log(() -> "The lock " + Quoted.name(name) + " is held by " + Quoted.holder(shown(holder))
                     + ", which is no client of Holdfast; clients wait until the store ends that hold");
         }
     }
 
-    public void close() {
+    void close() {
         lines.flush();
     }
 

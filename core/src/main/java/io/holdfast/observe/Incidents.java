@@ -5,12 +5,12 @@ import static java.lang.System.Logger.Level.WARNING;
 
 import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.BoundedLog;
+import io.holdfast.engine.Engine;
 import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.Quoted;
-import io.holdfast.engine.StoreErrors;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.HolderId;
-import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreException;
 import io.holdfast.spi.StoreState;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: {@link #failing} is the number of holds whose last renewal failed ({@code Hold.renewalFailing}). An
  * outage begins with the first of them and ends when there are none.
  */
-public final class Incidents {
+final class Incidents {
 
-    private final LockStore store;
+    private final Engine engine;
     private final TimeSource time;
     private final String clientId;
     private final BoundedLog losses;
@@ -38,10 +38,10 @@ public final class Incidents {
     private long failingNanos; // by lock; since when there are any
     private boolean recovered; // by lock; a hold of the present outage was renewed again
 
-    public Incidents(LockStore store, EngineSettings settings) {
-        this.store = store;
-        this.time = settings.time;
-        this.clientId = settings.clientId;
+    Incidents(Engine engine) {
+        this.engine = engine;
+        this.time = engine.settings.time;
+        this.clientId = engine.settings.clientId;
         String within = " more within " + DurationText.of(BoundedLog.WINDOW);
         losses = new BoundedLog(
                 WARNING,
@@ -63,23 +63,23 @@ public final class Incidents {
      * @param ask whether to ask the store for the present holder. Not if the store has just failed to answer: the line
      *     would come late and say no more
      */
-    public void reportLoss(ActiveLease lease, String why, boolean ask) {
-        String line = lease.describe() + " was lost: " + why;
+    void reportLoss(String name, long fencingToken, String why, boolean ask) {
+        String line = ActiveLease.describe(name, fencingToken) + " was lost: " + why;
         if (!losses.admits(() -> line)) {
             return;
         }
         if (ask) {
-            store.inspect(lease.name()).whenComplete((state, error) -> losses.write(line + present(state)));
+            engine.store.inspect(name).whenComplete((state, error) -> losses.write(line + present(state)));
         } else {
             losses.write(line);
         }
     }
 
     /** Logs a lease that is renewed without end although nothing in this program refers to the user's part of it. */
-    public void reportForgotten(ActiveLease lease) {
-        Throwable place = lease.origin == null ? null : lease.origin.place();
+    void reportForgotten(String name, long fencingToken, @Nullable Throwable place) {
         forgotten.log(
-                () -> lease.describe() + " is held and renewed, but nothing in this program refers to it any more,"
+                () -> ActiveLease.describe(name, fencingToken)
+                        + " is held and renewed, but nothing in this program refers to it any more,"
                         + " so nothing will release it (expected: release() or try-with-resources; a program that means"
                         + " to hold the lock to its end keeps the lease in a field"
                         + (place == null
@@ -103,7 +103,7 @@ public final class Incidents {
     }
 
     /** Counts a hold whose renewal failed after one that had not. Returns true if it is the first hold of an outage. */
-    public boolean countFailing() {
+    boolean countFailing() {
         lock.lock();
         try {
             if (failing++ > 0) {
@@ -123,7 +123,7 @@ public final class Incidents {
      * @return the length of the outage if it is over; null if it continues, or if no hold of it was renewed again
      */
     @Nullable
-    public Duration countNoLongerFailing(boolean renewed) {
+    Duration countNoLongerFailing(boolean renewed) {
         lock.lock();
         try {
             recovered |= renewed;
@@ -133,18 +133,18 @@ public final class Incidents {
         }
     }
 
-    public void logOutage(String name, Throwable cause) {
+    void logOutage(String name, StoreException cause) {
         outages.log(() -> "A renewal of the lock " + Quoted.name(name)
                 + " failed and is tried again while its lease lasts: "
-                + StoreErrors.of(cause).getMessage());
+                + cause.getMessage());
     }
 
-    public void logRecovery(Duration lasted) {
+    void logRecovery(Duration lasted) {
         recoveries.log(() -> "Renewals succeed again, after " + DurationText.rounded(lasted));
     }
 
     /** Logs the counts so far, because the client is closed. */
-    public void close() {
+    void close() {
         losses.flush();
         forgotten.flush();
         outages.flush();

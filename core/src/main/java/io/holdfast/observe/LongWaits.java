@@ -2,12 +2,18 @@ package io.holdfast.observe;
 
 import static java.lang.System.Logger.Level.INFO;
 
+import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.BoundedLog;
+import io.holdfast.engine.Engine;
+import io.holdfast.engine.EventLock;
+import io.holdfast.engine.NameVisitor;
+import io.holdfast.engine.Quoted;
+import io.holdfast.engine.WaitText;
+import io.holdfast.engine.Waiter;
 import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,17 +23,18 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: until a waiter's minute has been checked, {@link #timer} is set, for no later than the end of that
  * minute (or {@link #AGAIN} after the last check, if that is later).
  */
-public final class LongWaits {
+final class LongWaits {
 
-    public static final Duration LONG = Duration.ofMinutes(1);
+    static final Duration LONG = Duration.ofMinutes(1);
 
     /** None of the waiters needs another check. */
-    public static final long NONE = Long.MAX_VALUE;
+    private static final long NONE = Long.MAX_VALUE;
 
     /** Between two checks of the names of a client, of which there may be very many. */
     private static final Duration AGAIN = Duration.ofSeconds(1);
 
-    private final LongSupplier checkNames;
+    private final Engine engine;
+    private final Cards cards;
     private final TimeSource time;
     private final BoundedLog lines;
     private final ReentrantLock lock = new ReentrantLock(); // a leaf
@@ -35,35 +42,73 @@ public final class LongWaits {
     private long timerNanos; // by lock; when the timer runs, if there is one
     private volatile boolean closed;
 
-    /**
-     * @param checkNames checks the waits of all names, and returns when the first of those that are not long yet began,
-     *     or {@link #NONE}
-     */
-    public LongWaits(LongSupplier checkNames, TimeSource time) {
-        this.checkNames = checkNames;
-        this.time = time;
+    LongWaits(Engine engine, Cards cards) {
+        this.engine = engine;
+        this.cards = cards;
+        this.time = engine.settings.time;
         lines = new BoundedLog(
                 INFO, time, n -> n + " more callers have waited for a lock for " + DurationText.of(LONG));
     }
 
     /** Notes that a wait began. Runs in every acquire, so it usually reads one field only. */
-    public void onWaiting(long arrivedNanos) {
+    void onWaiting(long arrivedNanos) {
         if (timer == null && !closed) {
             arm(arrivedNanos + LONG.toNanos());
         }
     }
 
-    /** Returns whether a wait that has become long is logged in full. If not, it is counted. */
-    public boolean admits() {
-        return lines.admits(() -> "A wait for a lock that is longer than " + DurationText.of(LONG));
+    /** One look at the waiters of all names. */
+    private final class Check implements NameVisitor {
+
+        /** When the first of the waits that are not long yet began, or {@link #NONE}. */
+        private long next = NONE;
+
+        @Override
+        public void visit(
+                EventLock<?> at,
+                @Nullable ActiveLease lease,
+                @Nullable Waiter first,
+                int waiting,
+                @Nullable String holder) {
+            long now = time.nanoTime();
+            for (Waiter waiter = first; waiter != null; waiter = waiter.after) {
+                FollowedWait followed = (FollowedWait) waiter.trace;
+                if (followed != null && followed.isLong) {
+                    continue;
+                }
+                if (now - waiter.arrivedNanos < LONG.toNanos()) {
+                    next = Math.min(next, waiter.arrivedNanos);
+                    continue;
+                }
+                if (followed == null) {
+                    followed = new FollowedWait(null, null, false);
+                    waiter.trace = followed;
+                }
+                followed.isLong = true;
+                if (lines.admits(() -> "A wait for a lock that is longer than " + DurationText.of(LONG))) {
+                    followed.logged = waiter.describe();
+                    String described = holder == null ? null : cards.describe(holder);
+                    WaitText text = new WaitText(at.name(), waiter, lease, holder, described, now);
+                    String line = text.waitsForLong();
+                    at.later(() -> lines.write(line));
+                }
+            }
+        }
     }
 
-    /** With no lock of a name held. */
-    public void log(String line) {
-        lines.write(line);
+    /** Logs how a wait ended, if its beginning was logged. Under the lock of the name. */
+    void onEnd(EventLock<?> at, FollowedWait wait, long arrivedNanos, @Nullable String why) {
+        if (wait.logged != null) {
+            String age = DurationText.rounded(Duration.ofNanos(time.nanoTime() - arrivedNanos));
+            String line = wait.logged
+                    + (why == null
+                            ? " got the lock " + Quoted.name(at.name()) + " after " + age
+                            : " did not get the lock " + Quoted.name(at.name()) + " within " + age + ": " + why);
+            at.later(() -> lines.write(line));
+        }
     }
 
-    public void close() {
+    void close() {
         closed = true;
         lock.lock();
         try {
@@ -101,7 +146,9 @@ public final class LongWaits {
         } finally {
             lock.unlock();
         }
-        long next = checkNames.getAsLong();
+        Check check = new Check();
+        engine.visitWaits(check);
+        long next = check.next;
         if (next != NONE && !closed) {
             arm(Math.max(next + LONG.toNanos(), time.nanoTime() + AGAIN.toNanos()));
         }

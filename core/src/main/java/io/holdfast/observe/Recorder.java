@@ -1,6 +1,5 @@
 package io.holdfast.observe;
 
-import io.holdfast.engine.Hold;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -5,15 +5,11 @@ import io.holdfast.ClientCard;
 import io.holdfast.ClientCard.HeldLock;
 import io.holdfast.LockListener;
 import io.holdfast.LockTracer;
-import io.holdfast.engine.ActiveLease;
 import io.holdfast.engine.Callbacks;
 import io.holdfast.engine.EngineSettings;
 import io.holdfast.engine.EventLock;
 import io.holdfast.engine.Log;
-import io.holdfast.engine.Origin;
 import io.holdfast.engine.Quoted;
-import io.holdfast.engine.WaitTrace;
-import io.holdfast.engine.Waiter;
 import io.holdfast.spi.HolderId;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Tells the user's {@link LockTracer} how waits end, and which trace held the lock in that time. Reads the holder's
  * card for that while a caller waits, because a holder that ends its work may end its process and remove its card.
  */
-public final class Traces {
+final class Traces {
 
     /** For how long a card that was read is good for all waits. */
     private static final long CARD_NANOS = Duration.ofSeconds(1).toNanos();
@@ -51,7 +47,7 @@ public final class Traces {
     private final EngineSettings settings;
     private final ConcurrentMap<String, Reading> read = new ConcurrentHashMap<>();
 
-    private final class Followed implements WaitTrace {
+    final class Followed {
 
         private final String name;
         private final LockTracer.Acquisition acquisition;
@@ -66,20 +62,18 @@ public final class Traces {
             this.traceParent = trace != null && CardText.isTraceParent(trace) ? trace : null;
         }
 
-        @Override
-        public @Nullable String traceParent() {
+        @Nullable
+        String traceParent() {
             return traceParent;
         }
 
-        @Override
-        public void noteHolder(ActiveLease lease) {
-            holderId = lease.hold.holderId();
-            Optional<String> trace = Optional.ofNullable(lease.origin).map(Origin::traceParent);
-            holder = CompletableFuture.completedStage(new Holder(Optional.of("this client"), trace));
+        void waitsForOwn(String id, @Nullable String trace) {
+            holderId = id;
+            holder = CompletableFuture.completedStage(
+                    new Holder(Optional.of("this client"), Optional.ofNullable(trace)));
         }
 
-        @Override
-        public void noteHolder(String id) {
+        void waitsFor(String id) {
             if (!id.equals(holderId)) {
                 holderId = id;
                 holder = CompletableFuture.completedStage(new Holder(Optional.of(Quoted.holder(id)), Optional.empty()));
@@ -87,16 +81,12 @@ public final class Traces {
             lookForTrace();
         }
 
-        @Override
-        public void reportEnd(
-                EventLock<?> at, Waiter waiter, LockListener.@Nullable Outcome failure, @Nullable ActiveLease lease) {
-            long end = lease == null ? settings.time.nanoTime() : lease.grantedNanos;
-            long waitedNanos = end - waiter.arrivedNanos;
+        /** @param failure how the wait ended without a lease; null if it ended with one */
+        void reportEnd(EventLock<?> at, long waitedNanos, LockListener.@Nullable Outcome failure, long token) {
             if (waitedNanos < shortestNanos) {
                 return;
             }
             lookForTrace();
-            long token = lease == null ? 0 : lease.fencingToken();
             Instant began = Instant.ofEpochMilli(settings.time.wallMillis()).minusNanos(waitedNanos);
             CompletionStage<Holder> last = holder;
             at.later(() ->
@@ -131,7 +121,7 @@ public final class Traces {
         }
     }
 
-    public Traces(Cards cards, Callbacks callbacks, EngineSettings settings) {
+    Traces(Cards cards, Callbacks callbacks, EngineSettings settings) {
         this.tracer = settings.tracer;
         this.shortestNanos = tracer == null ? 0 : tracer.shortestWait().toNanos();
         this.cards = cards;
@@ -141,7 +131,7 @@ public final class Traces {
 
     /** Lets the tracer follow an acquisition. Called by the thread that asks, without a lock. */
     @Nullable
-    public WaitTrace begin(String name) {
+    Followed begin(String name) {
         if (tracer == null) {
             return null;
         }

@@ -194,7 +194,8 @@ class CardsTest extends EngineFixture {
         LockClient dying = client("hf-d", probe("hf-d"), settings -> settings.clientName = "dying");
         kept.add(dying.tryAcquire("a").orElseThrow());
         advance(PERIOD);
-        Inside.engine(dying).cards.stop(); // as if the process had ended: the card is not removed
+        ((Observability) Inside.engine(dying).events)
+                .cards.stop(); // as if the process had ended: the card is not removed
         advance(40_000);
         ClientCard card = reader.cards().stream()
                 .filter(one -> one.id().equals("hf-d"))

@@ -105,7 +105,10 @@ class FlightRecordingTest {
             stage.cancel(true);
             assertThat(elsewhere.isValid()).isTrue();
         }
-        List<RecordedEvent> events = recorded("Acquire");
+        // On a slow machine, the other client's acquire is long enough to be recorded.
+        List<RecordedEvent> events = recorded("Acquire").stream()
+                .filter(event -> event.getString("client").equals("seen"))
+                .toList();
         assertThat(events)
                 .extracting(event -> event.getString("outcome"))
                 .containsExactlyInAnyOrder("timed_out", "withdrawn");
@@ -174,7 +177,7 @@ class FlightRecordingTest {
         Lease lost = client.acquire("a");
         client.forceRelease("a");
         assertThat(lost.isValid()).isFalse();
-        assertThat(Inside.engine(client).observers.recorded()).isZero();
+        assertThat(((Observability) Inside.engine(client).events).recorded()).isZero();
     }
 
     private RecordedEvent only(String event) throws IOException {

@@ -38,7 +38,7 @@ import io.holdfast.history.History;
 import io.holdfast.jdbc.JdbcGuard;
 import io.holdfast.memory.MemoryLockStore;
 import io.holdfast.micrometer.HoldfastMetrics;
-import io.holdfast.observe.Cards;
+import io.holdfast.observe.Observability;
 import io.holdfast.opentelemetry.HoldfastTracing;
 import io.holdfast.quorum.QuorumStores;
 import io.holdfast.redis.RedisStores;
@@ -122,8 +122,8 @@ class ArchitectureTest {
         return Stream.of(
                 new Room(HISTORY, HISTORY),
                 new Room(SPI, SPI),
-                new Room(API, API, ENGINE, SPI),
-                new Room(ENGINE, ENGINE, OBSERVE, API, SPI),
+                new Room(API, API, OBSERVE, ENGINE, SPI),
+                new Room(ENGINE, ENGINE, API, SPI),
                 new Room(OBSERVE, OBSERVE, ENGINE, API, SPI, "jdk.jfr"),
                 new Room(MEMORY, MEMORY, SPI),
                 new Room(JDBC, JDBC, API, SPI),
@@ -202,7 +202,7 @@ class ArchitectureTest {
         for (String name : new String[] {
             "io.holdfast.LockClient",
             "io.holdfast.engine.Engine",
-            "io.holdfast.observe.Cards",
+            "io.holdfast.observe.Observability",
             "io.holdfast.spi.LockStore",
             "io.holdfast.redis.RedisLockStoreProvider",
             "io.holdfast.zookeeper.ZooKeeperLockStoreProvider",
@@ -377,9 +377,9 @@ class ArchitectureTest {
         assertFires(noOtherThreads(alwaysTrue()), MakesThreads.class, "Thread.<init>(", "newCachedThreadPool()");
         assertFires(notSynchronized(alwaysTrue()), IsSynchronized.class, "IsSynchronized.method()");
         assertFires(marked(alwaysTrue()), HandsOutLeases.class, "HandsOutLeases.one()", "HandsOutLeases.several()");
-        assertFires(noLookInside(alwaysTrue()), KnowsEverybody.class, "engine.Engine", "observe.Cards");
+        assertFires(noLookInside(alwaysTrue()), KnowsEverybody.class, "engine.Engine", "observe.Observability");
         assertFires(noInternals(alwaysTrue(), ENGINE), KnowsEverybody.class, "engine.Engine");
-        assertFires(noInternals(alwaysTrue(), OBSERVE), KnowsEverybody.class, "observe.Cards");
+        assertFires(noInternals(alwaysTrue(), OBSERVE), KnowsEverybody.class, "observe.Observability");
         assertFires(noInternals(alwaysTrue(), REDIS + ".*.."), KnowsEverybody.class, "RedisErrors", "LuaScript");
         assertFires(noInternals(alwaysTrue(), CONSOLE + ".json"), KnowsEverybody.class, "json.Json");
     }
@@ -420,7 +420,7 @@ class ArchitectureTest {
             LockStore.class,
             LockClient.class,
             Engine.class,
-            Cards.class,
+            Observability.class,
             MemoryLockStore.class,
             JdbcGuard.class,
             QuorumStores.class,
@@ -454,7 +454,7 @@ class ArchitectureTest {
         private LockStore spi;
         private LockClient api;
         private Engine engine;
-        private Cards observe;
+        private Observability observe;
         private MemoryLockStore memory;
         private JdbcGuard jdbc;
         private QuorumStores quorum;
