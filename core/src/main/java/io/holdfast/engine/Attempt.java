@@ -119,11 +119,8 @@ final class Attempt {
         return queue ? request.withNonce(nonce) : request.unqueued();
     }
 
-    /**
-     * Returns whether the store granted the attempt because of its last command. Others who may send messages to this
-     * client do not know its nonce.
-     */
-    boolean isAnsweredBy(PushedGrant grant) {
-        return nonce != PushedGrant.NO_NONCE && grant.nonce() == nonce;
+    /** Returns that of the last command; {@link PushedGrant#NO_NONCE} if that asked for no place in the queue. */
+    long nonce() {
+        return nonce;
     }
 }

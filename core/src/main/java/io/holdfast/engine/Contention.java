@@ -208,7 +208,7 @@ public final class Contention {
         if (isDoubtful(waiting)
                 || !state.effects.isCurrent(waiting)
                 || asked == null
-                || !waiting.isAnsweredBy(grant)
+                || !state.settings().rules.isFromStore(grant, waiting.nonce())
                 || !grant.isOfOneClock(asked.nanos())
                 || !Hold.isBase(grant.base())) {
             onHint();

@@ -1,11 +1,12 @@
 package io.holdfast.engine;
 
 import io.holdfast.spi.ClockReading;
+import io.holdfast.spi.PushedGrant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The arithmetic of validity: engine rule 2. This is the one place where safety depends on time, so a test can replace
- * it with a wrong one and see the simulation find it.
+ * The arithmetic of validity: engine rule 2. This is the one place where safety depends on time or on who sent a message,
+ * so a test can replace it with a wrong one and see the simulation find it.
  */
 class LeaseRules {
 
@@ -45,6 +46,16 @@ class LeaseRules {
      */
     boolean renewalCounts(Deadline old, ClockReading now) {
         return !old.hasPassed(now);
+    }
+
+    /**
+     * Returns whether a pushed grant comes from the store: others who may send messages to this client do not know the
+     * fresh bits of its last request.
+     *
+     * @param nonce that of the last request; {@link PushedGrant#NO_NONCE} if it had none
+     */
+    boolean isFromStore(PushedGrant grant, long nonce) {
+        return nonce != PushedGrant.NO_NONCE && grant.nonce() == nonce;
     }
 
     /** Returns how far two clocks may drift apart during a lease: 1 % and 2 ms, as in the Redlock specification. */

@@ -210,6 +210,11 @@ final class ScriptModel {
         return ReleaseReply.requeued(acquire(requeue, Long.MAX_VALUE, now, messages));
     }
 
+    /** The ids that wait, in their order. */
+    List<String> waiting() {
+        return List.copyOf(queue.keySet());
+    }
+
     boolean abandon(String holderId, long now, Messenger messages) {
         if (bug != ScriptBug.ABANDON_LEAVES_THE_QUEUE) {
             queue.remove(holderId);

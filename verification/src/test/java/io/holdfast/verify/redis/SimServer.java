@@ -135,6 +135,18 @@ final class SimServer implements SimLine.Host {
         return state == null ? null : state.holder(now());
     }
 
+    /** What anybody who may read the server sees of a name. */
+    ScriptModel seen(String name) {
+        return name(name);
+    }
+
+    /** Who may publish reaches any client that listens; null if that one does not. */
+    @Nullable
+    SimStore listening(String clientId) {
+        SimStore client = clients.get(clientId);
+        return client != null && client.isListening() ? client : null;
+    }
+
     /** The client knows that this hold has been released. */
     void released(String name, String holderId) {
         if (!mayComeBack && !underWay.contains(name + ' ' + holderId)) {
@@ -276,8 +288,7 @@ final class SimServer implements SimLine.Host {
         }
 
         private @Nullable SimStore receiver(String holderId) {
-            SimStore client = clients.get(HolderId.client(holderId));
-            return client != null && client.isListening() ? client : null;
+            return listening(HolderId.client(holderId));
         }
     }
 }

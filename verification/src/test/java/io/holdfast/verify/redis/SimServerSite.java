@@ -40,6 +40,7 @@ public final class SimServerSite implements SimSite {
 
     @Override
     public void scheduleFaults(SimFaults faults) {
+        new SimForger(simulation, server).schedule();
         SplittableRandom random = faults.random();
         // What a base promises: it grows as long as the clock does not go back by more than an outage lasted.
         if (random.nextInt(4) == 0) {
